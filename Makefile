@@ -1,0 +1,56 @@
+# Everything a visitor or a contributor runs. `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+bin := .venv/bin
+code := src tests $(if $(wildcard bench/*.py),bench)
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+.PHONY: help setup play test check bench soak lock clean
+
+help: ## list what can be done here
+	@echo "Glasshouse. Start with: make play"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## build .venv from the locked requirements (the other targets do it by themselves)
+	@tools/setup.sh
+
+play: setup ## take the tour: graphs merge, split, fork and are read back
+	@$(bin)/glasshouse tour
+
+test: setup ## run every test but the long rigs
+	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
+	@echo "make test: all passed."
+
+check: setup ## lint, types, import contracts, tidiness, docs
+	@echo "ruff: style and mistakes" && $(bin)/ruff check -q $(code)
+	@echo "ruff: formatting" && $(bin)/ruff format -q --check $(code)
+	@echo "mypy: types" && $(bin)/mypy --no-error-summary $(code)
+	@echo "import-linter: who may import whom" && $(bin)/lint-imports --no-logo > .venv/lint-imports.log \
+		|| { cat .venv/lint-imports.log; exit 1; }
+	@echo "pytest: tidiness and docs" && $(bin)/python -m pytest -q tests/test_tidy.py tests/test_docs.py
+	@echo "make check: all in order."
+
+bench: setup ## measure against the bounds; prints a table, writes bench/results.json
+	@$(bin)/python -m bench
+
+soak: setup ## the long rigs: hours of kills, power cuts and random plays
+	@GLASSHOUSE_SOAK=1 GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -q tests/simulation -m soak
+	@echo "make soak: all passed."
+
+# Existing pins are kept unless they no longer fit; `make lock UPGRADE=1` moves everything to its newest version.
+lock_options := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	$(if $(UPGRADE),--upgrade)
+lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
+	@$(bin)/uv pip compile $(lock_options) --extra dev --output-file requirements/dev.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --constraint requirements/dev.txt \
+		--output-file requirements/run.txt pyproject.toml
+	@echo "requirements/run.txt and requirements/dev.txt are written; make setup installs them."
+
+clean: ## remove everything that can be built again, .venv too
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@echo "Clean. make setup builds it again."

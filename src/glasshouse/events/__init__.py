@@ -1,0 +1,1 @@
+"""Events: what happened, in one strict and immutable shape."""

@@ -1,0 +1,139 @@
+"""Events as bytes and back: JSON, upcasters for old payloads, and the canonical form.
+
+Always holds: stored bytes are never rewritten. When a payload's shape changes, its kind's version in
+`VERSIONS` goes up, an upcaster from the version before is added, and the old golden file stays.
+The canonical form of an event leaves out what differs between two tellings of one story: wall time,
+latency and position.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from glasshouse.errors import BadEvent
+from glasshouse.events.event import Event, Json, payload_bytes_max
+
+Upcaster = Callable[[Json], Json]
+
+VERSIONS: dict[str, int] = {}
+"""The payload version of each kind that ever changed; all others are at 1."""
+
+UPCASTERS: dict[tuple[str, int], Upcaster] = {}
+"""(kind, old version) -> the payload one version on."""
+
+_encoder = msgspec.json.Encoder()
+_sorted_encoder = msgspec.json.Encoder(order="sorted")
+_decoder = msgspec.json.Decoder(Event)
+
+
+def encoded(event: Event) -> bytes:
+    """The event as compact JSON, without its position."""
+    return _encoder.encode(event if event.position is None else replace(event, position=None))
+
+
+def decoded(
+    body: bytes,
+    position: int | None = None,
+    versions: Mapping[str, int] = VERSIONS,
+    upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
+) -> Event:
+    """The event in `body`, lifted to today's payload version."""
+    try:
+        event = _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
+    if event.schema_version != versions.get(event.kind, 1):
+        event = _lifted(event, versions, upcasters)
+    if position is not None:
+        force_setattr(event, "position", position)
+    return event
+
+
+def _lifted(
+    event: Event, versions: Mapping[str, int], upcasters: Mapping[tuple[str, int], Upcaster]
+) -> Event:
+    current = versions.get(event.kind, 1)
+    payload, version = event.payload, event.schema_version
+    while version < current:
+        try:
+            payload = upcasters[event.kind, version](payload)
+        except KeyError as missing:
+            raise BadEvent(
+                f"{event.id}: nothing lifts {event.kind} from version {version} to {version + 1}.",
+                "Register an upcaster in glasshouse.events.codec.",
+            ) from missing
+        version += 1
+    if version > current:
+        raise BadEvent(
+            f"{event.id} is a {event.kind} of version {version}; this Glasshouse reads up to {current}.",
+            "Upgrade Glasshouse.",
+        )
+    return replace(event, payload=payload, schema_version=version)
+
+
+def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> str:
+    """A short name of the upcasters in force: caches made under another set are not used."""
+    names = ",".join(sorted(f"{kind}@{version}" for kind, version in upcasters))
+    return blake2b(names.encode(), digest_size=6).hexdigest()
+
+
+def encoded_within_bounds(event: Event) -> bytes:
+    """The event's bytes, or a refusal in words: too large, or not JSON."""
+    try:
+        body = _encoder.encode(event)
+    except (TypeError, ValueError, RecursionError) as wrong:
+        raise BadEvent(
+            f"The payload of {event.kind} is no JSON object: {wrong}.",
+            "Use text, numbers, lists and objects with text keys.",
+        ) from wrong
+    if len(body) > payload_bytes_max:
+        _check_sizes(event)
+    if b"null" in body:
+        _check_numbers(event)
+    return body
+
+
+def _check_sizes(event: Event) -> None:
+    for name, part in (("payload", event.payload), ("private", event.private), ("sealed", event.sealed)):
+        size = 0 if part is None else len(_encoder.encode(part))
+        if size > payload_bytes_max:
+            raise BadEvent(
+                f"The {name} of {event.kind} is {size:,} bytes; at most {payload_bytes_max:,} fit.",
+                "Shorten it, or say it in several events.",
+            )
+
+
+def _check_numbers(event: Event) -> None:
+    for part in (event.payload, event.private, event.sealed, event.model):
+        if _has_no_number(part):
+            raise BadEvent(
+                f"The payload of {event.kind} holds NaN or infinity, which JSON cannot carry.",
+                "Leave the field out, or write null.",
+            )
+
+
+def _has_no_number(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, Mapping):
+        return any(_has_no_number(part) for part in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_no_number(part) for part in value)
+    return False
+
+
+def canonical_json(value: Any) -> bytes:
+    """Any JSON value with sorted keys and no white space: the same bytes on every machine."""
+    return _sorted_encoder.encode(value)
+
+
+def content_of(event: Event) -> Json:
+    """What must be equal for two events of one id to be one event: everything but the position."""
+    plain: Json = msgspec.to_builtins(replace(event, position=None))
+    return plain

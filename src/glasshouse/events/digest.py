@@ -1,0 +1,101 @@
+"""The digest of a run: one hash over its story, equal wherever and whenever the story is the same.
+
+Each event enters as its header and the digest of its body, so that a body may be erased later without
+breaking the rest. Ids are renamed by first appearance: two plays of one seed have different run, session
+and graph ids, and the same digest. Wall times, latencies and positions do not enter at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
+from glasshouse.events.payloads import CREATURE_FIELDS
+
+_LATENCY_FIELDS = frozenset({"milliseconds"})
+_BODY_FIELDS = ("payload", "private", "sealed", "model")
+_GENERATED_ID = re.compile(r"[a-z]-[0-9a-f]{16}(\.[0-9]+)?")
+_header_encoder = msgspec.json.Encoder(order="sorted")
+
+
+def digest_of(events: Iterable[Event]) -> str:
+    """The digest of these events in this order, as hexadecimal text."""
+    story = blake2b(digest_size=32)
+    names = _Names()
+    for event in events:
+        story.update(_header_encoder.encode(_header(event, names)))
+        story.update(b"\n")
+    return story.hexdigest()
+
+
+def _header(event: Event, names: _Names) -> Json:
+    body = {field: _body_part(event, field, names) for field in _BODY_FIELDS}
+    return {
+        "id": names.of(event.id),
+        "run_id": names.of(event.run_id),
+        "session_id": names.of(event.session_id),
+        "graph_id": names.of(event.graph_id),
+        "lamport": event.lamport,
+        "turn": event.turn,
+        "actor": names.of_creature(event.actor),
+        "kind": event.kind,
+        "channel_id": names.of(event.channel_id),
+        "channel": event.channel,
+        "caused_by": names.of(event.caused_by),
+        "schema_version": event.schema_version,
+        "body": blake2b(canonical_json(body), digest_size=16).hexdigest(),
+    }
+
+
+def _body_part(event: Event, field: str, names: _Names) -> Any:
+    part: Json | None = getattr(event, field)
+    if part is None:
+        return None
+    if field == "model":
+        part = {key: value for key, value in part.items() if key not in _LATENCY_FIELDS}
+    return names.in_value(part, names_creatures=event.kind in kinds.ENGINE)
+
+
+class _Names:
+    """Generated ids by first appearance: `s-90ab….3` becomes, say, `#4.3`."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, str] = {}
+
+    def of(self, name: str | None) -> str | None:
+        if name is None:
+            return None
+        owner, seq = place_of(name)
+        number = self._numbers.setdefault(owner, f"#{len(self._numbers)}")
+        return f"{number}.{seq}" if seq else number
+
+    def of_creature(self, name: str) -> str:
+        if name in RESERVED_ACTORS:
+            return name
+        return self._numbers.setdefault(f"creature {name}", f"#{len(self._numbers)}")
+
+    def in_value(self, value: Any, *, names_creatures: bool, field: str = "") -> Any:
+        if isinstance(value, str):
+            return self._in_text(value, is_creature=names_creatures and field in CREATURE_FIELDS)
+        if isinstance(value, dict):
+            return {
+                key: self.in_value(part, names_creatures=names_creatures, field=key)
+                for key, part in sorted(value.items())
+            }
+        if isinstance(value, list):
+            return [self.in_value(part, names_creatures=names_creatures, field=field) for part in value]
+        return value
+
+    def _in_text(self, text: str, *, is_creature: bool) -> str:
+        if is_creature:
+            return self.of_creature(text)
+        if text in self._numbers or _GENERATED_ID.fullmatch(text):
+            return self.of(text) or text
+        return text

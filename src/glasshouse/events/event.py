@@ -1,0 +1,84 @@
+"""`Event`, an immutable fact in the ledger, and `Draft`, one not yet stamped.
+
+Always holds: an unknown field is an error; a kind matches the one pattern; an event's id is
+`session_id.seq`. `position` belongs to the store that read the event and is no part of its content.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.kinds import check_kind
+
+Json: TypeAlias = dict[str, Any]
+
+payload_bytes_max = 64 * 1024
+
+TERRARIUM = "terrarium"
+CONDUCTOR = "conductor"
+VISITOR = "visitor"
+RESERVED_ACTORS = frozenset({TERRARIUM, CONDUCTOR, VISITOR})
+
+
+class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an agent hands back: no actor, no turn, no ids, no time, so none of them can be forged."""
+
+    kind: str
+    payload: Json = msgspec.field(default_factory=dict)
+    channel: str | None = None
+    private: Json | None = None
+    sealed: Json | None = None
+
+    def __post_init__(self) -> None:
+        check_kind(self.kind)
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """One fact. Two events with one id have one content."""
+
+    id: str
+    session_id: str
+    graph_id: str
+    seq: int
+    lamport: int
+    turn: int
+    actor: str
+    kind: str
+    payload: Json
+    created_at: datetime
+    run_id: str | None = None
+    channel_id: str | None = None
+    channel: str | None = None
+    private: Json | None = None
+    sealed: Json | None = None
+    caused_by: str | None = None
+    model: Json | None = None
+    schema_version: int = 1
+    position: int | None = None
+
+    def __post_init__(self) -> None:
+        check_kind(self.kind)
+
+    @property
+    def is_engine(self) -> bool:
+        """Whether the engine itself wrote this, about the shape of the world."""
+        return self.kind in kinds.ENGINE
+
+
+EngineEvent: TypeAlias = Event
+"""An event whose kind is in `kinds.ENGINE`."""
+
+
+def event_id(session_id: str, seq: int) -> str:
+    """The id of the event at `seq` of a session's own segment."""
+    return f"{session_id}.{seq}"
+
+
+def place_of(id_of_event: str) -> tuple[str, int]:
+    """The session and seq that an event id names; seq 0, which no event has, if it names none."""
+    session_id, dot, seq = id_of_event.rpartition(".")
+    return (session_id, int(seq)) if dot and seq.isascii() and seq.isdigit() else (id_of_event, 0)

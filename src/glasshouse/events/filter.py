@@ -1,0 +1,52 @@
+"""`EventFilter`: which events a reader wants. Each field is a set or none; fields combine with *and*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import creatures_named_in
+
+
+class EventFilter:
+    """Matches kinds, graphs, channels (by id or name) and creatures (as actor, or named by the engine)."""
+
+    __slots__ = ("channels", "creature_ids", "graph_ids", "kinds")
+
+    def __init__(
+        self,
+        kinds: Iterable[str] | None = None,
+        creature_ids: Iterable[str] | None = None,
+        graph_ids: Iterable[str] | None = None,
+        channels: Iterable[str] | None = None,
+    ) -> None:
+        self.kinds = _names("kinds", kinds)
+        self.creature_ids = _names("creature_ids", creature_ids)
+        self.graph_ids = _names("graph_ids", graph_ids)
+        self.channels = _names("channels", channels)
+
+    def matches(self, event: Event) -> bool:
+        """Whether the event passes every field that is set."""
+        return (
+            (self.kinds is None or event.kind in self.kinds)
+            and (self.graph_ids is None or event.graph_id in self.graph_ids)
+            and (self.channels is None or event.channel_id in self.channels or event.channel in self.channels)
+            and (self.creature_ids is None or self._names_a_creature(event, self.creature_ids))
+        )
+
+    @staticmethod
+    def _names_a_creature(event: Event, wanted: frozenset[str]) -> bool:
+        return event.actor in wanted or not wanted.isdisjoint(creatures_named_in(event))
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={sorted(v)}" for name in self.__slots__ if (v := getattr(self, name)) is not None)
+        return f"EventFilter({', '.join(shown)})"
+
+
+def _names(field: str, names: Iterable[str] | None) -> frozenset[str] | None:
+    if isinstance(names, str):
+        raise TypeError(f"EventFilter({field}=...) takes a set of names. Write {{{names!r}}}.")
+    return None if names is None else frozenset(names)
+
+
+EVERYTHING = EventFilter()

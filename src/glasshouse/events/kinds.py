@@ -1,0 +1,90 @@
+"""The kinds of events: the core's own names, and the one pattern every kind must match.
+
+Kinds are open: a world may invent its own. What a creature may append is not decided by a kind's name
+but by its manifest's `may_emit`; the kinds in `ENGINE` are never given to anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from glasshouse.errors import BadEvent
+
+RUN_STARTED: Final = "run.started"
+RUN_PAUSED: Final = "run.paused"
+RUN_CONTINUED: Final = "run.continued"
+RUN_FINISHED: Final = "run.finished"
+TURN_STARTED: Final = "turn.started"
+WORLD_OBSERVED: Final = "world.observed"
+AGENT_SPOKE: Final = "agent.spoke"
+AGENT_THOUGHT: Final = "agent.thought"
+AGENT_REFLECTED: Final = "agent.reflected"
+AGENT_PASSED: Final = "agent.passed"
+AGENT_FAILED: Final = "agent.failed"
+ACT_DISCARDED: Final = "act.discarded"
+JUDGE_VERDICT: Final = "judge.verdict"
+USER_INJECTED: Final = "user.injected"
+TOOL_CALLED: Final = "tool.called"
+TOOL_RETURNED: Final = "tool.returned"
+LOOP_SUSPECTED: Final = "loop.suspected"
+EDIT_PROPOSED: Final = "edit.proposed"
+EDIT_DECIDED: Final = "edit.decided"
+
+CREATURE_STARTED: Final = "creature.started"
+CREATURE_STOPPED: Final = "creature.stopped"
+CREATURE_RENAMED: Final = "creature.renamed"
+CHANNEL_OPENED: Final = "channel.opened"
+CHANNEL_CLOSED: Final = "channel.closed"
+CHANNEL_RENAMED: Final = "channel.renamed"
+CHANNEL_JOINED: Final = "channel.joined"
+CHANNEL_LEFT: Final = "channel.left"
+OUTPUT_WIRE_ADDED: Final = "wire.added"
+OUTPUT_WIRE_REMOVED: Final = "wire.removed"
+PARENT_LINK_CHANGED: Final = "parent.changed"
+TOPOLOGY_CHANGED: Final = "topology.changed"
+SESSION_FORKED: Final = "session.forked"
+CREATURE_SESSION_ATTACHED: Final = "session.attached"
+PRIVILEGE_GRANTED: Final = "privilege.granted"
+
+ENGINE: Final = frozenset(
+    {
+        CREATURE_STARTED,
+        CREATURE_STOPPED,
+        CREATURE_RENAMED,
+        CHANNEL_OPENED,
+        CHANNEL_CLOSED,
+        CHANNEL_RENAMED,
+        CHANNEL_JOINED,
+        CHANNEL_LEFT,
+        OUTPUT_WIRE_ADDED,
+        OUTPUT_WIRE_REMOVED,
+        PARENT_LINK_CHANGED,
+        TOPOLOGY_CHANGED,
+        SESSION_FORKED,
+        CREATURE_SESSION_ATTACHED,
+        PRIVILEGE_GRANTED,
+    }
+)
+
+MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
+"""Kinds a creature's act may append on its way; every other kind ends the act."""
+
+kind_chars_max: Final = 64
+_PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+_well_formed_cache: set[str] = set()
+_well_formed_cache_kinds_max: Final = 4096
+
+
+def check_kind(kind: str) -> None:
+    """Refuse a malformed kind, in words."""
+    if kind in _well_formed_cache:
+        return
+    if len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
+        raise BadEvent(
+            f"{kind!r} is no event kind.",
+            f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"
+            " such as 'agent.spoke' or 'question.asked'.",
+        )
+    if len(_well_formed_cache) < _well_formed_cache_kinds_max:
+        _well_formed_cache.add(kind)

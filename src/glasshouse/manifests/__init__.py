@@ -1,0 +1,1 @@
+"""Manifests: creatures as data, checked."""

@@ -1,0 +1,103 @@
+"""`Manifest`: one creature as data.
+
+Always holds: an unknown field is an error; a manifest is a value, and its digest names its content.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.event import Json
+from glasshouse.world.names import check_name
+
+Profile = Literal["tiny", "fast", "balanced", "strong"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Voice(_Strict):
+    """How a creature speaks."""
+
+    examples: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    say_words_max: int = Field(default=40, ge=1)
+
+
+class Schedule(_Strict):
+    """When a creature acts unasked. Without `tick_every`: never."""
+
+    tick_every: int | None = Field(default=None, ge=1)
+    together: bool = False
+
+
+class Memory(_Strict):
+    """How much a creature keeps in mind."""
+
+    window: int = Field(default=8, ge=0)
+
+
+class Manifest(_Strict):
+    """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
+
+    name: str
+    role: Literal["worker", "judge", "narrator", "root"] = "worker"
+    persona: str = ""
+    wants: str = ""
+    cares_about: tuple[str, ...] = ()
+    temper: str = ""
+    voice: Voice = Voice()
+    subscribes_to: tuple[str, ...] = ()
+    may_emit: tuple[str, ...] = (kinds.AGENT_SPOKE,)
+    schedule: Schedule = Schedule()
+    model_profile: Profile = "fast"
+    memory: Memory = Memory()
+    tools: tuple[str, ...] = ()
+    reply: Literal["json", "prose"] = "json"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hears_if_nothing_else_wakes_it(cls, given: Any) -> Any:
+        """A creature that neither ticks nor subscribes could never act: such a manifest hears what is said."""
+        if isinstance(given, dict) and given.get("subscribes_to") is None and not given.get("schedule"):
+            return {**given, "subscribes_to": (kinds.AGENT_SPOKE,)}
+        return given
+
+    @field_validator("name")
+    @classmethod
+    def _name_is_sound(cls, name: str) -> str:
+        check_name("creature name", name)
+        return name
+
+    @field_validator("subscribes_to", "may_emit")
+    @classmethod
+    def _kinds_are_sound(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for kind in given:
+            kinds.check_kind(kind)
+        return given
+
+    @field_validator("may_emit")
+    @classmethod
+    def _engine_kinds_are_not_given(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        engine = sorted(kinds.ENGINE.intersection(given))
+        if engine:
+            raise ValueError(f"{engine[0]} is written by the engine alone; take it out of may_emit")
+        return given
+
+    def as_json(self) -> Json:
+        """The manifest as a plain object, with what is at its default left out, save the two lists the world reads."""
+        plain: Json = self.model_dump(mode="json", exclude_defaults=True)
+        plain["may_emit"] = list(self.may_emit)
+        plain["subscribes_to"] = list(self.subscribes_to)
+        return plain
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal characters that name this content."""
+        return blake2b(canonical_json(self.as_json()), digest_size=8).hexdigest()

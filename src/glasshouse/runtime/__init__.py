@@ -1,0 +1,1 @@
+"""The runtime: the thin asynchronous shell round the rules."""

@@ -1,0 +1,15 @@
+"""`Agent`: what thinks for a creature. The runtime keeps the object; no change of the graph re-creates it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from glasshouse.events.event import Draft
+
+
+class Agent(ABC):
+    """The mind of a creature."""
+
+    @abstractmethod
+    async def act(self, moment: object) -> Draft | None:
+        """Read what was assembled for this act, and give back one draft, or none to pass."""

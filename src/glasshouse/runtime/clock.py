@@ -1,0 +1,51 @@
+"""Clocks and sources of ids: the machine's own, and hand-moved ones for plays that must come out the same."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from datetime import UTC, datetime, timedelta
+
+_FIRST_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The time now."""
+        return datetime.now(UTC)
+
+
+class HandMovedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, start: datetime = _FIRST_DAY) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        """The time it was moved to."""
+        return self._now
+
+    def move(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now += timedelta(seconds=seconds)
+
+
+class RandomIds:
+    """Ids nobody can guess."""
+
+    def new(self) -> str:
+        """A fresh id."""
+        return secrets.token_hex(8)
+
+
+class SeededIds:
+    """The same ids in the same order for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def new(self) -> str:
+        """The next id."""
+        return f"{self._random.getrandbits(64):016x}"

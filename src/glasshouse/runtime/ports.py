@@ -1,0 +1,113 @@
+"""What the runtime needs from outside: a store, a clock, a source of ids. Adapters stand in `stores`.
+
+Always holds: a store keeps bytes and their places; it knows nothing of creatures or graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from glasshouse.events.event import Event
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Segment
+
+
+class SegmentWrite(NamedTuple):
+    """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
+
+    `inner` are the seqs that are not the last of their batch; where none is given, these events are one batch.
+    """
+
+    session_id: str
+    expected_head: int
+    bodies: tuple[bytes, ...]
+    opens: Segment | None = None
+    inner: frozenset[int] | None = None
+
+
+class Snapshot(NamedTuple):
+    """A projection's state as bytes: a cache. `at` is the last position or seq that went into it."""
+
+    scope: str
+    name: str
+    key: str
+    at: int
+    body: bytes
+
+
+class Batch(NamedTuple):
+    """Writes that become durable together or not at all; with them, a cached snapshot to keep, and the inbox
+    lines that these writes answer and that go out of the inbox with them."""
+
+    writes: tuple[SegmentWrite, ...] = ()
+    snapshot: Snapshot | None = None
+    inbox_done: tuple[int, ...] = ()
+
+
+class InboxLine(NamedTuple):
+    """A line that another process left for a running terrarium."""
+
+    number: int
+    run_id: str | None
+    text: str
+
+
+class Store(Protocol):
+    """Where the ledger is kept. Every error it raises on purpose is a `StoreError`."""
+
+    async def open(self, new_house_id: str) -> None:
+        """Get ready; `new_house_id` becomes the id of a store that has none yet."""
+
+    async def close(self) -> None:
+        """Let go of everything. Closing twice is harmless."""
+
+    @property
+    def house_id(self) -> str:
+        """The id that this store was given when it was made."""
+
+    @property
+    def position(self) -> int:
+        """The position of the last committed event; 0 when there is none."""
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Make the batches durable, in order, all or nothing; give the position of the first event."""
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories."""
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        """The segments whose first event lies behind this position, in the order of commits."""
+
+    async def batch_end(self, session_id: str, seq: int) -> int:
+        """The seq of the last event of the batch that holds this one; 0 if there is no such event."""
+
+    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        """The seqs up to `upto` that are not the last of their batch."""
+
+    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        """The newest snapshot with this key, if one was kept."""
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+        """Leave a line for whoever runs this store; give its number."""
+
+    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        """The oldest lines in the inbox. They stay until a batch names them as done."""
+
+
+class Clock(Protocol):
+    """Tells the wall time, which is data and never order."""
+
+    def now(self) -> datetime:
+        """The time now, with a time zone."""
+
+
+class Ids(Protocol):
+    """Makes ids that nothing determines: of a new store, of a new run."""
+
+    def new(self) -> str:
+        """Sixteen hexadecimal characters."""

@@ -1,0 +1,137 @@
+"""Subscriptions: readers that are told of every committed event, and can never hold anything up.
+
+Always holds: a subscriber sees each matching event exactly once, in the order of commits. Its queue is bounded; when
+it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store by position.
+The hub holds subscribers weakly: one that is dropped is forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from types import TracebackType
+from typing import Self
+from weakref import WeakSet
+
+from glasshouse.events.codec import decoded
+from glasshouse.events.event import Event
+from glasshouse.events.filter import EVERYTHING, EventFilter
+from glasshouse.runtime.ports import Store
+
+subscriber_events_max = 1_024
+catch_up_events_max = 512
+
+
+class Subscriptions:
+    """The hub: gives each commit to everybody who is up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self.position = 0
+        self.is_open = True
+        self._store = store
+        self._live: WeakSet[Subscription] = WeakSet()
+
+    def publish(self, bodies: list[bytes], first_position: int) -> None:
+        """Tell of a commit."""
+        if bodies:
+            self.position = first_position + len(bodies) - 1
+        if self._live:
+            for n, body in enumerate(bodies):
+                event = decoded(body, first_position + n)
+                for subscription in tuple(self._live):
+                    subscription.push(event)
+
+    def catch_up(self, position: int) -> None:
+        """The store may hold more than was published, after a commit of unknown outcome: let everybody look."""
+        if position > self.position:
+            self.position = position
+            for subscription in tuple(self._live):
+                subscription.fall_behind()
+
+    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
+        """A new reader: from now on, or from behind a position."""
+        subscription = Subscription(self, wanted or EVERYTHING, self.position if after is None else after)
+        self._live.add(subscription)
+        return subscription
+
+    def leave(self, subscription: Subscription) -> None:
+        """Forget a reader."""
+        self._live.discard(subscription)
+
+    async def read_after(self, position: int) -> list[Event]:
+        """What the store holds behind a position and may be shown already."""
+        page = await self._store.read_after(position, catch_up_events_max)
+        return [event for event in page if (event.position or 0) <= self.position]
+
+    def close(self) -> None:
+        """End every reader once it has read what it was given."""
+        self.is_open = False
+        for subscription in tuple(self._live):
+            subscription.wake()
+
+
+class Subscription:
+    """An asynchronous iterator over committed events. `async with` it, or just drop it, to leave."""
+
+    def __init__(self, hub: Subscriptions, wanted: EventFilter, after: int) -> None:
+        self._hub = hub
+        self._wanted = wanted
+        self._position = after
+        self._is_behind = after < hub.position
+        self._queue: deque[Event] = deque()
+        self._waiting: asyncio.Future[None] | None = None
+
+    def push(self, event: Event) -> None:
+        """Take an event in if there is room; otherwise fall behind, to read it from the store later."""
+        if self._is_behind:
+            return
+        if self._wanted.matches(event):
+            if len(self._queue) >= subscriber_events_max:
+                self._is_behind = True
+                return
+            self._queue.append(event)
+            self.wake()
+        self._position = event.position or self._position
+
+    def fall_behind(self) -> None:
+        """Read on from the store instead of the queue."""
+        self._is_behind = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let a waiting reader look again."""
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._queue:
+            if self._is_behind:
+                await self._catch_up()
+            elif not self._hub.is_open:
+                raise StopAsyncIteration
+            else:
+                self._waiting = asyncio.get_running_loop().create_future()
+                await self._waiting
+        return self._queue.popleft()
+
+    async def _catch_up(self) -> None:
+        page = await self._hub.read_after(self._position)
+        self._queue.extend(event for event in page if self._wanted.matches(event))
+        if page:
+            self._position = page[-1].position or self._position
+        self._is_behind = bool(page) and self._position < self._hub.position
+
+    async def aclose(self) -> None:
+        """Leave."""
+        self._hub.leave(self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

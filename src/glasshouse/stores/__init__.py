@@ -1,0 +1,1 @@
+"""Stores: where the ledger is kept. Each passes the same contract suite."""

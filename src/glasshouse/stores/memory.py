@@ -1,0 +1,152 @@
+"""`MemoryStore`: the ledger in this process's memory, as the same bytes a file would hold.
+
+Always holds: it answers exactly as the other stores do, so that what works here works there.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import msgspec
+
+from glasshouse.errors import Conflict
+from glasshouse.events.codec import decoded
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
+from glasshouse.stores.placing import check_room, in_order_of_histories
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Segment
+
+
+class _Kept(msgspec.Struct):
+    """A segment, where its events lie, and which of them are not the last of their batch."""
+
+    segment: Segment
+    opened_at: int
+    positions: array[int]
+    inner: set[int] | None = None
+
+
+class MemoryStore:
+    """Keeps everything until the process ends. Opening it again finds it as it was."""
+
+    def __init__(self) -> None:
+        self._house_id = ""
+        self._bodies: list[bytes] = []
+        self._segments: dict[str, _Kept] = {}
+        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._inbox: dict[int, InboxLine] = {}
+        self._inbox_numbers = 0
+
+    async def open(self, new_house_id: str) -> None:
+        """Get ready."""
+        self._house_id = self._house_id or new_house_id
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    @property
+    def house_id(self) -> str:
+        """The id that this store was given when it was first opened."""
+        return self._house_id
+
+    @property
+    def position(self) -> int:
+        """The position of the last event."""
+        return len(self._bodies)
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Take the batches in, all or nothing."""
+        first_position = len(self._bodies) + 1
+        new_writes = self._checked([write for batch in batches for write in batch.writes])
+        for write in new_writes:
+            self._append(write)
+        for batch in batches:
+            if batch.snapshot is not None:
+                kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
+                self._snapshots[kept.scope, kept.name] = kept
+            for number in batch.inbox_done:
+                self._inbox.pop(number, None)
+        return first_position
+
+    def _checked(self, writes: list[SegmentWrite]) -> list[SegmentWrite]:
+        heads: dict[str, int] = {}
+        new: list[SegmentWrite] = []
+        for write in writes:
+            kept = self._segments.get(write.session_id)
+            head = heads.get(write.session_id, len(kept.positions) if kept is not None else None)
+            if write.opens is not None and kept is not None and kept.segment != write.opens:
+                raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
+            if check_room(write, head, self._bodies_of):
+                heads[write.session_id] = write.expected_head + len(write.bodies)
+                new.append(write)
+        return new
+
+    def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
+        kept = self._segments[session_id]
+        return [self._bodies[position - 1] for position in kept.positions[first - 1 : last]]
+
+    def _append(self, write: SegmentWrite) -> None:
+        kept = self._segments.get(write.session_id)
+        if kept is None and write.opens is not None:
+            kept = _Kept(write.opens, len(self._bodies) + 1, array("q"))
+            self._segments[write.session_id] = kept
+        assert kept is not None, "checked before"
+        seq = len(kept.positions)
+        last_seq = seq + len(write.bodies)
+        for body in write.bodies:
+            seq += 1
+            self._bodies.append(body)
+            kept.positions.append(len(self._bodies))
+            if (seq in write.inner) if write.inner is not None else seq != last_seq:
+                if kept.inner is None:
+                    kept.inner = set()
+                kept.inner.add(seq)
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories."""
+        return in_order_of_histories(spans, self._rows)
+
+    def _rows(self, span: Span) -> list[tuple[int, bytes]]:
+        kept = self._segments[span.session_id]
+        return [
+            (position, self._bodies[position - 1]) for position in kept.positions[span.first - 1 : span.last]
+        ]
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+        bodies = self._bodies[position : position + events_max]
+        return [decoded(body, position + n) for n, body in enumerate(bodies, 1)]
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        """The segments that began behind this position."""
+        return [kept.segment for kept in self._segments.values() if kept.opened_at > position]
+
+    async def batch_end(self, session_id: str, seq: int) -> int:
+        """The last seq of an event's batch."""
+        kept = self._segments.get(session_id)
+        if kept is None or not 1 <= seq <= len(kept.positions):
+            return 0
+        while seq in (kept.inner or ()):
+            seq += 1
+        return seq
+
+    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        """The seqs that are not the last of their batch."""
+        return sorted(seq for seq in self._segments[session_id].inner or () if seq <= upto)
+
+    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        """The newest snapshot with this key."""
+        kept = self._snapshots.get((scope, name))
+        return kept if kept is not None and kept.key == key else None
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+        """Leave a line."""
+        self._inbox_numbers += 1
+        self._inbox[self._inbox_numbers] = InboxLine(self._inbox_numbers, run_id, text)
+        return self._inbox_numbers
+
+    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        """The oldest lines."""
+        return list(self._inbox.values())[:lines_max]

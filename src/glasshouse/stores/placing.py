@@ -1,0 +1,56 @@
+"""Rules that every store keeps: where a write may go, and in which order a read gives its events back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from glasshouse.errors import BadEvent, Conflict, StoreDamaged
+from glasshouse.events.codec import content_of, decoded
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import SegmentWrite
+from glasshouse.world.lineage import Span
+
+BodiesOf = Callable[[str, int, int], list[bytes]]
+"""(session, first seq, last seq) -> the bodies kept there."""
+
+
+def check_room(write: SegmentWrite, head: int | None, bodies_of: BodiesOf) -> bool:
+    """Whether the write is new. False if the very same events are there already; `Conflict` if others are."""
+    if head is None:
+        if write.opens is None or write.expected_head != 0:
+            raise Conflict(f"There is no session {write.session_id} to append to. Open it first.")
+        return True
+    if write.expected_head == head and (write.opens is None or head > 0):
+        return True
+    first, last = write.expected_head + 1, write.expected_head + len(write.bodies)
+    if last <= head and _are_same(bodies_of(write.session_id, first, last), write.bodies):
+        return False
+    raise Conflict(
+        f"Session {write.session_id} stands at seq {head}, but this append expects {write.expected_head}."
+        " Read on, then append at the new seq."
+    )
+
+
+def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
+    return all(
+        one == other or content_of(decoded(one)) == content_of(decoded(other))
+        for one, other in zip(kept, given, strict=True)
+    )
+
+
+def in_order_of_histories(
+    spans: Sequence[Span], rows_of: Callable[[Span], Sequence[tuple[int, bytes]]]
+) -> list[Event]:
+    """The events of the spans, fetched by `rows_of` as (position, body), ordered by lamport, segment, seq."""
+    try:
+        if len(spans) == 1:
+            return [decoded(body, position) for position, body in rows_of(spans[0])]
+        keyed = [
+            (lamport, span.ordinal, span.session_id, position, body)
+            for span in spans
+            for lamport, (position, body) in enumerate(rows_of(span), span.starts_at)
+        ]
+        keyed.sort()
+        return [decoded(body, position) for _, _, _, position, body in keyed]
+    except BadEvent as broken:
+        raise StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.") from broken

@@ -1,0 +1,54 @@
+"""What SQLite says, in words that tell what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
+
+_PRIMARY_CODE_BITS = 0xFF
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn any SQLite error into the `StoreError` that fits."""
+    try:
+        yield
+    except sqlite3.Error as wrong:
+        raise store_error(path, wrong) from wrong
+
+
+def store_error(path: Path, wrong: sqlite3.Error) -> StoreError:
+    """The error of our own tree for one of SQLite's."""
+    code = getattr(wrong, "sqlite_errorcode", None)
+    match None if code is None else code & _PRIMARY_CODE_BITS:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(
+                f"{path} is locked by another program. Nothing was written; close that program and try again."
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreFailed(
+                f"The disk that holds {path} is full. Nothing was written, and everything acknowledged before is"
+                " safe. Free some space and try again."
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return StoreFailed(
+                f"{path} cannot be written. Make the file and its folder writable, or choose another --store."
+            )
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreFailed(f"{path} cannot be opened. Check that its folder exists and may be entered.")
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return StoreDamaged(damaged(path))
+        case _:
+            return StoreFailed(f"{path} could not be used: {wrong}. Check the disk, then try again.")
+
+
+def damaged(path: Path) -> str:
+    """What to say of a file that is no ledger, or a broken one."""
+    return (
+        f"{path} is damaged, or is not a Glasshouse store. It was left as it is. Restore a copy of it, or choose"
+        " another --store."
+    )

@@ -1,0 +1,221 @@
+"""The blocking half of the SQLite store: what is done on one connection, in one thread.
+
+Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it returns; a
+failed one is rolled back and leaves nothing behind, neither in the file nor in this object. Nothing here knows
+which library the connection comes from, so that the power-cut rig can bring one that forgets unsynced writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from glasshouse.errors import Conflict
+from glasshouse.events.codec import decoded
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
+from glasshouse.stores.placing import check_room, in_order_of_histories
+from glasshouse.stores.sqlite.queries import SQL
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Parent, Segment
+
+busy_milliseconds_max = 5_000
+wal_pages_max = 4_000
+
+
+class Cursor(Protocol):
+    """What a statement gives back."""
+
+    def fetchone(self) -> Any:
+        """The next row, or none."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows left."""
+
+
+class Connection(Protocol):
+    """As much of a SQLite connection as the journal uses."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor:
+        """Run one statement."""
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
+        """Run one statement for each row."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+def prepare(connection: Connection) -> None:
+    """Durable before fast: write-ahead log, a sync for every commit."""
+    connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {wal_pages_max}").fetchall()
+
+
+class Journal:
+    """Writes batches and reads them back on one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.position = 0
+        self._connection = connection
+        self._numbers = 0
+        self._segments_cache: dict[str, tuple[int, int]] = {}
+
+    def house_id(self, new_house_id: str) -> str:
+        """The store's id; a new store takes the one given."""
+        row = self._connection.execute(SQL["house_id"]).fetchone()
+        if row is None:
+            self._connection.execute(SQL["give_house_id"], (new_house_id,))
+        self._forget()
+        return new_house_id if row is None else str(row[0])
+
+    def commit(self, batches: Sequence[Batch]) -> int:
+        """All batches in one transaction; the position of the first event."""
+        first_position = self.position + 1
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._write(batches)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+        return first_position
+
+    def _write(self, batches: Sequence[Batch]) -> None:
+        rows: list[tuple[int, int, int, bool, bytes]] = []
+        for batch in batches:
+            for write in batch.writes:
+                if self._is_new(write):
+                    self._place(write, rows)
+        self._connection.executemany(SQL["add_event"], rows)
+        for batch in batches:
+            if batch.snapshot is not None:
+                scope, name, key, at, body = batch.snapshot
+                self._connection.execute(SQL["keep_snapshot"], (scope, name, key, at or self.position, body))
+            for number in batch.inbox_done:
+                self._connection.execute(SQL["drop_from_inbox"], (number,))
+
+    def _is_new(self, write: SegmentWrite) -> bool:
+        kept = self._segment(write.session_id)
+        if write.opens is not None and kept is not None and self._began(kept[0]) != write.opens:
+            raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
+        return check_room(write, None if kept is None else kept[1], self._bodies_of)
+
+    def _place(self, write: SegmentWrite, rows: list[tuple[int, int, int, bool, bytes]]) -> None:
+        kept = self._segment(write.session_id)
+        number = self._open(write.opens) if kept is None and write.opens is not None else (kept or (0, 0))[0]
+        last = write.expected_head + len(write.bodies)
+        for seq, body in enumerate(write.bodies, write.expected_head + 1):
+            self.position += 1
+            is_inner = seq != last if write.inner is None else seq in write.inner
+            rows.append((self.position, number, seq, is_inner, body))
+        self._segments_cache[write.session_id] = (number, last)
+
+    def _open(self, segment: Segment) -> int:
+        self._numbers += 1
+        number, opened_at = self._numbers, self.position + 1
+        self._connection.execute(
+            SQL["add_segment"],
+            (
+                number,
+                segment.id,
+                segment.graph_id,
+                segment.origin,
+                segment.ordinal,
+                segment.base,
+                segment.at,
+                segment.is_imported,
+                opened_at,
+            ),
+        )
+        for ordinal, parent in enumerate(segment.parents):
+            self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
+        return number
+
+    def _segment(self, session_id: str) -> tuple[int, int] | None:
+        """A segment's number and head."""
+        kept = self._segments_cache.get(session_id)
+        if kept is None:
+            row = self._connection.execute(SQL["segment_number"], (session_id,)).fetchone()
+            if row is None:
+                return None
+            head = self._connection.execute(SQL["segment_head"], (row[0],)).fetchone()[0]
+            kept = self._segments_cache[session_id] = (row[0], head)
+        return kept
+
+    def _began(self, number: int) -> Segment | None:
+        return next((s for n, s in self._segments(opened_after=-1) if n == number), None)
+
+    def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
+        return [body for _, body in self._rows(Span(session_id, 0, 0, first, last))]
+
+    def _roll_back(self) -> None:
+        try:
+            self._connection.execute("ROLLBACK")
+        finally:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop what is remembered of the file, and look again."""
+        self._segments_cache.clear()
+        self.position = self._connection.execute(SQL["last_position"]).fetchone()[0]
+        self._numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
+
+    def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories."""
+        return in_order_of_histories(spans, self._rows)
+
+    def _rows(self, span: Span) -> list[tuple[int, bytes]]:
+        asked = (span.session_id, span.first, span.last)
+        return self._connection.execute(SQL["events_of_segment"], asked).fetchall()
+
+    def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
+        return [decoded(body, place) for place, body in rows]
+
+    def segments_after(self, position: int) -> list[Segment]:
+        """The segments that began behind this position."""
+        return [segment for _, segment in self._segments(position)]
+
+    def _segments(self, opened_after: int) -> list[tuple[int, Segment]]:
+        found = self._connection.execute(SQL["segments_after"], (opened_after,)).fetchall()
+        return [
+            (
+                number,
+                Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, bool(is_imported)),
+            )
+            for number, name, graph_id, origin, ordinal, base, at, is_imported in found
+        ]
+
+    def _parents(self, number: int) -> tuple[Parent, ...]:
+        return tuple(
+            [Parent(*row) for row in self._connection.execute(SQL["parents_of"], (number,)).fetchall()]
+        )
+
+    def batch_end(self, session_id: str, seq: int) -> int:
+        """The last seq of an event's batch; 0 if there is none."""
+        row = self._connection.execute(SQL["batch_end"], (session_id, seq)).fetchone()
+        return row[0] if row is not None and seq >= 1 else 0
+
+    def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        """The seqs that are not the last of their batch."""
+        return [row[0] for row in self._connection.execute(SQL["inner_seqs"], (session_id, upto)).fetchall()]
+
+    def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        """The newest snapshot with this key."""
+        row = self._connection.execute(SQL["snapshot"], (scope, name, key)).fetchone()
+        return None if row is None else Snapshot(*row)
+
+    def put_in_inbox(self, text: str, run_id: str | None) -> int:
+        """Leave a line, in a transaction of its own."""
+        number: int = self._connection.execute(SQL["put_in_inbox"], (run_id, text)).fetchall()[0][0]
+        return number
+
+    def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        """The oldest lines."""
+        return [
+            InboxLine(*row) for row in self._connection.execute(SQL["read_inbox"], (lines_max,)).fetchall()
+        ]

@@ -1,0 +1,85 @@
+"""Numbered migrations: a file is copied before it is changed, and changed in one transaction or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from glasshouse.errors import StoreDamaged, StoreTooNew
+from glasshouse.stores.sqlite.faults import damaged
+
+APPLICATION_ID: Final = 0x474C5348
+"""What marks a SQLite file as a Glasshouse store: the letters GLSH."""
+
+Migration = tuple[int, str]
+
+
+def bundled_migrations() -> list[Migration]:
+    """The migrations that ship with Glasshouse, as (number, SQL), in order."""
+    folder = files("glasshouse.stores.sqlite").joinpath("migrations")
+    scripts = sorted(
+        (entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql")
+    )
+    return [(int(name.partition("_")[0]), text) for name, text in scripts]
+
+
+def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> None:
+    """Bring the file to the newest version."""
+    version = version_of(connection, path, migrations)
+    newest = migrations[-1][0]
+    if version == newest:
+        return
+    if version > 0:
+        copy_beside(connection, path, version)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number, script in migrations:
+            if number > version:
+                for statement in _statements(script):
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> int:
+    """The file's version; 0 for a new one. Refuses what is not ours, or too new."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+    is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+    if not is_ours and not (is_empty and version == 0):
+        raise StoreDamaged(damaged(path))
+    newest = migrations[-1][0]
+    if version > newest:
+        raise StoreTooNew(
+            f"{path} was written by a newer Glasshouse (version {version} of the file; this one reads up to"
+            f" {newest}). Upgrade Glasshouse, or choose another --store."
+        )
+    return version
+
+
+def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """A whole copy of the file as it was, next to it."""
+    copy = path.with_name(f"{path.name}.v{version}.copy")
+    with_target = sqlite3.connect(copy)
+    try:
+        connection.backup(with_target)
+    finally:
+        with_target.close()
+    return copy
+
+
+def _statements(script: str) -> list[str]:
+    statements: list[str] = []
+    pending = ""
+    for line in script.splitlines():
+        pending += line + "\n"
+        if sqlite3.complete_statement(pending):
+            statements.append(pending)
+            pending = ""
+    return statements

@@ -1,0 +1,54 @@
+-- The ledger. Events lie in the order of their commits; the index finds them by segment.
+-- Bodies are JSON as it was first written, and are never rewritten.
+
+CREATE TABLE house (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE segments (
+    number      INTEGER PRIMARY KEY,
+    id          TEXT    NOT NULL UNIQUE,
+    graph_id    TEXT    NOT NULL,
+    origin      TEXT    NOT NULL,
+    ordinal     INTEGER NOT NULL,
+    base        INTEGER NOT NULL,
+    at          TEXT,
+    is_imported INTEGER NOT NULL,
+    opened_at   INTEGER NOT NULL      -- the position of its first event
+);
+
+CREATE TABLE parents (
+    child   INTEGER NOT NULL REFERENCES segments (number),
+    ordinal INTEGER NOT NULL,
+    parent  TEXT    NOT NULL,
+    upto    INTEGER NOT NULL,         -- the last seq of the parent that the child sees
+    PRIMARY KEY (child, ordinal)
+) WITHOUT ROWID;
+
+CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    segment  INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    is_inner INTEGER NOT NULL,        -- 1 unless it is the last of its batch
+    body     BLOB    NOT NULL
+);
+
+CREATE UNIQUE INDEX events_by_segment ON events (segment, seq);
+
+-- Caches: may be deleted at any time.
+CREATE TABLE snapshots (
+    scope TEXT    NOT NULL,
+    name  TEXT    NOT NULL,
+    key   TEXT    NOT NULL,
+    at    INTEGER NOT NULL,
+    body  BLOB    NOT NULL,
+    PRIMARY KEY (scope, name)
+);
+
+-- The one table that another process may write.
+CREATE TABLE inbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT,
+    text   TEXT NOT NULL
+);

@@ -1,0 +1,176 @@
+"""`SqliteStore`: the ledger in one SQLite file, written by one thread, read by others.
+
+Always holds: there is one writer (a lock file keeps a second one out); every other process is a guest, who reads
+on connections of its own and writes nothing but the inbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from glasshouse.errors import Refused, StoreDamaged, StoreFailed
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.stores.sqlite.faults import damaged, in_words
+from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, prepare
+from glasshouse.stores.sqlite.lock import WriterLock
+from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Segment
+
+reader_threads = 2
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SqliteStore:
+    """One durable file for a whole terrarium. As a guest it only looks on, and may leave lines in the inbox."""
+
+    def __init__(
+        self, path: str | Path, *, is_guest: bool = False, migrations: list[Migration] | None = None
+    ) -> None:
+        self.path = Path(path)
+        self.is_guest = is_guest
+        self._migrations = migrations if migrations is not None else bundled_migrations()
+        self._lock = WriterLock(self.path)
+        self._house_id = ""
+        self._journal: Journal | None = None
+        self._writer: ThreadPoolExecutor | None = None
+        self._readers: ThreadPoolExecutor | None = None
+        self._of_this_thread = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+
+    async def open(self, new_house_id: str) -> None:
+        """Take the lock, bring the file up to date, start the threads."""
+        if self._writer is not None:
+            raise Refused(f"{self.path} is open already.", "Give each terrarium a store of its own.")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="glasshouse-writer")
+        self._readers = ThreadPoolExecutor(reader_threads, thread_name_prefix="glasshouse-reader")
+        try:
+            await self._on(self._writer, self._open_blocking, new_house_id)
+        except BaseException:
+            await self.close()
+            raise
+
+    def _open_blocking(self, new_house_id: str) -> None:
+        if not self.is_guest:
+            self._lock.take()
+        elif not self.path.exists():
+            raise StoreFailed(
+                f"There is no store at {self.path}. Play something first, or name another --store."
+            )
+        with in_words(self.path):
+            connection = self._connect()
+            if self.is_guest:
+                version_of(connection, self.path, self._migrations)
+                connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
+            else:
+                version_of(connection, self.path, self._migrations)
+                prepare(connection)
+                migrate(connection, self.path, self._migrations)
+            journal = Journal(connection)
+            self._house_id = journal.house_id(new_house_id)
+            self._journal = journal
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        self._connections.append(connection)
+        return connection
+
+    async def close(self) -> None:
+        """Stop the threads, close the file, release the lock."""
+        for threads in (self._readers, self._writer):
+            if threads is not None:
+                await asyncio.to_thread(threads.shutdown)
+        self._readers = self._writer = self._journal = None
+        self._of_this_thread = threading.local()
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._lock.release()
+
+    @property
+    def house_id(self) -> str:
+        """The id that this file was given when it was made."""
+        return self._house_id
+
+    @property
+    def position(self) -> int:
+        """The position of the last committed event."""
+        return 0 if self._journal is None else self._journal.position
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Make the batches durable with one sync."""
+        if self.is_guest:
+            raise StoreFailed(f"{self.path} is open as a guest, who writes nothing but the inbox.")
+        return await self._write(Journal.commit, batches)
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+        """Leave a line for whoever runs this file."""
+        return await self._write(Journal.put_in_inbox, text, run_id)
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories."""
+        return await self._read(Journal.read, spans)
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+        return await self._read(Journal.read_after, position, events_max)
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        """The segments that began behind this position."""
+        return await self._read(Journal.segments_after, position)
+
+    async def batch_end(self, session_id: str, seq: int) -> int:
+        """The last seq of an event's batch."""
+        return await self._read(Journal.batch_end, session_id, seq)
+
+    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        """The seqs that are not the last of their batch."""
+        return await self._read(Journal.inner_seqs, session_id, upto)
+
+    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        """The newest snapshot with this key."""
+        return await self._read(Journal.snapshot, scope, name, key)
+
+    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        """The oldest lines in the inbox."""
+        return await self._read(Journal.read_inbox, lines_max)
+
+    async def _write(self, method: Callable[..., T], *arguments: object) -> T:
+        if self._writer is None or self._journal is None:
+            raise StoreFailed(f"{self.path} is not open.")
+        return await self._on(self._writer, self._in_words, method, self._journal, *arguments)
+
+    async def _read(self, method: Callable[..., T], *arguments: object) -> T:
+        if self._readers is None:
+            raise StoreFailed(f"{self.path} is not open.")
+        return await self._on(self._readers, self._read_blocking, method, *arguments)
+
+    def _read_blocking(self, method: Callable[..., T], *arguments: object) -> T:
+        with in_words(self.path):
+            reader: Journal | None = getattr(self._of_this_thread, "journal", None)
+            if reader is None:
+                connection = self._connect()
+                connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
+                connection.execute("PRAGMA query_only = ON")
+                reader = self._of_this_thread.journal = Journal(connection)
+        return self._in_words(method, reader, *arguments)
+
+    def _in_words(self, method: Callable[..., T], *arguments: object) -> T:
+        with in_words(self.path):
+            return method(*arguments)
+        raise StoreDamaged(damaged(self.path))
+
+    @staticmethod
+    async def _on(
+        threads: ThreadPoolExecutor, work: Callable[P, T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, lambda: work(*arguments, **named))

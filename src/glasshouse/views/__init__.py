@@ -1,0 +1,1 @@
+"""Views: pure folds of events into what people look at."""

@@ -1,0 +1,50 @@
+"""The shape of the world as values: graphs, their environments, their channels."""
+
+from __future__ import annotations
+
+from glasshouse.world.names import the_graph
+from glasshouse.world.state import ChannelState, World
+from glasshouse.world.topology import LISTEN, SEND
+from glasshouse.world.values import Channel, Environment, Graph
+
+
+def graph_of(world: World, graph_id: str) -> Graph:
+    """An open graph, its creatures oldest first."""
+    graph = the_graph(world, graph_id)
+    wires = {wire_id: None for name in graph.creatures for wire_id in world.wires_of.get(name, ())}
+    return Graph(
+        id=graph.id,
+        name=graph.name,
+        session_id=graph.session_id,
+        turn=graph.turn,
+        creature_ids=tuple(sorted(graph.creatures, key=lambda name: world.creatures[name].born)),
+        channels=tuple(graph.channels),
+        wires=tuple([world.wires[wire_id] for wire_id in wires]),
+    )
+
+
+def graphs_of(world: World) -> tuple[Graph, ...]:
+    """Every open graph, the oldest first."""
+    by_age = sorted(world.graphs.values(), key=lambda graph: graph.born)
+    return tuple([graph_of(world, graph.id) for graph in by_age])
+
+
+def channel_of(world: World, channel: ChannelState) -> Channel:
+    """A channel with who listens and who sends."""
+    members = world.topology.members_of.get(channel.id, {})
+    return Channel(
+        id=channel.id,
+        name=channel.name,
+        description=channel.description,
+        history=channel.history,
+        graph_id=channel.graph_id,
+        listeners=tuple([name for name, directions in members.items() if directions & LISTEN]),
+        senders=tuple([name for name, directions in members.items() if directions & SEND]),
+    )
+
+
+def environment_of(world: World, graph_id: str) -> Environment:
+    """The channels of one graph, the oldest first."""
+    channels = [world.channels[channel_id] for channel_id in the_graph(world, graph_id).channels.values()]
+    channels.sort(key=lambda channel: channel.born)
+    return Environment(graph_id, tuple([channel_of(world, channel) for channel in channels]))

@@ -1,0 +1,61 @@
+"""The one door for change: an intent and the world in, a decision or a refusal out. Pure.
+
+Always holds: nothing here changes the world. A refusal is raised as `Refused` and says what would work.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from glasshouse.world import joining, membership, parting, speaking
+from glasshouse.world.decision import Decision
+from glasshouse.world.intents import (
+    AddChannel,
+    AddCreature,
+    AddWire,
+    AnyIntent,
+    Connect,
+    Disconnect,
+    Fork,
+    GrantPrivilege,
+    RemoveChannel,
+    RemoveCreature,
+    RemoveWire,
+    Say,
+    StartCreature,
+    StopCreature,
+)
+from glasshouse.world.state import World
+
+
+def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one line an intent)
+    """What the intent leads to in this world."""
+    match intent:
+        case Say():
+            return speaking.said(world, intent)
+        case AddCreature():
+            return membership.creature_added(world, intent)
+        case RemoveCreature():
+            return parting.creature_removed(world, intent)
+        case StartCreature():
+            return membership.creature_started(world, intent)
+        case StopCreature():
+            return membership.creature_stopped(world, intent)
+        case AddChannel():
+            return membership.channel_added(world, intent)
+        case RemoveChannel():
+            return parting.channel_removed(world, intent)
+        case Connect():
+            return joining.connected(world, intent)
+        case Disconnect():
+            return parting.disconnected(world, intent)
+        case AddWire():
+            return membership.wire_added(world, intent)
+        case RemoveWire():
+            return membership.wire_removed(world, intent)
+        case GrantPrivilege():
+            return membership.privilege_granted(world, intent)
+        case Fork():
+            return membership.session_forked(world, intent)
+        case _:
+            assert_never(intent)

@@ -1,0 +1,52 @@
+"""A decision: the facts to be written, where, and the change they make. Not yet stamped, not yet true."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from glasshouse.events.event import TERRARIUM, Json
+from glasshouse.events.payloads import Payload, builtins_of
+from glasshouse.world.state import Segment
+from glasshouse.world.values import Change
+
+
+class Fact(NamedTuple):
+    """An event without its stamp: no ids, no seq, no time."""
+
+    kind: str
+    payload: Json
+    actor: str = TERRARIUM
+    channel_id: str | None = None
+    channel: str | None = None
+    private: Json | None = None
+    sealed: Json | None = None
+    caused_by: str | None = None
+    run_id: str | None = None
+
+
+class Write(NamedTuple):
+    """Facts for one segment, in order. With `opens`, the segment begins here."""
+
+    session_id: str
+    graph_id: str
+    facts: tuple[Fact, ...]
+    opens: Segment | None = None
+
+
+NO_CHANGE = Change(kind="nothing")
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What an intent leads to: one batch of writes, all or nothing."""
+
+    writes: tuple[Write, ...] = ()
+    change: Change = NO_CHANGE
+    subject: str = ""
+    """The id of the thing that the intent made or touched: a creature, a channel, a wire, a session."""
+
+
+def engine_fact(kind: str, payload: Payload) -> Fact:
+    """A fact of the engine about the shape of the world."""
+    return Fact(kind, builtins_of(payload))

@@ -1,0 +1,342 @@
+"""The fold: one event in, the world moved on. The only code that changes a world.
+
+Always holds: what an event does depends on the world and the event alone, so folding a ledger gives the
+world that wrote it. An event costs what it moves: the fold never walks a graph that stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import (
+    ChannelClosed,
+    ChannelEdge,
+    ChannelOpened,
+    ChannelRenamed,
+    CreatureRenamed,
+    CreatureStarted,
+    CreatureStopped,
+    ParentChanged,
+    PrivilegeGranted,
+    SessionAttached,
+    SessionForked,
+    TopologyChanged,
+    WireAdded,
+    WireRemoved,
+    payload_of,
+)
+from glasshouse.world.shaping import BITS
+from glasshouse.world.state import (
+    ChannelState,
+    CreatureState,
+    Ear,
+    GraphState,
+    ManifestFacts,
+    Segment,
+    SessionState,
+    Stay,
+    World,
+)
+from glasshouse.world.topology import LISTEN
+from glasshouse.world.values import Wire
+
+version: Final = 1
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+
+
+def begin(world: World, segment: Segment) -> None:
+    """A session begins: the world learns of it before its first event."""
+    world.sessions[segment.id] = SessionState(segment)
+    if not segment.is_imported:
+        world.sessions_begun += 1
+        world.roots += segment.origin == "root"
+    for parent in segment.parents:
+        siblings = world.sessions[parent.session_id]
+        if siblings.children is None:
+            siblings.children = []
+        siblings.children.append(segment.id)
+
+
+def evolve(world: World, event: Event) -> None:
+    """Move the world on by one event."""
+    world.sessions[event.session_id].head = event.seq
+    kind = event.kind
+    if kind in kinds.ENGINE:
+        _FOLDS[kind](world, event)
+    elif kind == kinds.TURN_STARTED:
+        graph = world.graphs.get(event.graph_id)
+        if graph is not None:
+            graph.turn = event.turn
+
+
+def take_in(world: World, event: Event) -> None:
+    """Note an imported event: how far its session goes and who was in it. Nobody in it lives."""
+    session = world.sessions[event.session_id]
+    session.head = event.seq
+    if event.kind == kinds.CREATURE_SESSION_ATTACHED:
+        _note_joined(session, payload_of(event, SessionAttached).creatures)
+    elif event.kind == kinds.CREATURE_STOPPED:
+        told = payload_of(event, CreatureStopped)
+        if told.reason == "removed":
+            _note_left(session, told.creature)
+
+
+def _note_joined(session: SessionState, creatures: list[str]) -> None:
+    session.joined = [*(session.joined or ()), *creatures]
+
+
+def _note_left(session: SessionState, creature: str) -> None:
+    session.left = [*(session.left or ()), creature]
+
+
+def _creature_started(world: World, event: Event) -> None:
+    told = payload_of(event, CreatureStarted)
+    there = world.creatures.get(told.creature)
+    if there is not None:
+        there.is_running = True
+        return
+    if told.manifest_digest not in world.manifests:
+        world.manifests[told.manifest_digest] = manifest_facts(told.manifest or {})
+    stem, _, number = told.creature.partition("~")
+    world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
+    graph = world.graphs.get(event.graph_id) or _graph_born(world, event, told.handle)
+    world.births += 1
+    world.creatures[told.creature] = CreatureState(
+        id=told.creature,
+        handle=told.handle,
+        graph_id=graph.id,
+        cast_key=told.cast_key,
+        manifest_digest=told.manifest_digest,
+        born=world.births,
+        stays=[Stay(graph.id, event.lamport)],
+        ears={},
+        run_id=told.run_id,
+        parent=told.parent,
+        is_privileged=told.is_privileged,
+    )
+    graph.creatures[told.creature] = None
+    graph.handles[told.handle] = told.creature
+    if told.parent is not None:
+        world.children_of.setdefault(told.parent, {})[told.creature] = None
+
+
+def manifest_facts(manifest: dict[str, object]) -> ManifestFacts:
+    """What the world reads of a manifest on every event."""
+    return ManifestFacts(manifest, _names(manifest.get("may_emit")), _names(manifest.get("subscribes_to")))
+
+
+def _names(value: object) -> frozenset[str]:
+    return frozenset(value) if isinstance(value, list) else frozenset()
+
+
+def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphState:
+    world.births += 1
+    graph = GraphState(event.graph_id, name, event.session_id, world.births, turn)
+    world.graphs[graph.id] = graph
+    return graph
+
+
+def _creature_stopped(world: World, event: Event) -> None:
+    told = payload_of(event, CreatureStopped)
+    creature = world.creatures[told.creature]
+    if told.reason == "stopped":
+        creature.is_running = False
+        return
+    graph = world.graphs[creature.graph_id]
+    del graph.creatures[creature.id]
+    del graph.handles[creature.handle]
+    world.topology.remove_creature(creature.id)
+    world.children_of.pop(creature.id, None)
+    if creature.parent is not None:
+        _drop(world.children_of, creature.parent, creature.id)
+    del world.creatures[creature.id]
+    _note_left(world.sessions[event.session_id], creature.id)
+
+
+def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
+    row = table.get(key)
+    if row is not None:
+        row.pop(entry, None)
+        if not row:
+            del table[key]
+
+
+def _creature_renamed(world: World, event: Event) -> None:
+    told = payload_of(event, CreatureRenamed)
+    creature = world.creatures[told.creature]
+    handles = world.graphs[creature.graph_id].handles
+    if handles.get(creature.handle) == creature.id:
+        del handles[creature.handle]
+    handles[told.handle] = creature.id
+    creature.handle = told.handle
+
+
+def _channel_opened(world: World, event: Event) -> None:
+    told = payload_of(event, ChannelOpened)
+    world.births += 1
+    world.channels[told.channel_id] = ChannelState(
+        told.channel_id, told.name, told.description, told.history, event.graph_id, world.births
+    )
+    world.graphs[event.graph_id].channels[told.name] = told.channel_id
+
+
+def _channel_closed(world: World, event: Event) -> None:
+    channel = world.channels.pop(payload_of(event, ChannelClosed).channel_id)
+    del world.graphs[channel.graph_id].channels[channel.name]
+    for member, directions in world.topology.members_of.get(channel.id, {}).items():
+        if directions & LISTEN:
+            world.creatures[member].ears[channel.id].spans.append(event.lamport)
+    world.topology.remove_channel(channel.id)
+
+
+def _channel_renamed(world: World, event: Event) -> None:
+    told = payload_of(event, ChannelRenamed)
+    channel = world.channels[told.channel_id]
+    names = world.graphs[channel.graph_id].channels
+    if names.get(channel.name) == channel.id:
+        del names[channel.name]
+    names[told.name] = channel.id
+    channel.name = told.name
+
+
+def _channel_joined(world: World, event: Event) -> None:
+    told = payload_of(event, ChannelEdge)
+    world.topology.join(told.creature, told.channel_id, BITS[told.direction])
+    if told.direction == "listen":
+        ears = world.creatures[told.creature].ears
+        ear = ears.get(told.channel_id)
+        if ear is None:
+            is_full = world.channels[told.channel_id].history == "full"
+            ears[told.channel_id] = Ear(is_full, [event.lamport])
+        else:
+            ear.spans.append(event.lamport)
+
+
+def _channel_left(world: World, event: Event) -> None:
+    told = payload_of(event, ChannelEdge)
+    world.topology.leave(told.creature, told.channel_id, BITS[told.direction])
+    if told.direction == "listen":
+        world.creatures[told.creature].ears[told.channel_id].spans.append(event.lamport)
+
+
+def _wire_added(world: World, event: Event) -> None:
+    told = payload_of(event, WireAdded)
+    world.wires[told.edge_id] = Wire(
+        told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
+    )
+    world.wires_of.setdefault(told.source, {})[told.edge_id] = None
+    world.wires_of.setdefault(told.target, {})[told.edge_id] = None
+
+
+def _wire_removed(world: World, event: Event) -> None:
+    told = payload_of(event, WireRemoved)
+    world.wires.pop(told.edge_id, None)
+    _drop(world.wires_of, told.source, told.edge_id)
+    _drop(world.wires_of, told.target, told.edge_id)
+
+
+def _parent_changed(world: World, event: Event) -> None:
+    told = payload_of(event, ParentChanged)
+    world.creatures[told.child].parent = told.new_parent
+    if told.old_parent is not None:
+        _drop(world.children_of, told.old_parent, told.child)
+    if told.new_parent is not None:
+        world.children_of.setdefault(told.new_parent, {})[told.child] = None
+
+
+def _topology_changed(world: World, event: Event) -> None:
+    told = payload_of(event, TopologyChanged)
+    if told.kind == "merge":
+        survivor = world.graphs[told.new_graph_ids[0]]
+        survivor.session_id = event.session_id
+        for graph_id in told.old_graph_ids:
+            if graph_id != survivor.id:
+                _absorb(world, survivor, world.graphs[graph_id], event.lamport)
+    elif not told.new_graph_ids:
+        for graph_id in told.old_graph_ids:
+            for channel_id in world.graphs.pop(graph_id).channels.values():
+                del world.channels[channel_id]
+
+
+def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
+    """Small into large: everything of the dropped graph becomes the survivor's. Clashing names wait for
+    their rename, which follows in the same batch."""
+    survivor.turn = max(survivor.turn, dropped.turn)
+    for name in dropped.creatures:
+        creature = world.creatures[name]
+        _relabel(creature, survivor.id, lamport)
+        survivor.creatures[name] = None
+        survivor.handles.setdefault(creature.handle, name)
+    for name, channel_id in dropped.channels.items():
+        world.channels[channel_id].graph_id = survivor.id
+        survivor.channels.setdefault(name, channel_id)
+    del world.graphs[dropped.id]
+
+
+def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
+    creature.graph_id = graph_id
+    creature.stays[-1].until = lamport
+    creature.stays.append(Stay(graph_id, lamport))
+
+
+def _session_forked(world: World, event: Event) -> None:
+    told = payload_of(event, SessionForked)
+    graph = world.graphs.get(event.graph_id)
+    if graph is not None:
+        graph.session_id = event.session_id
+    elif told.how == "split":
+        parent = world.graphs[world.sessions[told.parents[0]].segment.graph_id]
+        _graph_born(world, event, name="", turn=parent.turn)
+
+
+def _session_attached(world: World, event: Event) -> None:
+    told = payload_of(event, SessionAttached)
+    _note_joined(world.sessions[event.session_id], told.creatures)
+    graph = world.graphs[event.graph_id]
+    for name in told.creatures:
+        creature = world.creatures[name]
+        if creature.graph_id != graph.id:
+            _move(world, creature, graph, event.lamport)
+
+
+def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
+    """One creature of a split's smaller part goes to its new graph, its channels with it."""
+    left = world.graphs[creature.graph_id]
+    del left.creatures[creature.id]
+    del left.handles[creature.handle]
+    graph.name = graph.name or creature.handle
+    graph.creatures[creature.id] = None
+    graph.handles[creature.handle] = creature.id
+    _relabel(creature, graph.id, lamport)
+    for channel_id in world.topology.channels_of.get(creature.id, ()):
+        channel = world.channels[channel_id]
+        if channel.graph_id != graph.id:
+            del left.channels[channel.name]
+            graph.channels[channel.name] = channel.id
+            channel.graph_id = graph.id
+
+
+def _privilege_granted(world: World, event: Event) -> None:
+    world.creatures[payload_of(event, PrivilegeGranted).creature].is_privileged = True
+
+
+_FOLDS: dict[str, Callable[[World, Event], None]] = {
+    kinds.CREATURE_STARTED: _creature_started,
+    kinds.CREATURE_STOPPED: _creature_stopped,
+    kinds.CREATURE_RENAMED: _creature_renamed,
+    kinds.CHANNEL_OPENED: _channel_opened,
+    kinds.CHANNEL_CLOSED: _channel_closed,
+    kinds.CHANNEL_RENAMED: _channel_renamed,
+    kinds.CHANNEL_JOINED: _channel_joined,
+    kinds.CHANNEL_LEFT: _channel_left,
+    kinds.OUTPUT_WIRE_ADDED: _wire_added,
+    kinds.OUTPUT_WIRE_REMOVED: _wire_removed,
+    kinds.PARENT_LINK_CHANGED: _parent_changed,
+    kinds.TOPOLOGY_CHANGED: _topology_changed,
+    kinds.SESSION_FORKED: _session_forked,
+    kinds.CREATURE_SESSION_ATTACHED: _session_attached,
+    kinds.PRIVILEGE_GRANTED: _privilege_granted,
+}

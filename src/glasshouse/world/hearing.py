@@ -1,0 +1,36 @@
+"""Hearing: one function says what a creature may see, for prompts, agenda, signals and who-knew alike.
+
+A creature sees its own acts; what was said on a channel while it listened there, and what was said there
+earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member.
+"""
+
+from __future__ import annotations
+
+from glasshouse.events.event import Event
+from glasshouse.world.state import CreatureState, Ear
+
+
+def visible_to(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature may see the event."""
+    if event.actor == creature.id:
+        return True
+    if event.channel_id is not None:
+        ear = creature.ears.get(event.channel_id)
+        return ear is not None and _heard(ear, event.lamport)
+    return any(
+        stay.graph_id == event.graph_id
+        and stay.since <= event.lamport
+        and (stay.until is None or event.lamport < stay.until)
+        for stay in creature.stays
+    )
+
+
+def _heard(ear: Ear, lamport: int) -> bool:
+    spans = ear.spans
+    if ear.is_full:
+        return ear.is_open or lamport < spans[-1]
+    ends = (*spans[1::2], None)
+    return any(
+        since < lamport and (until is None or lamport < until)
+        for since, until in zip(spans[::2], ends, strict=False)
+    )

@@ -1,0 +1,139 @@
+"""Connecting: within one graph a few edges; across two graphs a merge.
+
+Always holds: the graph with more creatures keeps its id, on a tie the older; the other side's creatures and
+channels are renamed where names clash, never the survivor's; both sessions end and one begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.payloads import ChannelRenamed, CreatureRenamed, Direction
+from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.intents import Connect
+from glasshouse.world.names import (
+    channel_id_for,
+    check_channel_name,
+    free_name,
+    name_chars_max,
+    session_id_for,
+    the_creature,
+)
+from glasshouse.world.shaping import BITS, attached, by_age, change_of, joined, opened, topology_changed
+from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+
+auto_name_chars_max = name_chars_max - 8
+
+
+def connected(world: World, intent: Connect) -> Decision:
+    """`source` sends and `target` listens on one channel; across two graphs, these become one."""
+    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    if source.id == target.id:
+        raise Refused(f"{source.handle} cannot be connected to itself.", "Name another creature.")
+    if intent.channel is not None:
+        check_channel_name(intent.channel)
+    if source.graph_id == target.graph_id:
+        return _within(world, world.graphs[source.graph_id], source, target, intent)
+    return _across(world, source, target, intent)
+
+
+def _within(
+    world: World, graph: GraphState, source: CreatureState, target: CreatureState, intent: Connect
+) -> Decision:
+    change = change_of("nothing", (graph.id,), (graph.id,))
+    seq = world.session_of(graph).head + 1
+    channel_id = _found(world, intent.channel, graph)
+    facts: list[Fact] = []
+    if channel_id is None:
+        channel_id = channel_id_for(graph.session_id, seq)
+        facts.append(opened(channel_id, intent.channel or _auto_name(source, target, graph.channels)))
+    facts += _edges(world, channel_id, source, target, both=intent.both)
+    if not facts:
+        return Decision(change=change, subject=channel_id)
+    facts.append(topology_changed(change))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, channel_id)
+
+
+def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
+    """The channel of that name in the first graph that has one; a channel's id does as well."""
+    if name is None:
+        return None
+    for graph in graphs:
+        if name in graph.channels:
+            return graph.channels[name]
+    named = world.channels.get(name)
+    return name if named is not None and any(named.graph_id == graph.id for graph in graphs) else None
+
+
+def _auto_name(source: CreatureState, target: CreatureState, *taken: dict[str, str]) -> str:
+    stem = f"{source.handle}-{target.handle}".replace("~", "_")[:auto_name_chars_max]
+    return free_name(stem, _Taken(*taken))
+
+
+class _Taken:
+    """The names of several dicts, asked together without being copied."""
+
+    def __init__(self, *tables: dict[str, str]) -> None:
+        self._tables = tables
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in table for table in self._tables)
+
+
+def _edges(
+    world: World, channel_id: str, source: CreatureState, target: CreatureState, *, both: bool
+) -> Iterator[Fact]:
+    wanted: list[tuple[str, Direction]] = [(source.id, "send"), (target.id, "listen")]
+    if both:
+        wanted += [(target.id, "send"), (source.id, "listen")]
+    for creature, direction in wanted:
+        if not world.topology.directions(creature, channel_id) & BITS[direction]:
+            yield joined(creature, channel_id, direction)
+
+
+def _across(world: World, source: CreatureState, target: CreatureState, intent: Connect) -> Decision:
+    one, other = world.graphs[source.graph_id], world.graphs[target.graph_id]
+    survivor, dropped = sorted((one, other), key=lambda graph: (-len(graph.creatures), graph.born))
+    opens = _merged_segment(world, survivor, dropped)
+    moved = by_age(world, dropped.creatures)
+    change = change_of("merge", (survivor.id, dropped.id), (survivor.id,), moved)
+    facts = [topology_changed(change), *attached(opens.id, moved), *_renames(world, survivor, dropped, moved)]
+    channel_id = _found(world, intent.channel, one, other)
+    if channel_id is None:
+        channel_id = channel_id_for(opens.id, len(facts) + 1)
+        name = intent.channel or _auto_name(source, target, survivor.channels, dropped.channels)
+        facts.append(opened(channel_id, name))
+    facts += _edges(world, channel_id, source, target, both=intent.both)
+    return Decision((Write(opens.id, survivor.id, tuple(facts), opens),), change, channel_id)
+
+
+def _merged_segment(world: World, survivor: GraphState, dropped: GraphState) -> Segment:
+    ended = [world.session_of(survivor), world.session_of(dropped)]
+    parents = tuple(Parent(session.segment.id, session.head) for session in ended)
+    session_id = session_id_for("merge", (survivor.session_id, dropped.session_id), 0)
+    return Segment(
+        id=session_id,
+        graph_id=survivor.id,
+        origin="merge",
+        ordinal=world.sessions_begun,
+        base=max(session.lamport for session in ended),
+        parents=parents,
+        at=f"{session_id}.1",
+    )
+
+
+def _renames(world: World, survivor: GraphState, dropped: GraphState, moved: list[str]) -> Iterator[Fact]:
+    new_handles: dict[str, str] = {}
+    for creature in (world.creatures[name] for name in moved):
+        if creature.handle in survivor.handles:
+            handle = free_name(creature.handle, _Taken(survivor.handles, dropped.handles, new_handles))
+            new_handles[handle] = creature.id
+            yield engine_fact(kinds.CREATURE_RENAMED, CreatureRenamed(creature.id, creature.handle, handle))
+    new_names: dict[str, str] = {}
+    clashing = [channel_id for name, channel_id in dropped.channels.items() if name in survivor.channels]
+    for channel in sorted((world.channels[c] for c in clashing), key=lambda channel: channel.born):
+        name = free_name(channel.name, _Taken(survivor.channels, dropped.channels, new_names))
+        new_names[name] = channel.id
+        yield engine_fact(kinds.CHANNEL_RENAMED, ChannelRenamed(channel.id, channel.name, name))

@@ -1,0 +1,237 @@
+"""Decisions that part nobody: creatures added, started, stopped; channels opened; wires; privilege; forks."""
+
+from __future__ import annotations
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.payloads import (
+    ChannelOpened,
+    CreatureStarted,
+    CreatureStopped,
+    Payload,
+    PrivilegeGranted,
+    SessionForked,
+    WireAdded,
+    WireRemoved,
+)
+from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.intents import (
+    AddChannel,
+    AddCreature,
+    AddWire,
+    Fork,
+    GrantPrivilege,
+    RemoveWire,
+    StartCreature,
+    StopCreature,
+)
+from glasshouse.world.names import (
+    channel_id_for,
+    check_channel_name,
+    check_name,
+    free_creature_id,
+    free_name,
+    graph_id_for,
+    session_id_for,
+    the_creature,
+    the_graph,
+    wire_id_for,
+)
+from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
+from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+
+COMMONS = "commons"
+"""The channel that holds a graph together when creatures are added to the graph itself."""
+
+
+def creature_added(world: World, intent: AddCreature) -> Decision:
+    """A new creature: in a graph of its own, or on the commons of the graph named."""
+    check_name("creature name", intent.name)
+    if intent.handle is not None:
+        check_name("handle", intent.handle)
+    if intent.parent is not None:
+        the_creature(world, intent.parent)
+    creature_id = free_creature_id(world, intent.name)
+    if intent.graph_id is None:
+        return _added_alone(world, intent, creature_id)
+    return _added_to(world, the_graph(world, intent.graph_id), intent, creature_id)
+
+
+def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decision:
+    session_id = session_id_for("root", (), world.roots, world.house_id)
+    graph_id = graph_id_for(session_id)
+    change = change_of("nothing", (), (graph_id,), (creature_id,))
+    facts = (
+        _born(intent, creature_id, intent.handle or intent.name),
+        *attached(session_id, [creature_id]),
+        topology_changed(change),
+    )
+    opens = Segment(id=session_id, graph_id=graph_id, origin="root", ordinal=world.sessions_begun)
+    return Decision((Write(session_id, graph_id, facts, opens),), change, creature_id)
+
+
+def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
+    if intent.handle in graph.handles:
+        raise Refused(
+            f"The handle {intent.handle!r} is taken in graph {graph.name}.",
+            f"Use {free_name(intent.handle or '', graph.handles)!r}, or leave the handle out.",
+        )
+    handle = intent.handle or free_name(intent.name, graph.handles)
+    facts = [_born(intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
+    facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
+    change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
+    facts.append(topology_changed(change))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, creature_id)
+
+
+def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
+    return engine_fact(
+        kinds.CREATURE_STARTED,
+        CreatureStarted(
+            creature=creature_id,
+            handle=handle,
+            cast_key=intent.name,
+            manifest_digest=intent.manifest_digest,
+            is_privileged=intent.is_privileged,
+            parent=intent.parent,
+            run_id=intent.run_id,
+            manifest=intent.manifest,
+        ),
+    )
+
+
+def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:
+    """Put the newcomer on the commons; where nobody is on it, everybody, so that it does join them."""
+    facts: list[Fact] = []
+    channel_id = graph.channels.get(COMMONS)
+    if channel_id is None:
+        seq = world.session_of(graph).head + facts_before + 1
+        channel_id = channel_id_for(graph.session_id, seq)
+        facts.append(opened(channel_id, COMMONS, "where everybody added to this graph can be heard"))
+    on_it = world.topology.members_of.get(channel_id)
+    for member in (newcomer,) if on_it else (*graph.creatures, newcomer):
+        facts += (joined(member, channel_id, "listen"), joined(member, channel_id, "send"))
+    return facts
+
+
+def creature_started(world: World, intent: StartCreature) -> Decision:
+    """A stopped creature runs again; a running one stays as it is."""
+    creature = the_creature(world, intent.creature)
+    if creature.is_running:
+        return Decision(subject=creature.id)
+    payload = CreatureStarted(
+        creature=creature.id,
+        handle=creature.handle,
+        cast_key=creature.cast_key,
+        manifest_digest=creature.manifest_digest,
+        is_privileged=creature.is_privileged,
+        parent=creature.parent,
+        run_id=creature.run_id,
+    )
+    return _one_fact(world, creature, kinds.CREATURE_STARTED, payload)
+
+
+def creature_stopped(world: World, intent: StopCreature) -> Decision:
+    """A running creature rests; a resting one stays as it is."""
+    creature = the_creature(world, intent.creature)
+    if not creature.is_running:
+        return Decision(subject=creature.id)
+    return _one_fact(world, creature, kinds.CREATURE_STOPPED, CreatureStopped(creature.id, "stopped"))
+
+
+def privilege_granted(world: World, intent: GrantPrivilege) -> Decision:
+    """A creature may change its graph from now on."""
+    creature = the_creature(world, intent.creature)
+    if creature.is_privileged:
+        return Decision(subject=creature.id)
+    return _one_fact(world, creature, kinds.PRIVILEGE_GRANTED, PrivilegeGranted(creature.id, intent.by))
+
+
+def _one_fact(world: World, creature: CreatureState, kind: str, payload: Payload) -> Decision:
+    graph = world.graphs[creature.graph_id]
+    write = Write(graph.session_id, graph.id, (engine_fact(kind, payload),))
+    return Decision((write,), change_of("nothing", (graph.id,), (graph.id,)), creature.id)
+
+
+def channel_added(world: World, intent: AddChannel) -> Decision:
+    """A channel nobody is on yet: no change of connectivity."""
+    graph = the_graph(world, intent.graph_id)
+    check_channel_name(intent.name)
+    if intent.name in graph.channels:
+        raise Refused(
+            f"Graph {graph.name} has a channel {intent.name!r} already.",
+            f"Use it, or open {free_name(intent.name, graph.channels)!r}.",
+        )
+    channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + 1)
+    payload = ChannelOpened(channel_id, intent.name, intent.description, intent.history)
+    write = Write(graph.session_id, graph.id, (engine_fact(kinds.CHANNEL_OPENED, payload),))
+    return Decision((write,), change_of("nothing", (graph.id,), (graph.id,)), channel_id)
+
+
+def wire_added(world: World, intent: AddWire) -> Decision:
+    """An output wire within one graph; the same wire twice is one, with other options it is replaced."""
+    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    if source.id == target.id:
+        raise Refused(f"{source.handle} cannot be wired to itself.", "Name another target.")
+    if source.graph_id != target.graph_id:
+        raise Refused(
+            f"{source.handle} and {target.handle} are in two graphs, and a wire never joins graphs.",
+            f"First connect({source.id!r}, {target.id!r}), then wire them.",
+        )
+    wire_id = wire_id_for(source.id, target.id)
+    added = WireAdded(wire_id, source.id, target.id, intent.with_content, intent.prompt, intent.when)
+    facts = [engine_fact(kinds.OUTPUT_WIRE_ADDED, added)]
+    there = world.wires.get(wire_id)
+    if there is not None:
+        if (there.with_content, there.prompt, there.when) == (
+            intent.with_content,
+            intent.prompt,
+            intent.when,
+        ):
+            return Decision(subject=wire_id)
+        facts.insert(0, wire_gone(world, wire_id, "replaced"))
+    graph = world.graphs[source.graph_id]
+    change = change_of("nothing", (graph.id,), (graph.id,))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, wire_id)
+
+
+def wire_removed(world: World, intent: RemoveWire) -> Decision:
+    """An output wire taken away."""
+    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    wire_id = wire_id_for(source.id, target.id)
+    if wire_id not in world.wires:
+        others = [
+            world.wires[w].target
+            for w in world.wires_of.get(source.id, {})
+            if world.wires[w].source == source.id
+        ]
+        advice = f"It is wired to {', '.join(others)}." if others else "It has no output wires."
+        raise Refused(f"No wire leads from {source.handle} to {target.handle}.", advice)
+    graph = world.graphs[source.graph_id]
+    write = Write(graph.session_id, graph.id, (wire_gone(world, wire_id, "removed"),))
+    return Decision((write,), change_of("nothing", (graph.id,), (graph.id,)), wire_id)
+
+
+def wire_gone(world: World, wire_id: str, reason: str) -> Fact:
+    """The fact that a wire is removed, and why."""
+    wire = world.wires[wire_id]
+    return engine_fact(kinds.OUTPUT_WIRE_REMOVED, WireRemoved(wire.id, wire.source, wire.target, reason))
+
+
+def session_forked(world: World, intent: Fork) -> Decision:
+    """A session that shares the past up to an event. It seals nothing and has no live creatures."""
+    parent = world.sessions[intent.session_id]
+    session_id = session_id_for("fork", (intent.session_id,), len(parent.children or ()))
+    graph_id = graph_id_for(session_id)
+    opens = Segment(
+        id=session_id,
+        graph_id=graph_id,
+        origin="fork",
+        ordinal=world.sessions_begun,
+        base=parent.segment.base + intent.upto,
+        parents=(Parent(intent.session_id, intent.upto),),
+        at=intent.at,
+    )
+    payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
+    write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
+    return Decision((write,), change_of("nothing", (), ()), session_id)

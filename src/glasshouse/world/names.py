@@ -1,0 +1,107 @@
+"""Ids and handles: how they are made, and which names are free.
+
+Always holds: ids are functions of what they name, so that the same story gives the same ids; a creature id
+is never given twice in one terrarium, not even after its creature is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from hashlib import blake2b
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events.event import RESERVED_ACTORS
+from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
+
+name_chars_max = 64
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_CHANNEL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~[0-9]+)?")
+
+
+def short_hash(*parts: str) -> str:
+    """Sixteen hexadecimal characters that stand for these parts in this order."""
+    return blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def session_id_for(origin: str, parents: Iterable[str], ordinal: int, house_id: str = "") -> str:
+    """The id of a session: a hash of the operation that made it, its parents and its ordinal."""
+    return "s-" + short_hash(origin, house_id, *parents, str(ordinal))
+
+
+def graph_id_for(session_id: str) -> str:
+    """The id of the graph that is born with this session."""
+    return "g-" + session_id.removeprefix("s-")
+
+
+def channel_id_for(session_id: str, seq: int) -> str:
+    """The id of the channel opened by the event at this place."""
+    return "c-" + short_hash("channel", session_id, str(seq))
+
+
+def wire_id_for(source: str, target: str) -> str:
+    """The id of the wire between two creatures: the same wire twice is one."""
+    return "w-" + short_hash("wire", source, target)
+
+
+def check_name(noun: str, name: str) -> None:
+    """Refuse a creature's name or handle that could be mistaken for something else."""
+    _check(noun, name, _NAME)
+    if name in RESERVED_ACTORS:
+        raise Refused(f"{name!r} is the engine's own name.", f"Choose another {noun}.")
+
+
+def check_channel_name(name: str) -> None:
+    """Refuse a malformed channel name."""
+    _check("channel name", name, _CHANNEL_NAME)
+
+
+def _check(noun: str, name: str, pattern: re.Pattern[str]) -> None:
+    if len(name) > name_chars_max or not pattern.fullmatch(name):
+        raise Refused(
+            f"{name!r} is no {noun}.",
+            f"Use lower-case letters, digits, '-' and '_', {name_chars_max} characters at most.",
+        )
+
+
+def free_creature_id(world: World, name: str) -> str:
+    """The name itself if it was never given in this terrarium, else `name~2` and so on."""
+    given = world.numbers_given.get(name, 0)
+    return name if given == 0 else f"{name}~{given + 1}"
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name itself if it is not taken, else the next free `name~2`."""
+    if name not in taken:
+        return name
+    stem, number = name.partition("~")[0], 2
+    while f"{stem}~{number}" in taken:
+        number += 1
+    return f"{stem}~{number}"
+
+
+def the_creature(world: World, creature_id: str) -> CreatureState:
+    """A live creature by id, or a refusal that names the likely meant one."""
+    found = world.creatures.get(creature_id)
+    if found is None:
+        raise UnknownName(noun="creature", name=creature_id, known=world.creatures)
+    return found
+
+
+def the_graph(world: World, graph_id: str) -> GraphState:
+    """An open graph by id, or a refusal."""
+    found = world.graphs.get(graph_id)
+    if found is None:
+        raise UnknownName(noun="open graph", name=graph_id, known=world.graphs)
+    return found
+
+
+def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
+    """A channel of a graph by name or id, or a refusal."""
+    channel_id = graph.channels.get(name)
+    if channel_id is not None:
+        return world.channels[channel_id]
+    by_id = world.channels.get(name)
+    if by_id is not None and by_id.graph_id == graph.id:
+        return by_id
+    raise UnknownName(noun=f"channel of graph {graph.name}", name=name, known=graph.channels)

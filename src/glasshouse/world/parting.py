@@ -1,0 +1,175 @@
+"""Disconnecting and removing: edges go, and where they were the only bridge the graph splits.
+
+Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature; the parent's
+last event is the split's `topology.changed`; wires between two parts are removed with the reason `split`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.payloads import (
+    ChannelClosed,
+    ChannelEdge,
+    CreatureStopped,
+    ParentChanged,
+    SessionForked,
+)
+from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.intents import Disconnect, RemoveChannel, RemoveCreature
+from glasshouse.world.membership import wire_gone
+from glasshouse.world.names import graph_id_for, session_id_for, the_channel, the_creature, the_graph
+from glasshouse.world.shaping import attached, by_age, change_of, topology_changed
+from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.topology import LISTEN, SEND, Edge, Node, parted
+
+
+def disconnected(world: World, intent: Disconnect) -> Decision:
+    """`source` no longer sends and `target` no longer listens, where both did."""
+    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    graph = world.graphs[source.graph_id]
+    channels = _channels_between(world, graph, source, target, intent.channel)
+    facts: list[Fact] = []
+    cut: list[Edge] = []
+    for channel_id in channels:
+        facts.append(engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, source.id, "send")))
+        facts.append(engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, target.id, "listen")))
+        if world.topology.directions(source.id, channel_id) == SEND:
+            cut.append((source.id, channel_id))
+        if world.topology.directions(target.id, channel_id) == LISTEN:
+            cut.append((target.id, channel_id))
+    ends: list[Node] = []
+    for creature, channel_id in cut:
+        ends += (("creature", creature), ("channel", channel_id))
+    apart = parted(world.topology, ends, cut=cut)
+    return _finished(world, graph, facts, apart, gone=None, subject=source.id)
+
+
+def _channels_between(
+    world: World, graph: GraphState, source: CreatureState, target: CreatureState, name: str | None
+) -> list[str]:
+    topology = world.topology
+    both = [
+        channel_id
+        for channel_id, directions in topology.channels_of.get(source.id, {}).items()
+        if directions & SEND and topology.directions(target.id, channel_id) & LISTEN
+    ]
+    if name is not None:
+        wanted = the_channel(world, graph, name).id
+        both = [channel_id for channel_id in both if channel_id == wanted]
+    if not both:
+        place = "" if name is None else f" on {name}"
+        raise Refused(
+            f"{source.handle} does not send to {target.handle}{place}.",
+            "Look at environment(graph_id) for who sends where; the other direction is a disconnect of its own.",
+        )
+    return both
+
+
+def creature_removed(world: World, intent: RemoveCreature) -> Decision:
+    """A creature is gone, with its edges and wires; what hung on it alone comes apart."""
+    creature = the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
+    for child in world.children_of.get(creature.id, {}):
+        facts.append(
+            engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, creature.id, creature.parent))
+        )
+    facts.append(engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature.id, "removed")))
+    ends: list[Node] = [("channel", name) for name in world.topology.channels_of.get(creature.id, {})]
+    apart = parted(world.topology, ends, gone=("creature", creature.id))
+    return _finished(world, graph, facts, apart, gone=creature.id, subject=creature.id)
+
+
+def channel_removed(world: World, intent: RemoveChannel) -> Decision:
+    """A channel is closed; those whom it alone joined come apart."""
+    graph = the_graph(world, intent.graph_id)
+    channel = the_channel(world, graph, intent.name)
+    facts = [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))]
+    ends: list[Node] = [("creature", name) for name in world.topology.members_of.get(channel.id, {})]
+    apart = parted(world.topology, ends, gone=("channel", channel.id))
+    return _finished(world, graph, facts, apart, gone=None, subject=channel.id)
+
+
+def _finished(
+    world: World,
+    graph: GraphState,
+    facts: list[Fact],
+    apart: list[list[str]],
+    *,
+    gone: str | None,
+    subject: str,
+) -> Decision:
+    """The facts as a whole decision: the graph goes on, closes, or splits."""
+    sides = _sides(world, graph, apart, gone)
+    if len(sides) > 1:
+        return _split(world, graph, facts, sides, gone, subject)
+    stays = (graph.id,) if len(graph.creatures) > (gone is not None) else ()
+    change = change_of("nothing", (graph.id,), stays, () if gone is None else (gone,))
+    write = Write(graph.session_id, graph.id, (*facts, topology_changed(change)))
+    return Decision((write,), change, subject)
+
+
+def _sides(world: World, graph: GraphState, apart: list[list[str]], gone: str | None) -> list[list[str]]:
+    """The parts, survivor first, the others by their oldest creature. The survivor's list is left empty
+    when it is the part that was never walked, because nobody in it moves."""
+    if not apart:
+        return [[]]
+    rest = len(graph.creatures) - (gone is not None) - sum(map(len, apart))
+    if rest > max(map(len, apart)):
+        others = [by_age(world, part) for part in apart]
+        return [[], *sorted(others, key=lambda part: world.creatures[part[0]].born)]
+    walked = {name for part in apart for name in part}
+    unwalked = [name for name in graph.creatures if name not in walked and name != gone]
+    parts = [by_age(world, part) for part in (*apart, unwalked) if part]
+    parts.sort(key=lambda part: world.creatures[part[0]].born)
+    survivor = max(parts, key=len)
+    return [survivor, *(part for part in parts if part is not survivor)]
+
+
+def _split(
+    world: World, graph: GraphState, facts: list[Fact], sides: list[list[str]], gone: str | None, subject: str
+) -> Decision:
+    parent = world.session_of(graph)
+    session_ids = [session_id_for("split", (graph.session_id,), n) for n in range(len(sides))]
+    graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
+    moved = by_age(world, (name for side in sides[1:] for name in side))
+    change = change_of("split", (graph.id,), graph_ids, moved)
+    facts = [*facts, *_parted_wires(world, sides[1:], gone), topology_changed(change)]
+    upto = parent.head + len(facts)
+    writes = [Write(graph.session_id, graph.id, tuple(facts))]
+    for n, side in enumerate(sides):
+        segment = Segment(
+            id=session_ids[n],
+            graph_id=graph_ids[n],
+            origin="split",
+            ordinal=world.sessions_begun + n,
+            base=parent.segment.base + upto,
+            parents=(Parent(graph.session_id, upto),),
+            at=f"{graph.session_id}.{upto}",
+        )
+        writes.append(_opening(segment, side if n else []))
+    return Decision(tuple(writes), change, subject)
+
+
+def _opening(segment: Segment, moved: list[str]) -> Write:
+    parents = [parent.session_id for parent in segment.parents]
+    forked = SessionForked(session=segment.id, parents=parents, how="split", at=segment.at or "")
+    facts = (engine_fact(kinds.SESSION_FORKED, forked), *attached(segment.id, moved))
+    return Write(segment.id, segment.graph_id, facts, segment)
+
+
+def _parted_wires(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
+    """Each wire that leads out of a part that moves, once."""
+    told: set[str] = set()
+    for side in moved_sides:
+        together = set(side)
+        for name in side:
+            for wire_id in world.wires_of.get(name, {}):
+                wire = world.wires[wire_id]
+                other = wire.target if wire.source == name else wire.source
+                if other not in together and other != gone and wire_id not in told:
+                    told.add(wire_id)
+                    yield wire_gone(world, wire_id, "split")

@@ -1,0 +1,68 @@
+"""The append gate: what a creature may say, and where."""
+
+from __future__ import annotations
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event
+from glasshouse.world.decision import Decision, Fact, Write
+from glasshouse.world.intents import Say
+from glasshouse.world.names import the_channel, the_creature
+from glasshouse.world.state import CreatureState, GraphState, World
+from glasshouse.world.topology import SEND
+
+
+def said(world: World, intent: Say) -> Decision:
+    """A creature's drafts as facts of its graph's session."""
+    creature = world.creatures.get(intent.creature) or the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    facts = tuple([_fact(world, creature, graph, draft, intent.caused_by) for draft in intent.drafts])
+    return Decision((Write(graph.session_id, graph.id, facts),))
+
+
+def _fact(
+    world: World, creature: CreatureState, graph: GraphState, draft: Draft, caused_by: str | None
+) -> Fact:
+    if draft.kind not in world.manifests[creature.manifest_digest].may_emit or draft.kind in kinds.ENGINE:
+        _refuse_kind(world, creature, draft.kind)
+    channel_id = channel = None
+    if draft.channel is not None:
+        place = the_channel(world, graph, draft.channel)
+        if not world.topology.directions(creature.id, place.id) & SEND:
+            _refuse_channel(world, creature, place.name)
+        channel_id, channel = place.id, place.name
+    return Fact(
+        draft.kind,
+        draft.payload,
+        creature.id,
+        channel_id,
+        channel,
+        draft.private,
+        draft.sealed,
+        caused_by,
+        creature.run_id,
+    )
+
+
+def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
+    if kind in kinds.ENGINE:
+        raise Refused(
+            f"{kind} is written by the engine alone.", "Ask for the change itself, such as connect()."
+        )
+    granted = ", ".join(sorted(world.facts_of(creature).may_emit)) or "nothing"
+    raise Refused(
+        f"{creature.handle} may not emit {kind}.",
+        f"Its manifest grants {granted}; add {kind} to may_emit.",
+    )
+
+
+def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
+    edges = world.topology.channels_of.get(creature.id, {})
+    open_to_it = [world.channels[c].name for c, directions in edges.items() if directions & SEND]
+    advice = f"It sends on {', '.join(open_to_it)}." if open_to_it else "Connect it to somebody there first."
+    raise Refused(f"{creature.handle} does not send on {name}.", advice)
+
+
+def ends_its_act(event: Event) -> bool:
+    """Whether a creature's event is the one that its act ends in."""
+    return event.kind not in kinds.MID_ACT and event.kind not in kinds.ENGINE

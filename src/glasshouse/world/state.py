@@ -1,0 +1,155 @@
+"""The world as data: everything that decisions read and the fold writes.
+
+Always holds: `World` is a function of the ledger alone. It is changed only by `evolve`, and can be thrown
+away and folded again. All its dicts remember the order of insertion, which is the order of the ledger, so
+no walk depends on hashes. It encodes to bytes as it is, which makes a snapshot.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from glasshouse.events.event import Json
+from glasshouse.events.payloads import History
+from glasshouse.world.topology import Topology
+from glasshouse.world.values import SessionOrigin, Wire
+
+
+class Parent(msgspec.Struct, frozen=True, gc=False):
+    """A segment that another grows from, and the last seq of it that the other sees."""
+
+    session_id: str
+    upto: int
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """How a session began: what a store keeps of it beside its events.
+
+    Lamport times are dense within a segment: the event at `seq` has the time `base + seq`. `ordinal` counts the
+    sessions of the terrarium it was born in, and breaks ties of time before its id does: ids may hang on chance.
+    """
+
+    id: str
+    graph_id: str
+    origin: SessionOrigin
+    ordinal: int
+    base: int = 0
+    parents: tuple[Parent, ...] = ()
+    at: str | None = None
+    is_imported: bool = False
+
+
+class SessionState(msgspec.Struct):
+    """A session: its segment, how far it is written, who came and went while it was written."""
+
+    segment: Segment
+    head: int = 0
+    children: list[str] | None = None
+    joined: list[str] | None = None
+    left: list[str] | None = None
+
+    @property
+    def lamport(self) -> int:
+        """The logical time of the last event written."""
+        return self.segment.base + self.head
+
+
+class Ear(msgspec.Struct):
+    """When a creature listened on one channel: lamport times, begin and end in turn; open at the end if odd."""
+
+    is_full: bool
+    spans: list[int]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the creature listens now."""
+        return len(self.spans) % 2 == 1
+
+
+class Stay(msgspec.Struct, gc=False):
+    """When a creature was a member of one graph: lamport times; no end means now."""
+
+    graph_id: str
+    since: int
+    until: int | None = None
+
+
+class CreatureState(msgspec.Struct):
+    """A live creature."""
+
+    id: str
+    handle: str
+    graph_id: str
+    cast_key: str
+    manifest_digest: str
+    born: int
+    stays: list[Stay]
+    ears: dict[str, Ear]
+    run_id: str | None = None
+    parent: str | None = None
+    is_privileged: bool = False
+    is_running: bool = True
+
+
+class ChannelState(msgspec.Struct, gc=False):
+    """An open channel; its edges are in the topology."""
+
+    id: str
+    name: str
+    description: str
+    history: History
+    graph_id: str
+    born: int
+
+
+class GraphState(msgspec.Struct):
+    """An open graph: its members and channels by name, its session, its clock."""
+
+    id: str
+    name: str
+    session_id: str
+    born: int
+    turn: int = 0
+    creatures: dict[str, None] = msgspec.field(default_factory=dict)
+    handles: dict[str, str] = msgspec.field(default_factory=dict)
+    channels: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class ManifestFacts(msgspec.Struct):
+    """A manifest as the world needs it: whole, and the two lists that are read on every event."""
+
+    manifest: Json
+    may_emit: frozenset[str]
+    subscribes_to: frozenset[str]
+
+
+class World(msgspec.Struct):
+    """Everything that is, folded from the ledger."""
+
+    house_id: str = ""
+    creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
+    channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
+    wires: dict[str, Wire] = msgspec.field(default_factory=dict)
+    wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    children_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    graphs: dict[str, GraphState] = msgspec.field(default_factory=dict)
+    sessions: dict[str, SessionState] = msgspec.field(default_factory=dict)
+    topology: Topology = msgspec.field(default_factory=Topology)
+    manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
+    numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
+    births: int = 0
+    roots: int = 0
+    sessions_begun: int = 0
+
+    def facts_of(self, creature: CreatureState) -> ManifestFacts:
+        """What the world knows of a creature's manifest."""
+        return self.manifests[creature.manifest_digest]
+
+    def session_of(self, graph: GraphState) -> SessionState:
+        """The session that a graph writes into."""
+        return self.sessions[graph.session_id]
+
+    @property
+    def records(self) -> int:
+        """About how many records a snapshot of this world has."""
+        return len(self.creatures) + len(self.channels) + len(self.graphs) + len(self.sessions)

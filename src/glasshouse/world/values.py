@@ -1,0 +1,100 @@
+"""What the world shows of itself: frozen values, each true at the moment it was asked for.
+
+Always holds: these carry ids, never references. A merge makes them stale, not wrong: ask again by id.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from glasshouse.events.payloads import ChangeKind, History
+
+SessionOrigin = Literal["root", "split", "merge", "fork", "import"]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What one intent did, or with `dry_run` would do, to the shape of the world."""
+
+    kind: ChangeKind
+    old_graph_ids: tuple[str, ...] = ()
+    new_graph_ids: tuple[str, ...] = ()
+    affected_creatures: tuple[str, ...] = ()
+
+
+class Channel(msgspec.Struct, frozen=True):
+    """A broadcast place: every listener hears every message but its own."""
+
+    id: str
+    name: str
+    description: str
+    history: History
+    graph_id: str
+    listeners: tuple[str, ...]
+    senders: tuple[str, ...]
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The channels of one graph with their listeners and senders."""
+
+    graph_id: str
+    channels: tuple[Channel, ...]
+
+    def channel(self, name: str) -> Channel | None:
+        """The channel of this name, if there is one."""
+        return next((channel for channel in self.channels if channel.name == name), None)
+
+
+class Wire(msgspec.Struct, frozen=True):
+    """An output wire: the source's finished line is handed to the target."""
+
+    id: str
+    source: str
+    target: str
+    with_content: bool = True
+    prompt: str | None = None
+    when: str | None = None
+
+
+class Graph(msgspec.Struct, frozen=True):
+    """One connected component of creatures over channels."""
+
+    id: str
+    name: str
+    session_id: str
+    turn: int
+    creature_ids: tuple[str, ...]
+    channels: tuple[str, ...]
+    wires: tuple[Wire, ...]
+
+
+class Session(msgspec.Struct, frozen=True):
+    """What a graph remembers: its own segment and all ancestors."""
+
+    id: str
+    graph_id: str
+    origin: SessionOrigin
+    parent_session_ids: tuple[str, ...]
+    child_session_ids: tuple[str, ...]
+    agents: tuple[str, ...]
+    events: int
+    is_open: bool
+    recipes: tuple[str, ...] = ()
+    merged_at: str | None = None
+    split_at: str | None = None
+    forked_at: str | None = None
+
+    @property
+    def config_path(self) -> str | None:
+        """The first recipe, which the session was opened from."""
+        return self.recipes[0] if self.recipes else None
+
+
+class Lineage(msgspec.Struct, frozen=True):
+    """A session with all its ancestors and descendants, oldest first."""
+
+    session_id: str
+    ancestors: tuple[Session, ...]
+    session: Session
+    descendants: tuple[Session, ...]

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Builds .venv from the locked requirements and installs Glasshouse into it, editable.
+#
+# Always holds: a .venv that carries the right stamps is whole. Stamps are written last and hold checksums, so a second
+# run costs a few milliseconds, and an interrupted, copied, outdated or broken .venv is mended by running this again.
+#
+#   tools/setup.sh            build or mend .venv
+#   tools/setup.sh --python   print the Python that would be used, or say what is missing
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=.venv
+log=$venv/setup.log
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'make setup: %s\n' "$*" >&2; exit 1; }
+
+runs() { "$1" -c 'import sys' >/dev/null 2>&1; }
+is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
+makes_venvs() { "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+version_of() { "$1" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])'; }
+
+as_root() { if [ "$(id -u)" = 0 ]; then printf '%s' "$*"; else printf 'sudo %s' "$*"; fi; }
+
+# The command that brings what is missing, in the words of this machine's package manager.
+command_for() { # the Debian package, then the Homebrew formula
+  if command -v apt-get >/dev/null; then as_root "apt-get install $1"
+  elif command -v dnf >/dev/null; then as_root "dnf install python3.11"
+  elif command -v brew >/dev/null; then printf 'brew install %s' "$2"
+  else printf 'your package manager (the package is often called %s)' "$1"; fi
+}
+
+# Prints the first Python that can do the work. A later one is tried when an earlier one cannot make venvs.
+find_python() {
+  local candidate without_venv="" too_old=""
+  for candidate in ${PYTHON:-python3.11 python3.12 python3.13 python3}; do
+    runs "$candidate" || continue
+    if ! is_new_enough "$candidate"; then too_old=$candidate
+    elif ! makes_venvs "$candidate"; then without_venv=${without_venv:-$candidate}
+    else printf '%s' "$candidate"; return; fi
+  done
+  if [ -n "$without_venv" ]; then
+    local minor; minor=$("$without_venv" -c 'import sys; print(sys.version_info[1])')
+    fail "$without_venv cannot make virtual environments because its venv package is missing; install it with:" \
+      "$(command_for "python3.$minor-venv" "python@3.$minor")"
+  elif [ -n "$too_old" ]; then
+    fail "Glasshouse needs Python 3.11 or newer and $too_old is $(version_of "$too_old"); install one with:" \
+      "$(command_for 'python3.11 python3.11-venv' python@3.12)"
+  fi
+  fail "Glasshouse needs Python 3.11 or newer and found none; install it with:" \
+    "$(command_for 'python3 python3-venv' python@3.12)"
+}
+
+# One line for each package on a terminal, overwritten; every tenth when the output is a file.
+show_progress() { # how many packages there are
+  local tty=0; if [ -t 1 ]; then tty=1; fi
+  awk -v total="$1" -v tty="$tty" '
+    /^Collecting / { n++; name = $2; sub(/==.*/, "", name)
+      if (tty) { printf "\r\033[K  %d of %d: %s", n, total, name; fflush() }
+      else if (n % 10 == 0) { printf "  %d of %d\n", n, total; fflush() } }
+    /^Installing collected/ { if (tty) printf "\r\033[K"; print "  all here; unpacking"; fflush() }'
+}
+
+pip_install() { "$venv/bin/python" -m pip --no-input --disable-pip-version-check install "$@"; }
+
+explain_and_fail() {
+  grep -E '^ *(ERROR|error|THESE)' "$log" | tail -n 5 >&2 || tail -n 5 "$log" >&2
+  fail "$1; the whole story is in $log. Mend the cause (often the network) and run make setup again."
+}
+
+build_venv() {
+  local python total; python=$(find_python)
+  total=$(grep -c '==' requirements/dev.txt)
+  say "Setting up .venv with Python $(version_of "$python"): $total locked packages, about half a minute."
+  "$python" -m venv --clear "$venv" || fail "$python could not make $venv; read its message above."
+  pip_install --require-hashes --progress-bar off -r requirements/dev.txt 2>&1 | tee "$log" | show_progress "$total" \
+    || explain_and_fail "the locked packages could not be installed"
+  printf '%s' "$locked" > "$venv/stamp-locked"
+}
+
+install_glasshouse() {
+  pip_install --no-deps --no-build-isolation --quiet -e . > "$log" 2>&1 \
+    || explain_and_fail "Glasshouse itself could not be installed"
+  printf '%s' "$project" > "$venv/stamp-project"
+}
+
+if [ "${1:-}" = --python ]; then find_python; exit; fi
+
+locked="$PWD $(cksum < requirements/dev.txt)"
+project="$PWD $(cksum < pyproject.toml)"
+has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
+
+if ! has_stamp stamp-locked "$locked"; then build_venv; install_glasshouse; say "Set up."
+elif ! has_stamp stamp-project "$project"; then install_glasshouse; fi
