@@ -6,6 +6,7 @@ which nobody wrote down fails here. A missing page fails too; nothing is skipped
 
 import ast
 import asyncio
+import importlib
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ import glasshouse
 import glasshouse.cli
 from glasshouse import errors
 from glasshouse.events import kinds
+from glasshouse.events.payloads import PAYLOAD_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,6 +36,21 @@ REQUIRED_PAGES = [
     "docs/reference/cli.md",
     "docs/reference/errors.md",
     "docs/reference/events.md",
+    "docs/reference/limits.md",
+    "docs/reference/store-file.md",
+]
+
+VALUES = [
+    glasshouse.Change,
+    glasshouse.Channel,
+    glasshouse.Creature,
+    glasshouse.Draft,
+    glasshouse.Environment,
+    glasshouse.Graph,
+    glasshouse.Lineage,
+    glasshouse.Manifest,
+    glasshouse.Session,
+    glasshouse.Wire,
 ]
 
 TOP_FOLDERS = "src|tests|bench|docs|requirements|tools|\\.ci"
@@ -120,6 +137,10 @@ def is_shown(command: str, markdown: str) -> bool:
     return re.search(rf"{re.escape(command)}(?![\w-])", markdown) is not None
 
 
+def is_documented_option(option: str, markdown: str) -> bool:
+    return re.search(rf"{re.escape(option)}(?![\w-])", markdown) is not None
+
+
 def kinds_of(module: ModuleType) -> set[str]:
     constants = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
     return {value for value in constants if re.fullmatch(r"[a-z_]+(?:\.[a-z_]+)+", value)}
@@ -141,6 +162,65 @@ def commands_of(command: Any, words: str) -> Iterator[str]:
         if not child.hidden:
             yield f"{words} {name}"
             yield from commands_of(child, f"{words} {name}")
+
+
+def options_of(command: Any) -> set[str]:
+    """Every long option of a command and of those under it."""
+    own = {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
+    return own.union(*(options_of(child) for child in getattr(command, "commands", {}).values()))
+
+
+def sections(markdown: str) -> dict[str, str]:
+    """The text under each third-level heading, by heading."""
+    parts = re.split(r"^#+ (.+)$", markdown, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def fields_in_table(text: str) -> list[str]:
+    return re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+
+
+def fields_told_of(kind: str, markdown: str) -> list[str]:
+    """The fields in the table of the section whose heading names a kind."""
+    return [
+        field
+        for heading, text in sections(markdown).items()
+        if f"`{kind}`" in heading
+        for field in fields_in_table(text)
+    ]
+
+
+def fields_of(kind_of_value: type) -> set[str]:
+    """The public fields of a msgspec struct, a dataclass or a pydantic model."""
+    named = getattr(kind_of_value, "model_fields", None) or inspect.get_annotations(kind_of_value)
+    return {name for name in named if not name.startswith("_") and name != "model_config"}
+
+
+def bounds_in(source: str) -> set[str]:
+    """The names of a module's bounds: constants that end in `_max` or `_min`."""
+    targets = [
+        target
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return {t.id for t in targets if isinstance(t, ast.Name) and re.search(r"_(?:max|min)$", t.id)}
+
+
+def bounds_of_program() -> set[tuple[str, int, str]]:
+    """Every bound as its name, its value and the file it stands in."""
+    found = set()
+    for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
+        place = path.relative_to(ROOT / "src/glasshouse")
+        module = ".".join(("glasshouse", *place.with_suffix("").parts)).removesuffix(".__init__")
+        for name in bounds_in(path.read_text(encoding="utf-8")):
+            found.add((name, getattr(importlib.import_module(module), name), str(place)))
+    return found
+
+
+def bounds_told_of(markdown: str) -> set[tuple[str, int, str]]:
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| [^|]+ \| `([^`]+)` \|", markdown, flags=re.MULTILINE)
+    return {(name, int(value.replace(",", "")), place) for name, value, place in rows}
 
 
 def run_sample(sample: Fence, page: str) -> None:
@@ -220,6 +300,49 @@ def test_every_command_is_documented() -> None:
     assert {command for command in commands if not is_shown(command, page)} == set()
 
 
+def test_every_option_is_documented() -> None:
+    page = page_text("docs/reference/cli.md")
+    options = options_of(get_command(glasshouse.cli.app))
+
+    assert options
+    assert {option for option in options if not is_documented_option(option, page)} == set()
+
+
+@pytest.mark.parametrize("kind", sorted(PAYLOAD_TYPES))
+def test_the_fields_of_every_engine_payload_are_documented_in_order(kind: str) -> None:
+    fields = list(inspect.get_annotations(PAYLOAD_TYPES[kind]))
+
+    assert fields
+    assert fields_told_of(kind, page_text("docs/reference/events.md")) == fields
+
+
+def test_the_fields_of_an_event_are_documented() -> None:
+    told = sections(page_text("docs/reference/events.md"))["Fields"]
+
+    assert {name for name in fields_of(glasshouse.Event) if not is_documented(name, told)} == set()
+
+
+def test_every_call_of_the_terrarium_is_documented() -> None:
+    page = page_text("docs/reference/api.md")
+    calls = {name for name in dir(glasshouse.Terrarium) if not name.startswith("_")}
+
+    assert {name for name in calls if not is_documented(name, page)} == set()
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
+def test_the_fields_of_every_public_value_are_documented(value: type) -> None:
+    page = page_text("docs/reference/api.md")
+
+    assert {name for name in fields_of(value) if not is_documented(name, page)} == set()
+
+
+def test_every_bound_is_documented_with_its_value_and_place() -> None:
+    bounds = bounds_of_program()
+
+    assert bounds
+    assert bounds_told_of(page_text("docs/reference/limits.md")) == bounds
+
+
 def test_the_readme_shows_python_that_runs() -> None:
     assert "README.md" in {page for page, _ in samples()}
 
@@ -272,6 +395,16 @@ def test_a_name_counts_only_when_it_stands_whole() -> None:
     assert not is_documented("run.start", "`run.started`")
     assert is_shown("glasshouse tour", "run `glasshouse tour --slow`")
     assert not is_shown("glasshouse tour", "run `glasshouse tours`")
+
+
+def test_a_wrong_table_of_fields_or_bounds_is_noticed() -> None:
+    page = "### `a.b` and `c.d`\n\n| `one` | text |\n| `two` | text |\n\n### `e.f`\n\n| `three` | text |\n"
+    row = "| `queue_events_max` | 1,024 | events | `runtime/queue.py` | they wait |\n"
+
+    assert fields_told_of("a.b", page) == fields_told_of("c.d", page) == ["one", "two"]
+    assert fields_told_of("a", page) == []
+    assert bounds_told_of(row) == {("queue_events_max", 1024, "runtime/queue.py")}
+    assert bounds_in("a_max = 1\nb_min: int = 2\nmax_c = 3\ndef f():\n    d_max = 4\n") == {"a_max", "b_min"}
 
 
 def test_a_sample_may_await_and_may_fail() -> None:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import BadEvent
+from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json, payload_bytes_max
 
 Upcaster = Callable[[Json], Json]
@@ -83,16 +84,29 @@ def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> s
     return blake2b(names.encode(), digest_size=6).hexdigest()
 
 
+def json_copy(kind: str, value: Json) -> Json:
+    """The value as JSON would give it back, sharing nothing with the one given, or a refusal in words."""
+    try:
+        copy: Json = msgspec.to_builtins(value, str_keys=True)
+    except (TypeError, ValueError, RecursionError) as wrong:
+        raise _not_json(kind, wrong) from wrong
+    return copy
+
+
+def _not_json(kind: str, wrong: Exception) -> BadEvent:
+    return BadEvent(
+        f"The payload of {kind} is no JSON object: {wrong}.",
+        "Use text, numbers, lists and objects with text keys.",
+    )
+
+
 def encoded_within_bounds(event: Event) -> bytes:
     """The event's bytes, or a refusal in words: too large, or not JSON."""
     try:
         body = _encoder.encode(event)
     except (TypeError, ValueError, RecursionError) as wrong:
-        raise BadEvent(
-            f"The payload of {event.kind} is no JSON object: {wrong}.",
-            "Use text, numbers, lists and objects with text keys.",
-        ) from wrong
-    if len(body) > payload_bytes_max:
+        raise _not_json(event.kind, wrong) from wrong
+    if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:
         _check_sizes(event)
     if b"null" in body:
         _check_numbers(event)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.kinds import check_kind
+from glasshouse.events.kinds import check_kind, well_formed_cache
 
 Json: TypeAlias = dict[str, Any]
 
@@ -34,7 +34,8 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     sealed: Json | None = None
 
     def __post_init__(self) -> None:
-        check_kind(self.kind)
+        if self.kind not in well_formed_cache:
+            check_kind(self.kind)
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -61,7 +62,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     position: int | None = None
 
     def __post_init__(self) -> None:
-        check_kind(self.kind)
+        if self.kind not in well_formed_cache:
+            check_kind(self.kind)
 
     @property
     def is_engine(self) -> bool:

@@ -72,19 +72,17 @@ MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
 
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
-_well_formed_cache: set[str] = set()
-_well_formed_cache_kinds_max: Final = 4096
+well_formed_cache: Final[set[str]] = set()
+well_formed_cache_kinds_max: Final = 4096
 
 
 def check_kind(kind: str) -> None:
     """Refuse a malformed kind, in words."""
-    if kind in _well_formed_cache:
-        return
     if len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
         raise BadEvent(
             f"{kind!r} is no event kind.",
             f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"
             " such as 'agent.spoke' or 'question.asked'.",
         )
-    if len(_well_formed_cache) < _well_formed_cache_kinds_max:
-        _well_formed_cache.add(kind)
+    if len(well_formed_cache) < well_formed_cache_kinds_max:
+        well_formed_cache.add(kind)

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import datetime
-from typing import NamedTuple, Protocol
+from collections.abc import Generator
+from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import force_setattr
 
-from glasshouse.errors import StoreError, StoreFailed
+from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
@@ -28,11 +29,12 @@ from glasshouse.turns import agenda as agendas
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world import evolve as folds
 from glasshouse.world.decide import decide
-from glasshouse.world.decision import Decision, Write
+from glasshouse.world.decision import Decision
 from glasshouse.world.evolve import begin, evolve, take_in
-from glasshouse.world.intents import AnyIntent
+from glasshouse.world.intents import AnyIntent, Say
+from glasshouse.world.speaking import said
 from glasshouse.world.stamp import stamped
-from glasshouse.world.state import SessionState, World
+from glasshouse.world.state import World
 from glasshouse.world.values import Change
 
 commit_events_max = 512
@@ -46,8 +48,8 @@ snapshot_on_close_events_min = 1_024
 class Audience(Protocol):
     """Who is told of commits."""
 
-    def publish(self, bodies: list[bytes], first_position: int) -> None:
-        """Be told the bodies of a commit and the position of the first."""
+    def publish(self, events: list[Event]) -> None:
+        """Be told the events of a commit."""
 
     def catch_up(self, position: int) -> None:
         """Be told that the store reaches this far, by whatever way."""
@@ -61,23 +63,33 @@ class Folded(msgspec.Struct):
     position: int = 0
 
 
-class Receipt(NamedTuple):
-    """What came of an intent: the change, what it touched, and its events as they were stored."""
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """What came of an intent: the change, what it touched, and its events as they are stored."""
 
     change: Change
     subject: str
-    bodies: list[bytes]
-    first_position: int
-
-    def events(self) -> list[Event]:
-        """The events, decoded from the stored bytes."""
-        return [codec.decoded(body, self.first_position + n) for n, body in enumerate(self.bodies)]
+    events: list[Event]
 
 
-class _Queued(NamedTuple):
+class Queued(msgspec.Struct, frozen=True):
+    """A batch on its way, and the future that tells when it is durable."""
+
     batch: Batch
-    bodies: list[bytes]
-    acknowledged: asyncio.Future[int]
+    events: list[Event]
+    acknowledged: asyncio.Future[None]
+
+
+class Acknowledgement:
+    """Await it to get the event once it is durable."""
+
+    __slots__ = ("_queued",)
+
+    def __init__(self, queued: Queued) -> None:
+        self._queued = queued
+
+    def __await__(self) -> Generator[Any, None, Event]:
+        yield from self._queued.acknowledged
+        return self._queued.events[0]
 
 
 class Ledger:
@@ -86,24 +98,27 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock, audience: Audience) -> None:
         self.world = World()
         self.agenda = Agenda()
+        self.takes_more = False
         self._store = store
         self._clock = clock
         self._audience = audience
-        self._queue: deque[_Queued] = deque()
+        self._queue: deque[Queued] = deque()
         self._queued_events = 0
         self._events_since_snapshot = 0
-        self._last_queued: asyncio.Future[int] | None = None
+        self._committing: list[Queued] = []
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
-        self._room = asyncio.Event()
+        self._gate_moved = asyncio.Event()
         self._broken: BaseException | None = None
+        self._is_refolding = False
         self._is_closing = False
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
+        self._loop = asyncio.get_running_loop()
         self._take(await folded_from(self._store))
-        self._room.set()
         self._writer = asyncio.create_task(self._write_until_closed(), name="glasshouse writer")
+        self._move_gate()
 
     async def close(self) -> None:
         """Let everything queued become durable, then stop the writer."""
@@ -112,20 +127,27 @@ class Ledger:
         if self._broken is None and self._events_since_snapshot >= snapshot_on_close_events_min:
             self._queue_snapshot()
         self._is_closing = True
+        self._move_gate()
         self._wake_writer()
         await self._writer
         self._writer = None
 
     async def change(self, intent: AnyIntent) -> Receipt:
         """Decide an intent and wait until what came of it is durable."""
-        if not self._room.is_set() or self._broken is not None or self._writer is None:
-            await self._wait_for_room()
+        if not self.takes_more:
+            await self.wait_for_room()
         decision = decide(self.world, intent)
         if not decision.writes:
-            return Receipt(decision.change, decision.subject, [], 0)
+            return Receipt(decision.change, decision.subject, [])
         queued = self._stage(decision)
-        first_position = await queued.acknowledged
-        return Receipt(decision.change, decision.subject, queued.bodies, first_position)
+        await queued.acknowledged
+        return Receipt(decision.change, decision.subject, queued.events)
+
+    def submit(self, intent: Say) -> Queued:
+        """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
+        if not self.takes_more:
+            raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
+        return self._stage(said(self.world, intent))
 
     def foresee(self, intent: AnyIntent) -> Change:
         """The same decision without the commit."""
@@ -133,57 +155,59 @@ class Ledger:
 
     async def take_in(self, writes: tuple[SegmentWrite, ...]) -> None:
         """Commit imported segments: they can be read and grown from, and nobody in them lives."""
-        if not self._room.is_set() or self._broken is not None or self._writer is None:
-            await self._wait_for_room()
+        if not self.takes_more:
+            await self.wait_for_room()
+        events: list[Event] = []
         for write in writes:
             if write.opens is not None:
                 begin(self.world, write.opens)
-            for body in write.bodies:
-                take_in(self.world, codec.decoded(body))
-        bodies = [body for write in writes for body in write.bodies]
-        await self._enqueue(Batch(writes), bodies).acknowledged
+            events += [codec.decoded(body) for body in write.bodies]
+        for event in events:
+            take_in(self.world, event)
+        await self._enqueue(Batch(writes), events).acknowledged
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""
-        last = self._last_queued
-        if last is not None and not last.done():
-            await asyncio.wait([last])
+        last = self._queue[-1] if self._queue else self._committing[-1] if self._committing else None
+        if last is not None and not last.acknowledged.done():
+            await asyncio.wait([last.acknowledged])
 
-    def _stage(self, decision: Decision) -> _Queued:
+    def _stage(self, decision: Decision) -> Queued:
+        """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
         now = self._clock.now()
-        batch = [(write, _stamped_facts(self.world, write, now)) for write in decision.writes]
-        encoded = [(write, events, _encoded(events)) for write, events in batch]
-        writes = tuple(
-            [
-                SegmentWrite(write.session_id, events[0].seq - 1, tuple(bodies), write.opens)
-                for write, events, bodies in encoded
-            ]
-        )
-        for write, events, _ in encoded:
-            if write.opens is not None:
-                begin(self.world, write.opens)
-            for event in events:
-                evolve(self.world, event)
-                self.agenda.apply(self.world, event)
-        queued = self._enqueue(Batch(writes), [body for _, _, bodies in encoded for body in bodies])
-        if self._events_since_snapshot >= self._snapshot_due_after():
-            self._queue_snapshot()
+        world, agenda = self.world, self.agenda
+        staged: list[Event] = []
+        writes: list[SegmentWrite] = []
+        for write in decision.writes:
+            events = stamped(world, write, now)
+            bodies = tuple(map(codec.encoded_within_bounds, events))
+            writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
+            staged += events
+        for event in staged:
+            if event.seq == 1:
+                _begin(world, decision, event.session_id)
+            evolve(world, event)
+            agenda.apply(world, event)
+        queued = self._enqueue(Batch(tuple(writes)), staged)
+        if self._events_since_snapshot >= snapshot_events_min:
+            self._queue_snapshot_if_due()
         return queued
 
-    def _enqueue(self, batch: Batch, bodies: list[bytes]) -> _Queued:
-        acknowledged = asyncio.get_running_loop().create_future()
-        queued = _Queued(batch, bodies, acknowledged)
+    def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
+        queued = Queued(batch, events, asyncio.Future(loop=self._loop))
         self._queue.append(queued)
-        self._last_queued = acknowledged
-        self._queued_events += len(bodies)
-        self._events_since_snapshot += len(bodies)
+        count = len(events)
+        self._queued_events += count
+        self._events_since_snapshot += count
         if self._queued_events >= pending_events_max:
-            self._room.clear()
-        self._wake_writer()
+            self._move_gate()
+        if self._wake is not None:
+            self._wake_writer()
         return queued
 
-    def _snapshot_due_after(self) -> int:
-        return max(snapshot_events_min, snapshot_events_per_record * self.world.records)
+    def _queue_snapshot_if_due(self) -> None:
+        if self._events_since_snapshot >= snapshot_events_per_record * self.world.records:
+            self._queue_snapshot()
 
     def _queue_snapshot(self) -> None:
         """Keep the pending world of this very place in the queue: it is true when its turn comes."""
@@ -192,110 +216,120 @@ class Ledger:
         self._events_since_snapshot = 0
 
     def _wake_writer(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        if self._wake is not None:
+            if not self._wake.done():
+                self._wake.set_result(None)
+            self._wake = None
 
     async def _write_until_closed(self) -> None:
         while True:
             if not self._queue:
                 if self._is_closing:
                     return
-                self._wake = asyncio.get_running_loop().create_future()
+                self._wake = self._loop.create_future()
                 await self._wake
                 continue
-            group = self._next_group()
+            group = self._committing = self._next_group()
             try:
                 first_position = await self._store.commit([queued.batch for queued in group])
-            except StoreError as failure:
-                await self._refuse_and_refold(group, failure)
+            except (StoreError, Conflict) as failure:
+                self._refuse_all(group, failure)
+                await self._refold()
+            except BaseException as unforeseen:
+                self._refuse_all(group, unforeseen)
+                raise
             else:
                 self._acknowledge(group, first_position)
 
-    def _next_group(self) -> list[_Queued]:
-        group = [self._queue.popleft()]
-        events = len(group[0].bodies)
-        while self._queue and events + len(self._queue[0].bodies) <= commit_events_max:
-            events += len(self._queue[0].bodies)
-            group.append(self._queue.popleft())
+    def _next_group(self) -> list[Queued]:
+        queue = self._queue
+        group = [queue.popleft()]
+        events = len(group[0].events)
+        while queue:
+            count = len(queue[0].events)
+            if events + count > commit_events_max:
+                break
+            events += count
+            group.append(queue.popleft())
         self._queued_events -= events
-        if self._queued_events < pending_events_max:
-            self._room.set()
+        if not self.takes_more:
+            self._move_gate()
         return group
 
-    def _acknowledge(self, group: list[_Queued], first_position: int) -> None:
+    def _acknowledge(self, group: list[Queued], first_position: int) -> None:
         position = first_position
         for queued in group:
+            for event in queued.events:
+                force_setattr(event, "position", position)
+                position += 1
             if not queued.acknowledged.done():
-                queued.acknowledged.set_result(position)
-            position += len(queued.bodies)
-        self._audience.publish([body for queued in group for body in queued.bodies], first_position)
+                queued.acknowledged.set_result(None)
+        self._audience.publish([event for queued in group for event in queued.events])
 
-    async def _refuse_and_refold(self, group: list[_Queued], failure: StoreError) -> None:
+    def _refuse_all(self, group: list[Queued], failure: BaseException) -> None:
         self._broken = failure
-        behind = list(self._queue)
-        self._queue.clear()
-        self._queued_events = 0
-        self._room.clear()
         for queued in group:
             _refuse(queued, failure)
-        for queued in behind:
+        for queued in self._queue:
             _refuse(queued, _behind(failure))
-        await self._refold()
+        self._queue.clear()
+        self._queued_events = 0
+        self._move_gate()
 
     async def _refold(self) -> None:
         """Fold again from the store; if even that fails, the next caller tries once more."""
+        self._is_refolding = True
         try:
             self._take(await folded_from(self._store))
         except StoreError as failure:
             self._broken = failure
         else:
             self._broken = None
-        self._room.set()
+        finally:
+            self._is_refolding = False
+            self._move_gate()
 
     def _take(self, folded: Folded) -> None:
         self.world, self.agenda = folded.world, folded.agenda
         self._events_since_snapshot = self._store.position - folded.position
         self._audience.catch_up(self._store.position)
 
-    async def _wait_for_room(self) -> None:
-        if self._writer is None:
-            raise StoreFailed("This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'.")
-        await self._room.wait()
-        if self._broken is not None:
-            self._room.clear()
-            await self._refold()
-            if self._broken is not None:
-                raise self._broken
+    def _move_gate(self) -> None:
+        """Say anew whether something can be submitted, and let those who wait for it look."""
+        has_room = self._queued_events < pending_events_max
+        self.takes_more = has_room and self._broken is None and not self._is_closing
+        self._gate_moved.set()
+
+    async def wait_for_room(self) -> None:
+        """Wait until something can be submitted; raise what is in the way if it does not go away."""
+        while not self.takes_more:
+            if self._writer is None or self._writer.done() or self._is_closing:
+                raise StoreFailed(
+                    "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
+                )
+            if self._broken is not None and not self._is_refolding:
+                await self._refold()
+                if self._broken is not None:
+                    raise self._broken
+            else:
+                self._gate_moved.clear()
+                await self._gate_moved.wait()
 
 
-def _refuse(queued: _Queued, failure: StoreError) -> None:
+def _begin(world: World, decision: Decision, session_id: str) -> None:
+    for write in decision.writes:
+        if write.opens is not None and write.session_id == session_id:
+            begin(world, write.opens)
+
+
+def _refuse(queued: Queued, failure: BaseException) -> None:
     if not queued.acknowledged.done():
         queued.acknowledged.set_exception(failure)
+        queued.acknowledged.exception()  # A snapshot has nobody who waits for it; that is no cause for alarm.
 
 
-def _behind(failure: StoreError) -> StoreError:
+def _behind(failure: BaseException) -> StoreFailed:
     return StoreFailed(f"Nothing was written, because a commit before it failed: {failure} Then try again.")
-
-
-def _stamped_facts(world: World, write: Write, now: datetime) -> list[Event]:
-    if write.opens is None:
-        session, turn = world.sessions[write.session_id], world.graphs[write.graph_id].turn
-    else:
-        session, turn = SessionState(write.opens), _turn_at_birth(world, write)
-    return [
-        stamped(fact, write, session, n, turn, now) for n, fact in enumerate(write.facts, session.head + 1)
-    ]
-
-
-def _turn_at_birth(world: World, write: Write) -> int:
-    """A new session's clock is the latest of its parents' graphs."""
-    parents = write.opens.parents if write.opens is not None else ()
-    graph_ids = [world.sessions[parent.session_id].segment.graph_id for parent in parents]
-    return max((world.graphs[name].turn for name in graph_ids if name in world.graphs), default=0)
-
-
-def _encoded(events: list[Event]) -> list[bytes]:
-    return [codec.encoded(e) if e.is_engine else codec.encoded_within_bounds(e) for e in events]
 
 
 def snapshot_key() -> str:

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from glasshouse.events.event import Event
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
 
-class SegmentWrite(NamedTuple):
+class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
     """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
 
     `inner` are the seqs that are not the last of their batch; where none is given, these events are one batch.
@@ -37,7 +39,7 @@ class Snapshot(NamedTuple):
     body: bytes
 
 
-class Batch(NamedTuple):
+class Batch(msgspec.Struct, frozen=True, gc=False):
     """Writes that become durable together or not at all; with them, a cached snapshot to keep, and the inbox
     lines that these writes answer and that go out of the inbox with them."""
 

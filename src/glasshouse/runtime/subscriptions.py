@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 from weakref import WeakSet
 
-from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EVERYTHING, EventFilter
 from glasshouse.runtime.ports import Store
@@ -31,14 +30,13 @@ class Subscriptions:
         self._store = store
         self._live: WeakSet[Subscription] = WeakSet()
 
-    def publish(self, bodies: list[bytes], first_position: int) -> None:
+    def publish(self, events: list[Event]) -> None:
         """Tell of a commit."""
-        if bodies:
-            self.position = first_position + len(bodies) - 1
+        if events:
+            self.position = events[-1].position or self.position
         if self._live:
-            for n, body in enumerate(bodies):
-                event = decoded(body, first_position + n)
-                for subscription in tuple(self._live):
+            for subscription in tuple(self._live):
+                for event in events:
                     subscription.push(event)
 
     def catch_up(self, position: int) -> None:

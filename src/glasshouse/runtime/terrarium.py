@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Literal, Self
 
 from glasshouse.errors import Refused
-from glasshouse.events.codec import decoded
 from glasshouse.events.event import VISITOR, Draft, Event, place_of
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
@@ -19,7 +18,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature
-from glasshouse.runtime.ledger import Ledger, folded_upto
+from glasshouse.runtime.ledger import Acknowledgement, Ledger, folded_upto
 from glasshouse.runtime.ports import Clock, Ids, Store
 from glasshouse.runtime.reading import HistoryReader, mail_pages
 from glasshouse.runtime.subscriptions import Subscription, Subscriptions
@@ -241,15 +240,25 @@ class Terrarium:
 
     async def append(self, creature_id: str, draft: Draft, *, caused_by: str | None = None) -> Event:
         """Let a creature say something. On return it is durable."""
-        receipt = await self._ledger.change(Say(creature_id, (draft,), caused_by))
-        return decoded(receipt.bodies[0], receipt.first_position)
+        ledger = self._ledger
+        if not ledger.takes_more:
+            await ledger.wait_for_room()
+        queued = ledger.submit(Say(creature_id, (draft,), caused_by))
+        await queued.acknowledged
+        return queued.events[0]
+
+    def append_nowait(
+        self, creature_id: str, draft: Draft, *, caused_by: str | None = None
+    ) -> Acknowledgement:
+        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
+        return Acknowledgement(self._ledger.submit(Say(creature_id, (draft,), caused_by)))
 
     async def append_all(
         self, creature_id: str, drafts: Iterable[Draft], *, caused_by: str | None = None
     ) -> tuple[Event, ...]:
         """Let a creature say several things as one batch: all or nothing."""
         receipt = await self._ledger.change(Say(creature_id, tuple(drafts), caused_by))
-        return tuple(receipt.events())
+        return tuple(receipt.events)
 
     def session(self, session_id: str) -> Session:
         """One session, open or ended."""

@@ -50,11 +50,13 @@ class Agenda(msgspec.Struct):
             self._note_start(world, event)
         elif event.kind == kinds.CREATURE_STOPPED:
             self._note_stop(event)
-        if event.channel_id is not None:
+        if event.kind not in self.subscribers:
+            pass
+        elif event.channel_id is not None:
             for name, directions in world.topology.members_of.get(event.channel_id, {}).items():
                 if directions & LISTEN and name != event.actor:
                     self._owe(world, world.creatures[name], event)
-        elif event.kind in self.subscribers and event.graph_id in world.graphs:
+        elif event.graph_id in world.graphs:
             self._owe_members(world, event)
         if event.actor in world.wires_of and ends_its_act(event):
             self._owe_wired(world, event)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from glasshouse.events.event import TERRARIUM, Json
@@ -12,7 +10,7 @@ from glasshouse.world.state import Segment
 from glasshouse.world.values import Change
 
 
-class Fact(NamedTuple):
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """An event without its stamp: no ids, no seq, no time."""
 
     kind: str
@@ -26,7 +24,7 @@ class Fact(NamedTuple):
     run_id: str | None = None
 
 
-class Write(NamedTuple):
+class Write(msgspec.Struct, frozen=True, gc=False):
     """Facts for one segment, in order. With `opens`, the segment begins here."""
 
     session_id: str
@@ -38,7 +36,7 @@ class Write(NamedTuple):
 NO_CHANGE = Change(kind="nothing")
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What an intent leads to: one batch of writes, all or nothing."""
 
     writes: tuple[Write, ...] = ()

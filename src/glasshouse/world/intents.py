@@ -13,11 +13,11 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.events.payloads import History
 
 
-class Intent(msgspec.Struct, frozen=True):
+class Intent(msgspec.Struct, frozen=True, gc=False):
     """What every intent shares: it is a value."""
 
 
-class AddCreature(Intent, frozen=True):
+class AddCreature(Intent, frozen=True, gc=False):
     """Bring a creature to life, alone or in a graph."""
 
     name: str
@@ -30,25 +30,25 @@ class AddCreature(Intent, frozen=True):
     run_id: str | None = None
 
 
-class RemoveCreature(Intent, frozen=True):
+class RemoveCreature(Intent, frozen=True, gc=False):
     """Take a creature and all its edges and wires away."""
 
     creature: str
 
 
-class StartCreature(Intent, frozen=True):
+class StartCreature(Intent, frozen=True, gc=False):
     """Let a stopped creature run again."""
 
     creature: str
 
 
-class StopCreature(Intent, frozen=True):
+class StopCreature(Intent, frozen=True, gc=False):
     """Let a creature rest; its edges and mail stay."""
 
     creature: str
 
 
-class AddChannel(Intent, frozen=True):
+class AddChannel(Intent, frozen=True, gc=False):
     """Open a channel nobody is on yet."""
 
     graph_id: str
@@ -57,14 +57,14 @@ class AddChannel(Intent, frozen=True):
     history: History = "full"
 
 
-class RemoveChannel(Intent, frozen=True):
+class RemoveChannel(Intent, frozen=True, gc=False):
     """Close a channel with all its edges."""
 
     graph_id: str
     name: str
 
 
-class Connect(Intent, frozen=True):
+class Connect(Intent, frozen=True, gc=False):
     """Let `source` send where `target` listens; with `both`, the other way too."""
 
     source: str
@@ -73,7 +73,7 @@ class Connect(Intent, frozen=True):
     both: bool = False
 
 
-class Disconnect(Intent, frozen=True):
+class Disconnect(Intent, frozen=True, gc=False):
     """Take `source`'s send edge and `target`'s listen edge away where both exist."""
 
     source: str
@@ -81,7 +81,7 @@ class Disconnect(Intent, frozen=True):
     channel: str | None = None
 
 
-class AddWire(Intent, frozen=True):
+class AddWire(Intent, frozen=True, gc=False):
     """Hand every finished line of `source` to `target`."""
 
     source: str
@@ -91,21 +91,21 @@ class AddWire(Intent, frozen=True):
     when: str | None = None
 
 
-class RemoveWire(Intent, frozen=True):
+class RemoveWire(Intent, frozen=True, gc=False):
     """Take an output wire away."""
 
     source: str
     target: str
 
 
-class GrantPrivilege(Intent, frozen=True):
+class GrantPrivilege(Intent, frozen=True, gc=False):
     """Give a creature the right to change its graph. Only from outside."""
 
     creature: str
     by: str
 
 
-class Say(Intent, frozen=True):
+class Say(Intent, frozen=True, gc=False):
     """Append a creature's drafts, as one batch."""
 
     creature: str
@@ -113,7 +113,7 @@ class Say(Intent, frozen=True):
     caused_by: str | None = None
 
 
-class Fork(Intent, frozen=True):
+class Fork(Intent, frozen=True, gc=False):
     """Begin a session that shares the past of another up to `upto`, the end of the batch of event `at`."""
 
     session_id: str

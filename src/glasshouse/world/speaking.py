@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
+from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Draft, Event
 from glasshouse.world.decision import Decision, Fact, Write
 from glasshouse.world.intents import Say
@@ -14,10 +15,14 @@ from glasshouse.world.topology import SEND
 
 def said(world: World, intent: Say) -> Decision:
     """A creature's drafts as facts of its graph's session."""
-    creature = world.creatures.get(intent.creature) or the_creature(world, intent.creature)
+    creature = world.creatures.get(intent.creature)
+    if creature is None:
+        creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
-    facts = tuple([_fact(world, creature, graph, draft, intent.caused_by) for draft in intent.drafts])
-    return Decision((Write(graph.session_id, graph.id, facts),))
+    facts = []
+    for draft in intent.drafts:
+        facts.append(_fact(world, creature, graph, draft, intent.caused_by))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),))
 
 
 def _fact(
@@ -27,18 +32,21 @@ def _fact(
         _refuse_kind(world, creature, draft.kind)
     channel_id = channel = None
     if draft.channel is not None:
-        place = the_channel(world, graph, draft.channel)
-        if not world.topology.directions(creature.id, place.id) & SEND:
-            _refuse_channel(world, creature, place.name)
-        channel_id, channel = place.id, place.name
+        channel, channel_id = draft.channel, graph.channels.get(draft.channel)
+        if channel_id is None:
+            place = the_channel(world, graph, draft.channel)
+            channel, channel_id = place.name, place.id
+        edges = world.topology.channels_of.get(creature.id)
+        if edges is None or not edges.get(channel_id, 0) & SEND:
+            _refuse_channel(world, creature, channel)
     return Fact(
         draft.kind,
-        draft.payload,
+        json_copy(draft.kind, draft.payload),
         creature.id,
         channel_id,
         channel,
-        draft.private,
-        draft.sealed,
+        None if draft.private is None else json_copy(draft.kind, draft.private),
+        None if draft.sealed is None else json_copy(draft.kind, draft.sealed),
         caused_by,
         creature.run_id,
     )

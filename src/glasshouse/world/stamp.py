@@ -1,4 +1,4 @@
-"""Stamping: a fact becomes an event when it is given its place, its turn and its time."""
+"""Stamping: facts become events when they are given their place, their turn and their time."""
 
 from __future__ import annotations
 
@@ -6,28 +6,46 @@ from datetime import datetime
 
 from glasshouse.events.codec import VERSIONS
 from glasshouse.events.event import Event
-from glasshouse.world.decision import Fact, Write
-from glasshouse.world.state import SessionState
+from glasshouse.world.decision import Write
+from glasshouse.world.state import World
 
 
-def stamped(fact: Fact, write: Write, session: SessionState, seq: int, turn: int, now: datetime) -> Event:
-    """The event that this fact is, at this place of its session."""
-    return Event(
-        id=f"{write.session_id}.{seq}",
-        session_id=write.session_id,
-        graph_id=write.graph_id,
-        seq=seq,
-        lamport=session.segment.base + seq,
-        turn=turn,
-        actor=fact.actor,
-        kind=fact.kind,
-        payload=fact.payload,
-        created_at=now,
-        run_id=fact.run_id,
-        channel_id=fact.channel_id,
-        channel=fact.channel,
-        private=fact.private,
-        sealed=fact.sealed,
-        caused_by=fact.caused_by,
-        schema_version=VERSIONS.get(fact.kind, 1),
-    )
+def stamped(world: World, write: Write, now: datetime) -> list[Event]:
+    """The events that a write's facts are, right after the last one of its session."""
+    if write.opens is None:
+        session = world.sessions[write.session_id]
+        seq, base, turn = session.head, session.segment.base, world.graphs[write.graph_id].turn
+    else:
+        seq, base, turn = 0, write.opens.base, _turn_at_birth(world, write)
+    events = []
+    for fact in write.facts:
+        seq += 1
+        events.append(
+            Event(
+                id=f"{write.session_id}.{seq}",
+                session_id=write.session_id,
+                graph_id=write.graph_id,
+                seq=seq,
+                lamport=base + seq,
+                turn=turn,
+                actor=fact.actor,
+                kind=fact.kind,
+                payload=fact.payload,
+                created_at=now,
+                run_id=fact.run_id,
+                channel_id=fact.channel_id,
+                channel=fact.channel,
+                private=fact.private,
+                sealed=fact.sealed,
+                caused_by=fact.caused_by,
+                schema_version=VERSIONS.get(fact.kind, 1),
+            )
+        )
+    return events
+
+
+def _turn_at_birth(world: World, write: Write) -> int:
+    """A new session's clock is the latest of its parents' graphs."""
+    parents = write.opens.parents if write.opens is not None else ()
+    graph_ids = [world.sessions[parent.session_id].segment.graph_id for parent in parents]
+    return max((world.graphs[name].turn for name in graph_ids if name in world.graphs), default=0)

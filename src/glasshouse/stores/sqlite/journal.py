@@ -22,6 +22,8 @@ from glasshouse.world.state import Parent, Segment
 busy_milliseconds_max = 5_000
 wal_pages_max = 4_000
 
+_Row = tuple[int, int, int, bool, bytes]
+
 
 class Cursor(Protocol):
     """What a statement gives back."""
@@ -84,11 +86,15 @@ class Journal:
         return first_position
 
     def _write(self, batches: Sequence[Batch]) -> None:
-        rows: list[tuple[int, int, int, bool, bytes]] = []
+        rows: list[_Row] = []
         for batch in batches:
             for write in batch.writes:
-                if self._is_new(write):
-                    self._place(write, rows)
+                kept = self._segments_cache.get(write.session_id)
+                if kept is None or write.opens is not None or kept[1] != write.expected_head:
+                    if not self._is_new(write):
+                        continue
+                    kept = self._segment(write.session_id) or self._open(write)
+                self._place(write, kept[0], rows)
         self._connection.executemany(SQL["add_event"], rows)
         for batch in batches:
             if batch.snapshot is not None:
@@ -103,17 +109,20 @@ class Journal:
             raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
         return check_room(write, None if kept is None else kept[1], self._bodies_of)
 
-    def _place(self, write: SegmentWrite, rows: list[tuple[int, int, int, bool, bytes]]) -> None:
-        kept = self._segment(write.session_id)
-        number = self._open(write.opens) if kept is None and write.opens is not None else (kept or (0, 0))[0]
-        last = write.expected_head + len(write.bodies)
-        for seq, body in enumerate(write.bodies, write.expected_head + 1):
-            self.position += 1
-            is_inner = seq != last if write.inner is None else seq in write.inner
-            rows.append((self.position, number, seq, is_inner, body))
-        self._segments_cache[write.session_id] = (number, last)
+    def _place(self, write: SegmentWrite, number: int, rows: list[_Row]) -> None:
+        seq, position, inner = write.expected_head, self.position, write.inner
+        last = seq + len(write.bodies)
+        for body in write.bodies:
+            seq += 1
+            position += 1
+            rows.append((position, number, seq, seq != last if inner is None else seq in inner, body))
+        self.position = position
+        self._segments_cache[write.session_id] = (number, seq)
 
-    def _open(self, segment: Segment) -> int:
+    def _open(self, write: SegmentWrite) -> tuple[int, int]:
+        segment = write.opens
+        if segment is None:
+            raise Conflict(f"There is no session {write.session_id} to append to. Open it first.")
         self._numbers += 1
         number, opened_at = self._numbers, self.position + 1
         self._connection.execute(
@@ -132,7 +141,7 @@ class Journal:
         )
         for ordinal, parent in enumerate(segment.parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        return number
+        return (number, 0)
 
     def _segment(self, session_id: str) -> tuple[int, int] | None:
         """A segment's number and head."""

@@ -10,23 +10,22 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
-from glasshouse.errors import Refused, StoreDamaged, StoreFailed
+from glasshouse.errors import Refused, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.stores.sqlite.faults import damaged, in_words
+from glasshouse.stores.sqlite.faults import in_words, store_error
 from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
+from glasshouse.stores.sqlite.thread import WorkThread
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
 reader_threads = 2
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -42,8 +41,9 @@ class SqliteStore:
         self._lock = WriterLock(self.path)
         self._house_id = ""
         self._journal: Journal | None = None
-        self._writer: ThreadPoolExecutor | None = None
-        self._readers: ThreadPoolExecutor | None = None
+        self._writer: WorkThread | None = None
+        self._readers: list[WorkThread] = []
+        self._turn_of_readers = 0
         self._of_this_thread = threading.local()
         self._connections: list[sqlite3.Connection] = []
 
@@ -51,10 +51,10 @@ class SqliteStore:
         """Take the lock, bring the file up to date, start the threads."""
         if self._writer is not None:
             raise Refused(f"{self.path} is open already.", "Give each terrarium a store of its own.")
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="glasshouse-writer")
-        self._readers = ThreadPoolExecutor(reader_threads, thread_name_prefix="glasshouse-reader")
+        self._writer = WorkThread("glasshouse writer")
+        self._readers = [WorkThread(f"glasshouse reader {n}") for n in range(reader_threads)]
         try:
-            await self._on(self._writer, self._open_blocking, new_house_id)
+            await self._writer.call(self._open_blocking, new_house_id)
         except BaseException:
             await self.close()
             raise
@@ -86,10 +86,9 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Stop the threads, close the file, release the lock."""
-        for threads in (self._readers, self._writer):
-            if threads is not None:
-                await asyncio.to_thread(threads.shutdown)
-        self._readers = self._writer = self._journal = None
+        for thread in (*self._readers, *([self._writer] if self._writer is not None else [])):
+            await asyncio.to_thread(thread.stop)
+        self._readers, self._writer, self._journal = [], None, None
         self._of_this_thread = threading.local()
         for connection in self._connections:
             connection.close()
@@ -147,12 +146,16 @@ class SqliteStore:
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
         if self._writer is None or self._journal is None:
             raise StoreFailed(f"{self.path} is not open.")
-        return await self._on(self._writer, self._in_words, method, self._journal, *arguments)
+        answer: T = await self._writer.call(self._in_words, method, self._journal, *arguments)
+        return answer
 
     async def _read(self, method: Callable[..., T], *arguments: object) -> T:
-        if self._readers is None:
+        if not self._readers:
             raise StoreFailed(f"{self.path} is not open.")
-        return await self._on(self._readers, self._read_blocking, method, *arguments)
+        self._turn_of_readers += 1
+        reader = self._readers[self._turn_of_readers % len(self._readers)]
+        answer: T = await reader.call(self._read_blocking, method, *arguments)
+        return answer
 
     def _read_blocking(self, method: Callable[..., T], *arguments: object) -> T:
         with in_words(self.path):
@@ -165,12 +168,7 @@ class SqliteStore:
         return self._in_words(method, reader, *arguments)
 
     def _in_words(self, method: Callable[..., T], *arguments: object) -> T:
-        with in_words(self.path):
+        try:
             return method(*arguments)
-        raise StoreDamaged(damaged(self.path))
-
-    @staticmethod
-    async def _on(
-        threads: ThreadPoolExecutor, work: Callable[P, T], *arguments: P.args, **named: P.kwargs
-    ) -> T:
-        return await asyncio.get_running_loop().run_in_executor(threads, lambda: work(*arguments, **named))
+        except sqlite3.Error as wrong:
+            raise store_error(self.path, wrong) from wrong

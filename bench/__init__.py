@@ -1,0 +1,1 @@
+"""Benchmarks: ours against bare limits, same work, one run, ratios and CPU time."""

@@ -1,0 +1,55 @@
+"""One thread that does one thing after another, with as little between a call and its answer as can be."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+
+class WorkThread:
+    """Runs blocking work in order; each call is awaited on the event loop."""
+
+    def __init__(self, name: str) -> None:
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+
+    def call(self, function: Callable[..., Any], *arguments: object) -> asyncio.Future[Any]:
+        """What the function gives, some time."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def work() -> None:
+            try:
+                result = function(*arguments)
+            except BaseException as wrong:
+                loop.call_soon_threadsafe(_fail, answer, wrong)
+                if not isinstance(wrong, Exception):
+                    raise
+            else:
+                loop.call_soon_threadsafe(_give, answer, result)
+
+        self._work.put(work)
+        return answer
+
+    def stop(self) -> None:
+        """Finish what was asked for, then end. Blocks until then."""
+        self._work.put(None)
+        self._thread.join()
+
+
+def _give(answer: asyncio.Future[Any], result: object) -> None:
+    if not answer.done():
+        answer.set_result(result)
+
+
+def _fail(answer: asyncio.Future[Any], wrong: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(wrong)

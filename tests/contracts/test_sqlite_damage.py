@@ -1,0 +1,157 @@
+"""Files that are no store, or a broken one: `StoreDamaged` in words, the file left as it is, no crash of another kind."""
+# ruff: noqa: ASYNC240 (a test may wait for its own small files)
+
+import asyncio
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Draft, Event, Manifest, SqliteStore, StoreDamaged, Terrarium
+from tests.contracts.writing import one_batch, opening, root, span
+
+ADA = root("ada")
+page_bytes = 4_096
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "show.glasshouse"
+
+
+async def played(path: Path, lines: int = 400) -> None:
+    """A closed store with a real play in it: two creatures, one merge, many lines."""
+    async with Terrarium(SqliteStore(path)) as terrarium:
+        ada = await terrarium.add_creature(Manifest(name="ada"))
+        bo = await terrarium.add_creature(Manifest(name="bo"))
+        await terrarium.connect(ada.id, bo.id, channel="talk")
+        said = [Draft(kind="agent.spoke", payload={"text": f"line {n} " + "x" * 300}) for n in range(lines)]
+        await asyncio.gather(*[terrarium.append(ada.id, draft) for draft in said])
+
+
+async def everything_in(path: Path) -> list[tuple[Event, ...]]:
+    """What a visitor does: open, look at every graph, read every history."""
+    async with Terrarium(SqliteStore(path)) as terrarium:
+        return [await terrarium.events(graph.session_id) for graph in terrarium.graphs()]
+
+
+async def test_random_bytes_are_no_store(path: Path) -> None:
+    path.write_bytes(random.Random(1).randbytes(3 * page_bytes))
+    before = path.read_bytes()
+
+    with pytest.raises(StoreDamaged, match=r"show\.glasshouse is damaged.*Restore a copy"):
+        await SqliteStore(path).open("house-one")
+
+    assert path.read_bytes() == before
+
+
+async def test_a_text_file_is_no_store(path: Path) -> None:
+    path.write_text("my shopping list\n")
+
+    with pytest.raises(StoreDamaged):
+        await SqliteStore(path).open("house-one")
+
+    assert path.read_text() == "my shopping list\n"
+
+
+@pytest.mark.parametrize("is_guest", [False, True])
+async def test_the_database_of_another_program_is_no_store_and_stays_untouched(
+    path: Path, is_guest: bool
+) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreDamaged, match="not a Glasshouse store"):
+        await SqliteStore(path, is_guest=is_guest).open("house-one")
+
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_is_no_store(path: Path) -> None:
+    path.mkdir()
+
+    with pytest.raises(Exception, match=r"show\.glasshouse cannot be opened") as raised:
+        await SqliteStore(path).open("house-one")
+
+    assert type(raised.value).__name__ == "StoreFailed"
+
+
+@pytest.mark.parametrize("kept", [1, 99, 100, 600, page_bytes, 3 * page_bytes, -page_bytes, -1])
+async def test_a_truncated_file_is_damaged_wherever_it_was_cut(path: Path, kept: int) -> None:
+    await played(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:kept])
+
+    with pytest.raises(StoreDamaged, match="Restore a copy"):
+        await everything_in(path)
+
+    assert path.read_bytes() == whole[:kept]
+    path.write_bytes(whole)
+    await everything_in(path)
+
+
+@pytest.mark.parametrize("filling", [b"\x00", b"\xff", b"glass"])
+async def test_an_overwritten_page_is_damage_unless_nothing_that_is_read_lay_there(
+    path: Path, filling: bytes
+) -> None:
+    await played(path, lines=60)
+    told = await everything_in(path)
+    whole = path.read_bytes()
+    noticed = 0
+
+    for start in range(0, len(whole), page_bytes):
+        patch = (filling * page_bytes)[:page_bytes]
+        path.write_bytes(whole[:start] + patch + whole[start + page_bytes :])
+        try:
+            assert await everything_in(path) == told, f"byte {start}: read without an error, and wrong"
+        except StoreDamaged:
+            noticed += 1
+
+    assert noticed >= 10
+
+
+async def test_an_event_whose_bytes_were_changed_is_damage_when_it_is_read(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open("house-one")
+    await store.commit(one_batch(opening(ADA, "a", "b", "c")))
+    await store.close()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE events SET body = x'00ff' WHERE position = 2")
+    connection.commit()
+    connection.close()
+    store = SqliteStore(path)
+    await store.open("house-one")
+
+    with pytest.raises(StoreDamaged):
+        await store.read([span(ADA)])
+    with pytest.raises(StoreDamaged):
+        await store.read_after(0, 9)
+
+    await store.close()
+
+
+async def test_a_ledger_with_a_missing_event_is_damage_and_not_another_story(path: Path) -> None:
+    await played(path, lines=20)
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM events WHERE position = 3")
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(StoreDamaged):
+        await everything_in(path)
+
+
+async def test_a_broken_snapshot_is_a_cache_that_is_folded_again(path: Path) -> None:
+    await played(path, lines=1_200)
+    connection = sqlite3.connect(path)
+    changed = connection.execute("UPDATE snapshots SET body = x'c1'").rowcount
+    connection.commit()
+    connection.close()
+
+    async with Terrarium(SqliteStore(path)) as terrarium:
+        assert changed == 1
+        assert [creature.id for creature in terrarium.creatures()] == ["ada", "bo"]

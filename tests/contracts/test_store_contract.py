@@ -1,0 +1,344 @@
+"""What every store keeps: writing, reading, snapshots, the inbox, reopening."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from glasshouse import Conflict
+from glasshouse.events.codec import content_of
+from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
+from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
+
+Place = Callable[[], Store]
+
+ADA, BO = root("ada"), root("bo", ordinal=2)
+
+
+async def ledger_of(store: Store) -> list[str]:
+    return texts_of(await store.read_after(0, 1_000))
+
+
+# Appending
+
+
+async def test_a_new_store_is_empty(store: Store) -> None:
+    assert store.position == 0
+    assert await store.read_after(0, 10) == []
+    assert await store.segments_after(0) == []
+    assert await store.read_inbox(10) == []
+
+
+async def test_what_is_committed_is_read_back_whole(store: Store) -> None:
+    first = await store.commit(one_batch(opening(ADA, "hello", "again")))
+
+    found = await store.read([span(ADA)])
+
+    assert first == 1
+    assert [content_of(event) for event in found] == [
+        content_of(line(ADA, 1, "hello")),
+        content_of(line(ADA, 2, "again")),
+    ]
+
+
+async def test_an_append_goes_behind_the_seq_it_expects(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+
+    first = await store.commit(one_batch(lines(ADA, 1, "two", "three")))
+
+    assert first == 2
+    assert texts_of(await store.read([span(ADA)])) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("expected_head", [0, 3, 9])
+async def test_an_append_at_another_seq_is_a_conflict_that_says_where_it_stands(
+    store: Store, expected_head: int
+) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    with pytest.raises(Conflict, match="stands at seq 2"):
+        await store.commit(one_batch(lines(ADA, expected_head, "other")))
+
+    assert await ledger_of(store) == ["one", "two"]
+
+
+@pytest.mark.parametrize("expected_head", [0, 4])
+async def test_an_append_to_a_session_that_never_began_is_a_conflict(
+    store: Store, expected_head: int
+) -> None:
+    with pytest.raises(Conflict, match="no session s-ada"):
+        await store.commit(one_batch(lines(ADA, expected_head, "hello")))
+
+    assert store.position == 0
+
+
+@pytest.mark.parametrize("again", [(0, "one", "two", "three"), (0, "one"), (1, "two", "three"), (2, "three")])
+async def test_the_same_events_again_change_nothing(store: Store, again: tuple[int, str]) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two", "three")))
+
+    await store.commit(one_batch(lines(ADA, *again)))
+
+    assert store.position == 3
+    assert await ledger_of(store) == ["one", "two", "three"]
+
+
+async def test_opening_again_with_the_same_events_changes_nothing(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    assert await ledger_of(store) == ["one", "two"]
+    assert await store.segments_after(0) == [ADA]
+
+
+async def test_the_same_content_in_other_bytes_is_the_same_event(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+    spaced = lines(ADA, 0, "one").bodies[0].replace(b'":', b'": ')
+
+    await store.commit(one_batch(SegmentWrite(ADA.id, 0, (spaced,))))
+
+    assert store.position == 1
+
+
+async def test_the_same_id_with_other_content_is_a_conflict(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    with pytest.raises(Conflict):
+        await store.commit(one_batch(lines(ADA, 1, "TWO")))
+
+    assert await ledger_of(store) == ["one", "two"]
+
+
+async def test_events_that_begin_the_same_and_go_on_are_a_conflict(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one", "two")))
+
+    with pytest.raises(Conflict):
+        await store.commit(one_batch(lines(ADA, 1, "two", "three")))
+
+    assert await ledger_of(store) == ["one", "two"]
+
+
+async def test_a_session_that_began_otherwise_is_a_conflict(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+
+    with pytest.raises(Conflict, match="began otherwise"):
+        await store.commit(one_batch(opening(root("ada", base=7), "one")))
+
+    assert await store.segments_after(0) == [ADA]
+
+
+# All or nothing
+
+
+async def test_one_batch_may_write_to_several_segments(store: Store) -> None:
+    both = child("both", (ADA, 1), (BO, 1), base=1, ordinal=3)
+
+    first = await store.commit(one_batch(opening(ADA, "a"), opening(BO, "b"), opening(both, "c", "d")))
+
+    assert first == 1
+    assert await ledger_of(store) == ["a", "b", "c", "d"]
+    assert await store.segments_after(0) == [ADA, BO, both]
+
+
+async def test_several_batches_may_build_on_each_other_in_one_commit(store: Store) -> None:
+    await store.commit([Batch((opening(ADA, "one"),)), Batch((lines(ADA, 1, "two", "three"),))])
+
+    assert await ledger_of(store) == ["one", "two", "three"]
+    assert await store.batch_end(ADA.id, 1) == 1
+    assert await store.batch_end(ADA.id, 2) == 3
+
+
+async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(place: Place) -> None:
+    store = place()
+    await store.open("house-one")
+    await store.commit(one_batch(opening(ADA, "one")))
+    number = await store.put_in_inbox("a lantern whispers")
+    good = Batch((lines(ADA, 1, "two"), opening(BO, "b")), Snapshot("", "world", "1", 0, b"w"), (number,))
+
+    with pytest.raises(Conflict):
+        await store.commit([good, Batch((lines(ADA, 9, "far"),))])
+
+    for _ in ("as it is", "and opened again"):
+        assert store.position == 1
+        assert await ledger_of(store) == ["one"]
+        assert await store.segments_after(0) == [ADA]
+        assert await store.snapshot("", "world", "1") is None
+        assert [kept.number for kept in await store.read_inbox(9)] == [number]
+        await store.close()
+        store = place()
+        await store.open("another house")
+    await store.close()
+
+
+async def test_a_store_goes_on_after_a_conflict_as_if_it_had_not_been(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+    with pytest.raises(Conflict):
+        await store.commit([Batch((opening(BO, "b"), lines(ADA, 1, "two"))), Batch((lines(BO, 5, "x"),))])
+
+    first = await store.commit(one_batch(lines(ADA, 1, "deux"), opening(BO, "be")))
+
+    assert first == 2
+    assert await ledger_of(store) == ["one", "deux", "be"]
+
+
+async def test_the_same_events_twice_in_one_commit_are_kept_once(store: Store) -> None:
+    twice = Batch((opening(ADA, "one", "two"),))
+
+    await store.commit([twice, twice])
+
+    assert store.position == 2
+    assert await ledger_of(store) == ["one", "two"]
+
+
+async def test_two_appends_at_one_seq_in_one_commit_are_a_conflict(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 1, "two"),)), Batch((lines(ADA, 1, "TWO"),))])
+
+    assert await ledger_of(store) == ["one"]
+
+
+async def test_a_session_begun_in_two_ways_in_one_commit_is_a_conflict(store: Store) -> None:
+    otherwise = root("ada", base=7)
+
+    with pytest.raises(Conflict):
+        await store.commit([Batch((opening(ADA, "one"),)), Batch((opening(otherwise, "one"),))])
+
+    assert store.position == 0
+    assert await store.segments_after(0) == []
+
+
+async def test_a_commit_of_nothing_is_no_commit(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+
+    await store.commit([])
+    await store.commit([Batch()])
+
+    assert store.position == 1
+
+
+# Reading
+
+
+async def test_positions_are_dense_and_grow_in_the_order_of_commits(store: Store) -> None:
+    firsts = [await store.commit(one_batch(opening(ADA, "a1", "a2"), opening(BO, "b1")))]
+    firsts.append(await store.commit([Batch((lines(BO, 1, "b2"),)), Batch((lines(ADA, 2, "a3"),))]))
+
+    found = await store.read_after(0, 100)
+
+    assert firsts == [1, 4]
+    assert [(event.position, event.payload["text"]) for event in found] == [
+        (1, "a1"),
+        (2, "a2"),
+        (3, "b1"),
+        (4, "b2"),
+        (5, "a3"),
+    ]
+    assert store.position == 5
+
+
+@pytest.mark.parametrize(
+    ("after", "events_max", "expected"), [(0, 2, "ab"), (2, 2, "cd"), (4, 9, "e"), (5, 9, ""), (99, 9, "")]
+)
+async def test_the_ledger_is_read_by_position_in_pieces(
+    store: Store, after: int, events_max: int, expected: str
+) -> None:
+    await store.commit(one_batch(opening(ADA, *"abcde")))
+
+    found = await store.read_after(after, events_max)
+
+    assert texts_of(found) == list(expected)
+
+
+async def test_a_span_gives_the_events_from_its_first_to_its_last(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, *"abcdef"), opening(BO, *"xyz")))
+
+    found = await store.read([span(ADA, 3, 5)])
+
+    assert texts_of(found) == ["c", "d", "e"]
+    assert [event.position for event in found] == [3, 4, 5]
+
+
+async def test_spans_of_many_segments_come_in_one_order_of_time_then_segment(store: Store) -> None:
+    early, late = root("early", base=0, ordinal=8), root("late", base=2, ordinal=3)
+    await store.commit(one_batch(opening(late, "l3", "l4"), opening(early, "e1", "e2", "e3", "e4")))
+
+    forwards = await store.read([span(early), span(late)])
+    backwards = await store.read([span(late), span(early)])
+
+    assert texts_of(forwards) == ["e1", "e2", "l3", "e3", "l4", "e4"]
+    assert forwards == backwards
+
+
+async def test_segments_of_one_time_and_ordinal_are_ordered_by_their_ids(store: Store) -> None:
+    others = [root(name) for name in "dbca"]
+    await store.commit(one_batch(*[opening(segment, segment.id) for segment in others]))
+
+    found = await store.read([span(segment) for segment in others])
+
+    assert texts_of(found) == ["s-a", "s-b", "s-c", "s-d"]
+
+
+async def test_a_history_over_three_hundred_segments_is_read_in_order(store: Store) -> None:
+    chain = [root(f"n{n:03}", base=2 * n, ordinal=n) for n in range(300)]
+    await store.commit(one_batch(*[opening(s, f"{s.base + 1}", f"{s.base + 2}") for s in reversed(chain)]))
+
+    found = await store.read([span(segment) for segment in chain])
+
+    assert texts_of(found) == [str(n) for n in range(1, 601)]
+
+
+async def test_no_spans_and_spans_behind_the_end_are_empty(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "one")))
+
+    assert await store.read([]) == []
+    assert await store.read([span(ADA, 2, 9)]) == []
+
+
+async def test_a_session_that_nobody_wrote_reads_as_empty(store: Store) -> None:
+    assert await store.read([span(BO)]) == []
+    assert await store.inner_seqs(BO.id, 9) == []
+    assert await store.batch_end(BO.id, 1) == 0
+
+
+async def test_segments_keep_how_they_began(store: Store) -> None:
+    split = child("split", (ADA, 2), base=2)
+    merge = child("merge", (ADA, 1), (split, 1), (BO, 3), base=9, ordinal=3)
+    imported = replace(child("carried", (ADA, 2), base=40, ordinal=4), is_imported=True)
+    await store.commit(one_batch(opening(ADA, "a", "b"), opening(BO, *"xyz"), opening(split, "c")))
+    await store.commit(one_batch(opening(merge, "m"), opening(imported, "i")))
+
+    assert await store.segments_after(0) == [ADA, BO, split, merge, imported]
+
+
+async def test_segments_after_a_position_are_those_whose_first_event_lies_behind_it(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "a", "b")))
+    await store.commit(one_batch(lines(ADA, 2, "c"), opening(BO, "x")))
+
+    assert await store.segments_after(2) == [BO]
+    assert await store.segments_after(3) == [BO]
+    assert await store.segments_after(4) == []
+
+
+# Batches
+
+
+async def test_the_end_of_a_batch_is_found_from_any_event_of_it(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "a", "b", "c")))
+    await store.commit([Batch((lines(ADA, 3, "d"),)), Batch((lines(ADA, 4, "e", "f"),))])
+
+    ends = [await store.batch_end(ADA.id, seq) for seq in range(8)]
+
+    assert ends == [0, 3, 3, 3, 4, 6, 6, 0]
+    assert await store.inner_seqs(ADA.id, 99) == [1, 2, 5]
+    assert await store.inner_seqs(ADA.id, 4) == [1, 2]
+
+
+async def test_an_import_says_itself_where_its_batches_end(store: Store) -> None:
+    whole = replace(opening(ADA, *"abcdef"), inner=frozenset({1, 4, 5}))
+
+    await store.commit(one_batch(whole))
+
+    assert [await store.batch_end(ADA.id, seq) for seq in range(1, 7)] == [2, 2, 3, 6, 6, 6]
+    assert await store.inner_seqs(ADA.id, 99) == [1, 4, 5]

@@ -1,0 +1,217 @@
+"""What every store keeps beside its events: snapshots, the inbox, its own id; and that it keeps them when closed."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from glasshouse import Conflict
+from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
+from glasshouse.world.state import Segment
+from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+
+Place = Callable[[], Store]
+
+ADA = root("ada")
+
+
+# Snapshots
+
+
+async def test_a_snapshot_is_given_back_under_its_own_key_only(store: Store) -> None:
+    kept = Snapshot("s-ada", "stage", "1.a", 7, b"\x00whatever")
+
+    await store.commit([Batch(snapshot=kept)])
+
+    assert await store.snapshot("s-ada", "stage", "1.a") == kept
+    assert await store.snapshot("s-ada", "stage", "2.a") is None
+    assert await store.snapshot("s-ada", "spend", "1.a") is None
+    assert await store.snapshot("s-bo", "stage", "1.a") is None
+
+
+async def test_a_newer_snapshot_replaces_the_older_whatever_its_key(store: Store) -> None:
+    await store.commit([Batch(snapshot=Snapshot("", "world", "1", 3, b"old"))])
+
+    await store.commit([Batch(snapshot=Snapshot("", "world", "2", 5, b"new"))])
+
+    assert await store.snapshot("", "world", "1") is None
+    assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 5, b"new")
+
+
+async def test_a_snapshot_without_a_place_is_of_the_last_position_of_its_commit(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "a")))
+
+    await store.commit(
+        [Batch((lines(ADA, 1, "b", "c"),)), Batch(snapshot=Snapshot("", "world", "1", 0, b"w"))]
+    )
+
+    kept = await store.snapshot("", "world", "1")
+    assert kept is not None
+    assert kept.at == 3
+
+
+# The inbox
+
+
+async def test_lines_are_read_oldest_first_and_stay_until_they_are_done(store: Store) -> None:
+    numbers = [
+        await store.put_in_inbox(text, run) for text, run in [("one", "r-1"), ("two", None), ("three", None)]
+    ]
+
+    assert await store.read_inbox(2) == [
+        InboxLine(numbers[0], "r-1", "one"),
+        InboxLine(numbers[1], None, "two"),
+    ]
+    assert [kept.text for kept in await store.read_inbox(9)] == ["one", "two", "three"]
+
+
+async def test_a_line_goes_out_with_the_batch_that_answers_it(store: Store) -> None:
+    first = await store.put_in_inbox("one")
+    second = await store.put_in_inbox("two")
+
+    await store.commit([Batch((opening(ADA, "heard one"),), inbox_done=(first,))])
+
+    assert await store.read_inbox(9) == [InboxLine(second, None, "two")]
+    assert texts_of(await store.read_after(0, 9)) == ["heard one"]
+
+
+async def test_a_line_is_kept_if_its_answer_is_refused(store: Store) -> None:
+    number = await store.put_in_inbox("one")
+
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 4, "heard"),), inbox_done=(number,))])
+
+    assert [kept.number for kept in await store.read_inbox(9)] == [number]
+
+
+async def test_a_number_is_never_given_twice(place: Place) -> None:
+    store = place()
+    await store.open("house-one")
+    first = await store.put_in_inbox("one")
+    await store.commit([Batch(inbox_done=(first,))])
+    await store.close()
+    store = place()
+    await store.open("house-one")
+
+    second = await store.put_in_inbox("two")
+    await store.commit([Batch(inbox_done=(first,))])
+
+    assert second > first
+    assert await store.read_inbox(9) == [InboxLine(second, None, "two")]
+    await store.close()
+
+
+# Opening and closing
+
+
+async def test_a_store_keeps_the_id_of_its_first_opening(place: Place) -> None:
+    store = place()
+    await store.open("house-one")
+    await store.close()
+    store = place()
+
+    await store.open("house-two")
+
+    assert store.house_id == "house-one"
+    await store.close()
+
+
+async def test_a_reopened_store_is_as_it_was_and_goes_on(place: Place) -> None:
+    store = place()
+    await store.open("house-one")
+    await store.commit(one_batch(opening(ADA, "a", "b", "c")))
+    await store.commit([Batch(snapshot=Snapshot("", "world", "1", 0, b"w"))])
+    number = await store.put_in_inbox("hello")
+    before = await store.read_after(0, 9)
+    await store.close()
+    store = place()
+    await store.open("house-one")
+
+    assert store.position == 3
+    assert await store.read_after(0, 9) == before
+    assert await store.segments_after(0) == [ADA]
+    assert await store.batch_end(ADA.id, 1) == 3
+    assert await store.snapshot("", "world", "1") == Snapshot("", "world", "1", 3, b"w")
+    assert await store.read_inbox(9) == [InboxLine(number, None, "hello")]
+    assert await store.commit(one_batch(lines(ADA, 3, "d"))) == 4
+    assert texts_of(await store.read([span(ADA)])) == list("abcd")
+    await store.close()
+
+
+async def test_closing_twice_is_harmless_and_so_is_closing_before_opening(place: Place) -> None:
+    store = place()
+    await store.close()
+    await store.open("house-one")
+
+    await store.close()
+    await store.close()
+
+
+# At random, against a plain list
+
+
+class Plain:
+    """A ledger as one would write it in a minute: a list, and a head for each session."""
+
+    def __init__(self) -> None:
+        self.ledger: list[tuple[str, int, str]] = []
+        self.begun: dict[str, Segment] = {}
+
+    def head(self, segment: Segment) -> int:
+        return sum(1 for name, _, _ in self.ledger if name == segment.id)
+
+    def of(self, segment: Segment) -> list[str]:
+        return [text for name, _, text in self.ledger if name == segment.id]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_random_life_of_a_store_equals_a_plain_list(place: Place, seed: int) -> None:
+    chance = random.Random(seed)
+    segments = [root(name, base=chance.randrange(9), ordinal=n) for n, name in enumerate("abcd")]
+    plain, store = Plain(), place()
+    await store.open("house-one")
+
+    for step in range(80):
+        planned, batches, is_sound = planned_commit(chance, plain, segments, step)
+        if is_sound:
+            assert await store.commit(batches) == len(plain.ledger) + 1
+            plain.ledger += planned
+            plain.begun.update(
+                {w.opens.id: w.opens for b in batches for w in b.writes if w.opens is not None}
+            )
+        else:
+            with pytest.raises(Conflict):
+                await store.commit(batches)
+        if chance.random() < 0.05:
+            await store.close()
+            store = place()
+            await store.open("house-two")
+
+    found = await store.read_after(0, 10_000)
+    assert [(event.session_id, event.seq, event.payload["text"]) for event in found] == plain.ledger
+    assert [event.position for event in found] == list(range(1, store.position + 1))
+    assert await store.segments_after(0) == list(plain.begun.values())
+    for segment in plain.begun.values():
+        assert texts_of(await store.read([span(segment)])) == plain.of(segment)
+    await store.close()
+
+
+def planned_commit(
+    chance: random.Random, plain: Plain, segments: list[Segment], step: int
+) -> tuple[list[tuple[str, int, str]], list[Batch], bool]:
+    """A few batches, each behind the one before; one commit in five expects a wrong seq somewhere."""
+    planned: list[tuple[str, int, str]] = []
+    batches: list[Batch] = []
+    is_sound = chance.random() < 0.8
+    for n in range(chance.randint(1, 4)):
+        segment = chance.choice(segments)
+        head = plain.head(segment) + sum(1 for name, _, _ in planned if name == segment.id)
+        texts = [f"{step}/{n}/{k}" for k in range(chance.randint(1, 3))]
+        write = lines(segment, head, *texts) if head else opening(segment, *texts)
+        batches.append(Batch((write,)))
+        planned += [(segment.id, seq, text) for seq, text in enumerate(texts, head + 1)]
+    if not is_sound:
+        batches.insert(
+            chance.randint(0, len(batches)), Batch((lines(chance.choice(segments), 5_000, "far"),))
+        )
+    return planned, batches, is_sound

@@ -1,0 +1,309 @@
+"""Files that were cut, changed, shuffled or made up: refused in words that name the file and the line; nothing is kept."""
+# ruff: noqa: ASYNC240, ASYNC221 (a test may wait for its own small files)
+
+import asyncio
+import gzip
+import json
+import random
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import Manifest, Refused, SqliteStore, StoreFailed, Terrarium
+from tests.journeys.carrying import Line, a_play, lines_of, rewrite, said, seal
+
+
+@pytest.fixture
+async def there(tmp_path: Path) -> AsyncIterator[Terrarium]:
+    async with Terrarium(SqliteStore(tmp_path / "there.glasshouse")) as terrarium:
+        yield terrarium
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    """A sound file, to be broken."""
+    async with Terrarium() as here:
+        return await here.export(await a_play(here), tmp_path / "play.jsonl", role="director")
+
+
+async def refused(terrarium: Terrarium, path: Path) -> str:
+    """What is said of a file that is not taken in, after a look that nothing of it was."""
+    with pytest.raises(Refused) as raised:
+        await terrarium.import_file(path)
+    assert raised.value.instead
+    assert await nothing_was_taken_in(terrarium)
+    return str(raised.value)
+
+
+async def nothing_was_taken_in(terrarium: Terrarium) -> bool:
+    """A new creature is the first thing that this terrarium ever heard of."""
+    ada = await terrarium.add_creature(Manifest(name="zoe"))
+    first = await terrarium.event(f"{ada.session_id}.1")
+    return first.position == 1 and len(terrarium.lineage(ada.session_id).ancestors) == 0
+
+
+# Cut short
+
+
+async def test_a_missing_file_is_refused(there: Terrarium, tmp_path: Path) -> None:
+    assert "There is no file" in await refused(there, tmp_path / "nowhere.glass")
+
+
+async def test_a_folder_is_refused(there: Terrarium, tmp_path: Path) -> None:
+    assert "cannot be read" in await refused(there, tmp_path)
+
+
+@pytest.mark.parametrize("kept_lines", [1, 2, 5, 12, -1])
+async def test_a_file_that_lacks_lines_at_its_end_says_it_was_cut(
+    there: Terrarium, path: Path, kept_lines: int
+) -> None:
+    lines = path.read_text().splitlines(keepends=True)[:kept_lines]
+    path.write_text("".join(lines))
+
+    words = await refused(there, path)
+
+    assert path.name in words
+    assert str(len(lines)) in words or str(len(lines) + 1) in words
+
+
+async def test_a_line_cut_in_the_middle_is_named(there: Terrarium, path: Path) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:9]) + lines[9][: len(lines[9]) // 2])
+
+    assert f"{path}:10:" in await refused(there, path)
+
+
+async def test_an_empty_file_is_refused_at_its_first_line(there: Terrarium, path: Path) -> None:
+    path.write_bytes(b"")
+
+    assert f"{path}:1:" in await refused(there, path)
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.999])
+async def test_a_packed_file_cut_anywhere_is_refused(there: Terrarium, path: Path, kept: float) -> None:
+    packed = gzip.compress(path.read_bytes())
+    path.write_bytes(packed[: int(len(packed) * kept)])
+
+    assert path.name in await refused(there, path)
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_packed_file_with_one_wrong_byte_is_refused(there: Terrarium, path: Path, seed: int) -> None:
+    packed = bytearray(gzip.compress(path.read_bytes(), mtime=0))
+    place = random.Random(seed).randrange(12, len(packed) - 8)
+    packed[place] ^= 0x40
+    path.write_bytes(bytes(packed))
+
+    assert path.name in await refused(there, path)
+
+
+# Changed
+
+
+def edit_a_text(lines: list[Line]) -> None:
+    next(line for line in lines if line.get("payload", {}).get("text") == "hello")["payload"]["text"] = (
+        "goodbye"
+    )
+
+
+def drop_an_event(lines: list[Line]) -> None:
+    del lines[8]
+
+
+def double_an_event(lines: list[Line]) -> None:
+    lines.insert(8, lines[8])
+
+
+def swap_two_events(lines: list[Line]) -> None:
+    lines[9], lines[8] = lines[8], lines[9]
+
+
+def forge_an_actor(lines: list[Line]) -> None:
+    next(line for line in lines if line.get("actor") == "ada")["actor"] = "bo"
+
+
+@pytest.mark.parametrize(
+    "change", [edit_a_text, drop_an_event, double_an_event, swap_two_events, forge_an_actor]
+)
+async def test_a_changed_file_is_refused(
+    there: Terrarium, path: Path, change: Callable[[list[Line]], None]
+) -> None:
+    lines = lines_of(path)
+    change(lines)
+    rewrite(path, lines)
+
+    words = await refused(there, path)
+
+    assert path.name in words
+    assert "export it again" in words.lower()
+
+
+async def test_a_file_of_a_newer_format_asks_for_an_upgrade(there: Terrarium, path: Path) -> None:
+    head, *rest = lines_of(path)
+    rewrite(path, [head | {"glass": 2}, *rest])
+
+    words = await refused(there, path)
+
+    assert "format 2" in words
+    assert "Upgrade Glasshouse" in words
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\x00\xff\xfe" * 200,
+        b"my shopping list\n",
+        b"[]\n",
+        b'{"glass": 1}\n',
+        b'{"glass": "one", "session": 3}\n',
+        b'{"glass":1,"session":"s","role":"owner","is_redacted":false,"segments":0}\n',
+        b"\x1f\x8bnot really packed",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+    ],
+    ids=["bytes", "text", "list", "fields", "types", "role", "unpacked", "nested lists", "nested objects"],
+)
+async def test_garbage_is_refused_at_its_first_line(there: Terrarium, path: Path, garbage: bytes) -> None:
+    path.write_bytes(garbage)
+
+    words = await refused(there, path)
+
+    assert path.name in words
+
+
+async def test_an_event_nested_too_deep_is_refused_at_its_line(there: Terrarium, path: Path) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    deep = '{"a":' * 50_000 + "1" + "}" * 50_000
+    lines[8] = lines[8].replace('"payload":{', '"payload":{"deep":' + deep + ",", 1)
+    path.write_text("".join(lines))
+
+    assert f"{path}:9:" in await refused(there, path)
+
+
+@pytest.mark.parametrize("place", [1, 8])
+async def test_a_line_that_is_no_json_is_named(there: Terrarium, path: Path, place: int) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    lines[place] = "oops\n"
+    path.write_text("".join(lines))
+
+    assert f"{path}:{place + 1}:" in await refused(there, path)
+
+
+# Made up, with a last line that fits
+
+
+def lose_a_parent(lines: list[Line]) -> None:
+    """Take the first segment away that another grows from."""
+    gone = lines[1]["segment"]["id"]
+    lines[0]["segments"] -= 1
+    lines[:] = [
+        line for line in lines if line.get("session_id") != gone and line.get("segment", {}).get("id") != gone
+    ]
+
+
+def claim_another_session(lines: list[Line]) -> None:
+    lines[0]["session"] = "s-0000000000000000"
+
+
+def break_an_attachment(lines: list[Line]) -> None:
+    attached = [line for line in lines if line.get("kind") == "session.attached"]
+    attached[-1]["payload"] = {"session": 7, "creatures": "everybody"}
+
+
+def name_an_event_wrongly(lines: list[Line]) -> None:
+    spoken = next(line for line in lines if line.get("kind") == "agent.spoke")
+    spoken["id"] = f"{spoken['session_id']}.999"
+
+
+def bend_the_time(lines: list[Line]) -> None:
+    next(line for line in lines if line.get("kind") == "agent.spoke")["lamport"] += 1_000
+
+
+def see_more_of_a_parent_than_there_is(lines: list[Line]) -> None:
+    parents = [part["segment"]["parents"] for part in lines if part.get("segment", {}).get("parents")]
+    parents[-1][0]["upto"] += 50
+
+
+def say_a_segment_twice(lines: list[Line]) -> None:
+    lines[0]["segments"] += 1
+    lines.insert(2, lines[1])
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lose_a_parent,
+        claim_another_session,
+        break_an_attachment,
+        name_an_event_wrongly,
+        bend_the_time,
+        see_more_of_a_parent_than_there_is,
+        say_a_segment_twice,
+    ],
+)
+async def test_a_made_up_file_is_refused_and_nothing_of_it_is_kept(
+    there: Terrarium, path: Path, lie: Callable[[list[Line]], Any]
+) -> None:
+    lines = lines_of(path)
+    lie(lines)
+    seal(path, lines)
+
+    assert path.name in await refused(there, path)
+
+
+# Writing
+
+
+async def test_a_place_that_does_not_exist_is_refused_in_words(tmp_path: Path) -> None:
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+
+        with pytest.raises(StoreFailed, match=r"play\.glass cannot be written .*Choose another place"):
+            await here.export(session_id, tmp_path / "nowhere" / "play.glass")
+
+
+async def test_a_failed_export_leaves_the_old_file_and_no_half_one(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], check=False).returncode:
+        pytest.skip("this needs the right to mount")
+    try:
+        async with Terrarium() as here:
+            session_id = await a_play(here)
+            path = await here.export(session_id, disk / "play.jsonl")
+            before = path.read_bytes()
+            await asyncio.gather(*[here.append("ada", said("x" * 1_000)) for _ in range(100)])
+
+            with pytest.raises(StoreFailed, match="No space left"):
+                await here.export(session_id, path)
+
+            assert path.read_bytes() == before
+            assert [entry.name for entry in disk.iterdir()] == ["play.jsonl"]
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+async def test_an_export_replaces_an_older_file_whole(tmp_path: Path) -> None:
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+        path = tmp_path / "play.jsonl"
+        path.write_text("something much longer than the export will be\n" * 10_000)
+
+        await here.export(session_id, path)
+
+        assert json.loads(path.read_text().splitlines()[-1])["end"]
+        assert [entry.name for entry in tmp_path.iterdir()] == ["play.jsonl"]
+
+
+async def test_two_exports_to_one_place_leave_one_whole_file(there: Terrarium, tmp_path: Path) -> None:
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+        await asyncio.gather(*[here.append("ada", said(f"{n}" * 50)) for n in range(2_000)])
+
+        await asyncio.gather(*[here.export(session_id, tmp_path / "play.jsonl") for _ in range(6)])
+
+        session = await there.import_file(tmp_path / "play.jsonl")
+        assert len(await there.events(session.id)) == len(await here.events(session_id))

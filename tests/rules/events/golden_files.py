@@ -1,0 +1,165 @@
+"""One stored event of every core kind, as its bytes were written when the kind was young.
+
+Golden files are never rewritten: they stand for the ledgers that people have on their disks. To add the file of a
+new kind, give it a sample below and run
+
+    python -m tests.rules.events.golden_files
+
+which writes only what is missing. When a kind's payload changes, its version goes up in `codec.VERSIONS`, an upcaster
+is added, and the new sample gets a file of its own, named after kind and version.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import VERSIONS, encoded
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.payloads import (
+    ChannelClosed,
+    ChannelEdge,
+    ChannelOpened,
+    ChannelRenamed,
+    CreatureRenamed,
+    CreatureStarted,
+    CreatureStopped,
+    ParentChanged,
+    Payload,
+    PrivilegeGranted,
+    SessionAttached,
+    SessionForked,
+    TopologyChanged,
+    WireAdded,
+    WireRemoved,
+    builtins_of,
+)
+
+FOLDER = Path(__file__).parent / "golden"
+
+SESSION, OTHER_SESSION = "s-5f2b1c0d9e8a7f60", "s-00112233445566aa"
+GRAPH, OTHER_GRAPH = "g-5f2b1c0d9e8a7f60", "g-00112233445566aa"
+STAGE, RUN, WIRE = "c-90abcdef12345678", "r-a1b2c3d4e5f60718", "w-1234567890abcdef"
+
+MANIFEST: Json = {"name": "echo", "persona": "A pond.", "may_emit": ["agent.spoke"], "subscribes_to": []}
+
+ENGINE_PAYLOADS: dict[str, Payload] = {
+    kinds.CREATURE_STARTED: CreatureStarted(
+        "echo~2", "echo", "echo", "0011223344556677", True, "moss", RUN, MANIFEST
+    ),
+    kinds.CREATURE_STOPPED: CreatureStopped("echo", "removed"),
+    kinds.CREATURE_RENAMED: CreatureRenamed("echo~2", "echo", "echo~2"),
+    kinds.CHANNEL_OPENED: ChannelOpened(STAGE, "stage", "where all is said", "since_joined"),
+    kinds.CHANNEL_CLOSED: ChannelClosed(STAGE, "stage"),
+    kinds.CHANNEL_RENAMED: ChannelRenamed(STAGE, "stage", "stage~2"),
+    kinds.CHANNEL_JOINED: ChannelEdge(STAGE, "echo", "listen"),
+    kinds.CHANNEL_LEFT: ChannelEdge(STAGE, "echo", "send"),
+    kinds.OUTPUT_WIRE_ADDED: WireAdded(WIRE, "echo", "moss", False, "Answer this.", "judge.verdict"),
+    kinds.OUTPUT_WIRE_REMOVED: WireRemoved(WIRE, "echo", "moss", "split"),
+    kinds.PARENT_LINK_CHANGED: ParentChanged("fern", "echo", None),
+    kinds.TOPOLOGY_CHANGED: TopologyChanged("split", [GRAPH], [GRAPH, OTHER_GRAPH], ["moss", "fern"], 2),
+    kinds.SESSION_FORKED: SessionForked(SESSION, [OTHER_SESSION], "split", f"{OTHER_SESSION}.12"),
+    kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"]),
+    kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),
+}
+
+OTHER_PAYLOADS: dict[str, tuple[str, Json]] = {
+    kinds.RUN_STARTED: (
+        CONDUCTOR,
+        {
+            "scenario": "wood",
+            "scenario_digest": "ab12",
+            "seed": "fog",
+            "rng_seed": 0,
+            "goal": "Find the word.",
+        },
+    ),
+    kinds.RUN_PAUSED: (CONDUCTOR, {"reason": "visitor"}),
+    kinds.RUN_CONTINUED: (CONDUCTOR, {}),
+    kinds.RUN_FINISHED: (
+        CONDUCTOR,
+        {"reason": "budget", "axis": "max_turns", "winner": None, "turns": 40, "calls": 96, "usd": None},
+    ),
+    kinds.TURN_STARTED: (CONDUCTOR, {"turn": 3}),
+    kinds.WORLD_OBSERVED: (CONDUCTOR, {"text": "Fog comes up from the pond."}),
+    kinds.AGENT_SPOKE: ("echo", {"text": "Grün wie Moos — „hör zu“, 苔."}),
+    kinds.AGENT_THOUGHT: ("echo", {"text": "Nobody asked the moss."}),
+    kinds.AGENT_REFLECTED: (
+        "echo",
+        {"text": "They ask twice.", "rests_on": [f"{SESSION}.3", f"{SESSION}.5"]},
+    ),
+    kinds.AGENT_PASSED: ("echo", {"reason": "nothing to add"}),
+    kinds.AGENT_FAILED: ("echo", {"error": "The model gave no JSON.", "attempts": 3}),
+    kinds.ACT_DISCARDED: ("echo", {"reason": "removed"}),
+    kinds.JUDGE_VERDICT: ("owl", {"winner": "guesser", "why": "The word was named.", "scores": [1, 0.5]}),
+    kinds.USER_INJECTED: (VISITOR, {"text": "A lantern starts whispering recipes."}),
+    kinds.TOOL_CALLED: ("echo", {"tool": "group_status", "arguments": {"scope": "graph"}}),
+    kinds.TOOL_RETURNED: ("echo", {"tool": "group_status", "result": {"creatures": ["echo"]}, "ok": True}),
+    kinds.LOOP_SUSPECTED: (CONDUCTOR, {"creatures": ["echo", "moss"], "turns": 4}),
+    kinds.EDIT_PROPOSED: ("echo", {"edit": {"connect": ["echo", "moss"]}, "why": "to hear it"}),
+    kinds.EDIT_DECIDED: (VISITOR, {"edit": f"{SESSION}.7", "approved": False}),
+}
+
+
+def samples() -> dict[str, Event]:
+    """A file's name, and the event that belongs into it, for every kind of the core as it is today."""
+    engine = [_structural(kind, builtins_of(payload)) for kind, payload in ENGINE_PAYLOADS.items()]
+    others = [_said(kind, actor, payload) for kind, (actor, payload) in OTHER_PAYLOADS.items()]
+    return {_file_name(event): event for event in (*engine, *others)}
+
+
+def _file_name(event: Event) -> str:
+    version = "" if event.schema_version == 1 else f"@{event.schema_version}"
+    return f"{event.kind}{version}.json"
+
+
+def _structural(kind: str, payload: Json) -> Event:
+    return Event(
+        id=f"{SESSION}.9",
+        session_id=SESSION,
+        graph_id=GRAPH,
+        seq=9,
+        lamport=21,
+        turn=2,
+        actor=TERRARIUM,
+        kind=kind,
+        payload=payload,
+        created_at=datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC),
+        schema_version=VERSIONS.get(kind, 1),
+    )
+
+
+def _said(kind: str, actor: str, payload: Json) -> Event:
+    return Event(
+        id=f"{SESSION}.10",
+        session_id=SESSION,
+        graph_id=GRAPH,
+        seq=10,
+        lamport=22,
+        turn=3,
+        actor=actor,
+        kind=kind,
+        payload=payload,
+        created_at=datetime(2026, 3, 1, 12, 0, 1, tzinfo=UTC),
+        run_id=RUN,
+        channel_id=STAGE,
+        channel="stage",
+        private={"thought": "Hm.", "mood": "wary"},
+        sealed={"word": "fern"},
+        caused_by=f"{SESSION}.4",
+        model={"profile": "fast", "usage": {"in": 120, "out": 9}, "usd": None, "milliseconds": 412.5},
+        schema_version=VERSIONS.get(kind, 1),
+    )
+
+
+def write_missing(folder: Path) -> list[str]:
+    """Write the golden files that are not there yet, and give their names. Those that are there stay as they are."""
+    missing = {name: event for name, event in samples().items() if not (folder / name).exists()}
+    for name, event in missing.items():
+        (folder / name).write_bytes(encoded(event))
+    return list(missing)
+
+
+if __name__ == "__main__":
+    print("\n".join(write_missing(FOLDER)) or "Every kind has its golden file.")

@@ -1,0 +1,215 @@
+"""The digest of a run: one value for one story, whoever tells it, whenever and wherever."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.digest import digest_of
+from glasshouse.events.event import Event, Json
+from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, payloads
+from tests.rules.events.golden_files import samples
+from tests.rules.events.stories import a_story, told_in
+from tests.rules.under_hash_seeds import printed_under_hash_seeds
+from tests.rules.worlds_by_hand import HandWorld
+
+GOLDEN_DIGEST = "c16eb7a7e3786692af5865fdb005c838925c55510ccef0d1920b037494deed28"
+
+STORY = a_story()
+
+
+def test_the_story_goes_through_a_merge_a_split_and_a_removal() -> None:
+    shapes = [event.payload["kind"] for event in STORY if event.kind == kinds.TOPOLOGY_CHANGED]
+
+    assert {"merge", "split", "nothing"} == set(shapes)
+
+
+def test_one_story_told_in_two_houses_has_one_digest_and_no_id_in_common() -> None:
+    here, there = (
+        told_in(HandWorld("here"), "r-1111111111111111"),
+        told_in(HandWorld("there"), "r-2222222222222222"),
+    )
+
+    assert {event.session_id for event in here}.isdisjoint(event.session_id for event in there)
+    assert digest_of(here) == digest_of(there)
+
+
+def test_one_story_told_twice_in_one_house_has_one_digest_though_creatures_have_other_ids() -> None:
+    world = HandWorld()
+
+    once, again = told_in(world, "r-1111111111111111"), told_in(world, "r-2222222222222222")
+
+    assert {event.actor for event in once} >= {"echo", "moss"}
+    assert {event.actor for event in again} >= {"echo~2", "moss~2"}
+    assert digest_of(once) == digest_of(again)
+
+
+@pytest.mark.parametrize("run_id", ["first-play", "play.1", "play.2", "stage", "Who is there?"])
+def test_the_name_given_to_a_run_does_not_show_in_its_digest(run_id: str) -> None:
+    assert digest_of(a_story(run_id)) == digest_of(STORY)
+
+
+def test_wall_times_positions_and_latencies_do_not_show_in_the_digest() -> None:
+    now = an_event(position=1)
+    later = an_event(
+        created_at=NOON.replace(year=2031),
+        position=77,
+        model={**(A_LINE.model or {}), "milliseconds": 9_000.5},
+    )
+
+    assert digest_of([now]) == digest_of([later])
+
+
+def test_the_latency_of_every_call_behind_an_event_is_left_out() -> None:
+    def with_latency(milliseconds: int) -> Event:
+        call = {"profile": "fast", "attempts": [{"milliseconds": milliseconds}], "milliseconds": milliseconds}
+        return an_event(model={"calls": [call, call]})
+
+    assert digest_of([with_latency(10)]) == digest_of([with_latency(20)])
+
+
+def test_milliseconds_that_a_creature_speaks_of_are_content() -> None:
+    quick, slow = an_event(payload={"milliseconds": 1}), an_event(payload={"milliseconds": 2})
+
+    assert digest_of([quick]) != digest_of([slow])
+
+
+@given(payloads(), payloads())
+def test_the_order_of_keys_does_not_show_in_the_digest(payload: Json, private: Json) -> None:
+    nested = {"inner": payload, "other": ["s-0000000000000001", "s-0000000000000002"]}
+    turned_round = {"other": nested["other"], "inner": dict(reversed(payload.items()))}
+
+    one = an_event(payload=nested, private=private)
+    other = an_event(payload=turned_round, private=dict(reversed(private.items())))
+
+    assert digest_of([one]) == digest_of([other])
+
+
+CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {
+    "a word of the payload": lambda event: {"payload": {**event.payload, "text": "Something else."}},
+    "a field more in the payload": lambda event: {"payload": {**event.payload, "more": None}},
+    "the thought": lambda event: {"private": {"thought": "Something else."}},
+    "an empty thought instead of none": lambda event: {"private": {} if event.private is None else None},
+    "what is sealed": lambda event: {"sealed": {"word": "ivy"}},
+    "the model": lambda event: {"model": {"profile": "strong"}},
+    "the kind": lambda event: {"kind": "question.asked"},
+    "the turn": lambda event: {"turn": event.turn + 1},
+    "the time": lambda event: {"lamport": event.lamport + 1},
+    "the place": lambda event: {"id": f"{event.session_id}.{event.seq + 900}", "seq": event.seq + 900},
+    "the actor": lambda event: {"actor": "conductor" if event.actor != "conductor" else "visitor"},
+    "the channel's name": lambda event: {"channel": "cellar"},
+    "the channel": lambda event: {"channel_id": event.session_id},
+    "the cause": lambda event: {"caused_by": event.id if event.caused_by is None else None},
+    "the run": lambda event: {"run_id": event.session_id},
+    "the version": lambda event: {"schema_version": event.schema_version + 1},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_any_other_content_of_any_event_gives_another_digest(what: str) -> None:
+    told = digest_of(STORY)
+
+    for n, event in enumerate(STORY):
+        changed = [*STORY[:n], replace(event, **CHANGES[what](event)), *STORY[n + 1 :]]
+
+        assert digest_of(changed) != told, event
+
+
+@given(one=payloads(), other=payloads())
+def test_two_payloads_have_one_digest_only_if_they_are_one(one: Json, other: Json) -> None:
+    digests = digest_of([an_event(payload=one)]), digest_of([an_event(payload=other)])
+
+    assert (digests[0] == digests[1]) == (canonical_json(one) == canonical_json(other))
+
+
+def test_what_somebody_says_is_never_taken_for_a_renamed_id() -> None:
+    said = [A_LINE.id, A_LINE.session_id, A_LINE.run_id, "creature echo", "#0.7", "##0"]
+    said += [f"#{number}" for number in range(8)]
+
+    digests = {digest_of([A_LINE, an_event(payload={"text": text})]) for text in said}
+
+    assert len(digests) == len(said)
+
+
+def test_leaving_out_doubling_or_swapping_events_gives_another_digest() -> None:
+    story = list(STORY)
+    shorter, doubled = story[:-1], [*story, story[-1]]
+    swapped = [*story[:-2], story[-1], story[-2]]
+
+    assert len({digest_of(telling) for telling in (story, shorter, doubled, swapped, [])}) == 5
+
+
+def test_who_does_what_shows_though_names_do_not() -> None:
+    first = an_event(actor="echo", channel_id=None, caused_by=None)
+    same, other = replace(first, actor="echo"), replace(first, actor="moss")
+
+    assert digest_of([first, same]) != digest_of([first, other])
+    assert digest_of([first, other]) == digest_of([replace(first, actor="ivy"), replace(other, actor="fern")])
+
+
+def test_a_body_enters_only_as_its_digest_so_that_it_can_be_erased() -> None:
+    body = {
+        "payload": A_LINE.payload,
+        "private": A_LINE.private,
+        "sealed": A_LINE.sealed,
+        "model": {"profile": "fast", "usd": None, "usage": {"in": 120, "out": 9}},
+    }
+    header = {
+        "id": "#0.7",
+        "run_id": "#1",
+        "session_id": "#0",
+        "graph_id": "#2",
+        "lamport": 40,
+        "turn": 3,
+        "actor": "#3",
+        "kind": "agent.spoke",
+        "channel_id": "#4",
+        "channel": "stage",
+        "caused_by": "#0.5",
+        "schema_version": 1,
+        "body": blake2b(canonical_json(body), digest_size=16).hexdigest(),
+    }
+
+    by_hand = blake2b(canonical_json(header) + b"\n", digest_size=32).hexdigest()
+
+    assert digest_of([A_LINE]) == by_hand
+
+
+def test_the_digest_of_one_event_of_every_kind_is_what_it_always_was() -> None:
+    events = [event for _, event in sorted(samples().items())]
+
+    assert digest_of(events) == GOLDEN_DIGEST
+
+
+def test_hash_seeds_do_not_show_in_the_digest_or_in_the_bytes() -> None:
+    program = """
+from hashlib import blake2b
+from glasshouse.events.codec import encoded
+from glasshouse.events.digest import digest_of
+from tests.rules.events.stories import a_story
+story = a_story()
+print(digest_of(story), blake2b(b"".join(map(encoded, story))).hexdigest())
+"""
+
+    printed = printed_under_hash_seeds(program)
+
+    assert len(printed) == 1
+    assert printed.pop().split()[0] == digest_of(STORY)
+
+
+def test_a_digest_is_taken_of_any_iterable_and_needs_no_list() -> None:
+    assert digest_of(event for event in STORY) == digest_of(STORY)
+
+
+def test_the_digest_of_stored_bytes_is_the_digest_of_what_was_told() -> None:
+    story = list(STORY)
+
+    stored = [msgspec.json.decode(msgspec.json.encode(event), type=Event) for event in story]
+
+    assert digest_of(stored) == digest_of(story)

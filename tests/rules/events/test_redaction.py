@@ -1,0 +1,65 @@
+"""Redaction: what a spectator, the audience and a director may read."""
+
+import pytest
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import content_of
+from glasshouse.events.redaction import ROLES, Role, redacted
+from tests.rules.events.events_by_hand import A_LINE, an_event
+
+SECRET = ["private", "sealed", "model"]
+
+READS: dict[Role, set[str]] = {
+    "spectator": set(),
+    "audience": {"private"},
+    "director": {"private", "sealed", "model"},
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_reads_exactly_its_own_share_of_what_is_not_public(role: Role) -> None:
+    seen = redacted(A_LINE, role)
+
+    assert {part for part in SECRET if getattr(seen, part) is not None} == READS[role]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_everything_public_stays_as_it_is(role: Role) -> None:
+    seen, whole = content_of(redacted(A_LINE, role)), content_of(A_LINE)
+
+    assert seen.keys() | set(SECRET) == whole.keys()
+    assert all(seen[field] == whole[field] for field in seen)
+
+
+@pytest.mark.parametrize("role", ["audience", "director"])
+def test_audience_and_director_read_a_thought(role: Role) -> None:
+    thought = an_event(kind=kinds.AGENT_THOUGHT, payload={"text": "It must be the fern."})
+
+    assert redacted(thought, role).payload == {"text": "It must be the fern."}
+
+
+def test_a_spectator_sees_that_a_creature_thought_and_not_what() -> None:
+    thought = an_event(kind=kinds.AGENT_THOUGHT, payload={"text": "It must be the fern."})
+
+    seen = redacted(thought, "spectator")
+
+    assert seen.payload == {}
+    assert (seen.id, seen.kind, seen.actor) == (thought.id, kinds.AGENT_THOUGHT, "echo")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_redacting_leaves_the_event_itself_whole_and_its_position_in_place(role: Role) -> None:
+    event = an_event(position=12)
+
+    seen = redacted(event, role)
+
+    assert event == an_event(position=12)
+    assert seen.position == 12
+    assert redacted(seen, role) == seen
+
+
+def test_a_smaller_role_never_reads_more_after_a_larger_one_has_cut() -> None:
+    for larger, smaller in (("director", "audience"), ("audience", "spectator"), ("director", "spectator")):
+        cut_twice = redacted(redacted(A_LINE, larger), smaller)  # type: ignore[arg-type]
+
+        assert cut_twice == redacted(A_LINE, smaller)  # type: ignore[arg-type]

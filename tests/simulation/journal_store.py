@@ -1,0 +1,98 @@
+"""A store over the real `Journal`, on a disk that records: what the power-cut rig plays on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.stores.sqlite.journal import Journal, prepare
+from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Segment
+from tests.simulation.power import Acknowledged, RecordingVFS
+
+
+class ApswConnection:
+    """An apsw connection with the few methods that the journal asks for."""
+
+    def __init__(self, path: Path, vfs: str) -> None:
+        self._connection = apsw.Connection(str(path), vfs=vfs)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> apsw.Cursor:
+        return self._connection.execute(sql, tuple(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> apsw.Cursor:
+        return self._connection.executemany(sql, [tuple(row) for row in parameters])
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+
+class JournalStore:
+    """Opens, migrates, writes and reads as `SqliteStore` does, without its threads, and notes every acknowledgement."""
+
+    def __init__(self, path: Path, vfs: RecordingVFS, vfs_name: str, pragmas: Sequence[str] = ()) -> None:
+        self._path, self._vfs, self._vfs_name, self._pragmas = path, vfs, vfs_name, pragmas
+        self._house_id = ""
+        self.commit_ends: list[int] = []
+
+    async def open(self, new_house_id: str) -> None:
+        self._connection = ApswConnection(self._path, self._vfs_name)
+        prepare(self._connection)
+        for pragma in self._pragmas:
+            self._connection.execute(f"PRAGMA {pragma}").fetchall()
+        migrate(cast("sqlite3.Connection", self._connection), self._path, bundled_migrations())
+        self._journal = Journal(self._connection)
+        self._house_id = self._journal.house_id(new_house_id)
+        self.commit_ends.append(self._journal.position)
+
+    async def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def house_id(self) -> str:
+        return self._house_id
+
+    @property
+    def position(self) -> int:
+        return self._journal.position
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        first = self._journal.commit(batches)
+        self.commit_ends.append(self._journal.position)
+        self._vfs.moments.append(Acknowledged(self._journal.position))
+        return first
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        return self._journal.read(spans)
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        return self._journal.read_after(position, events_max)
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        return self._journal.segments_after(position)
+
+    async def batch_end(self, session_id: str, seq: int) -> int:
+        return self._journal.batch_end(session_id, seq)
+
+    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        return self._journal.inner_seqs(session_id, upto)
+
+    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        return self._journal.snapshot(scope, name, key)
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+        return self._journal.put_in_inbox(text, run_id)
+
+    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        return self._journal.read_inbox(lines_max)

@@ -1,0 +1,59 @@
+"""What must hold of any ledger, whatever happened to the machine under it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from glasshouse import Event, Terrarium
+from glasshouse.events.codec import content_of
+from glasshouse.events.event import Json
+from glasshouse.runtime.ledger import Folded, folded_from, folded_upto
+from glasshouse.runtime.ports import Store
+
+page_events = 4_096
+
+
+async def ledger_of(store: Store) -> list[Event]:
+    """Every event, in the order of commits."""
+    found: list[Event] = []
+    while page := await store.read_after(len(found), page_events):
+        found += page
+    return found
+
+
+def contents_of(ledger: list[Event]) -> list[Json]:
+    return [content_of(event) for event in ledger]
+
+
+def check_no_gaps(ledger: list[Event]) -> None:
+    """Positions are 1 to n; the seqs of each segment are 1 to its head, each under its own id."""
+    assert [event.position for event in ledger] == list(range(1, len(ledger) + 1))
+    seqs: defaultdict[str, list[int]] = defaultdict(list)
+    for event in ledger:
+        assert event.id == f"{event.session_id}.{event.seq}"
+        seqs[event.session_id].append(event.seq)
+    for session_id, found in seqs.items():
+        assert found == list(range(1, len(found) + 1)), f"{session_id} has gaps"
+
+
+async def check_histories(terrarium: Terrarium, ledger: list[Event]) -> None:
+    """Every session reads in order, each event once, causes before effects, and nothing that is not in the ledger."""
+    known = {event.id for event in ledger}
+    for session_id in {event.session_id for event in ledger}:
+        history = await terrarium.events(session_id)
+        ids = [event.id for event in history]
+        assert len(set(ids)) == len(ids)
+        assert set(ids) <= known
+        assert [event.lamport for event in history] == sorted(event.lamport for event in history)
+        assert [event.seq for event in history if event.session_id == session_id] == list(
+            range(1, terrarium.session(session_id).events + 1)
+        )
+
+
+async def check_folds(store: Store) -> Folded:
+    """The world with the help of snapshots is the world folded from the beginning."""
+    folded = await folded_from(store)
+    from_the_beginning = await folded_upto(store, store.position)
+    assert folded.world == from_the_beginning.world
+    assert folded.agenda == from_the_beginning.agenda
+    return from_the_beginning
