@@ -114,13 +114,16 @@ async def test_an_overwritten_page_is_damage_unless_nothing_that_is_read_lay_the
     assert noticed >= 10
 
 
-async def test_an_event_whose_bytes_were_changed_is_damage_when_it_is_read(path: Path) -> None:
+@pytest.mark.parametrize("bytes_now", ["x'00ff'", "CAST(x'7b22ff' AS TEXT)", "'{}'", "7"])
+async def test_an_event_whose_bytes_were_changed_is_damage_when_it_is_read(
+    path: Path, bytes_now: str
+) -> None:
     store = SqliteStore(path)
     await store.open("house-one")
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
     await store.close()
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE events SET body = x'00ff' WHERE position = 2")
+    connection.execute(f"UPDATE events SET body = {bytes_now} WHERE position = 2")
     connection.commit()
     connection.close()
     store = SqliteStore(path)

@@ -38,16 +38,21 @@ async def test_a_newer_snapshot_replaces_the_older_whatever_its_key(store: Store
     assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 5, b"new")
 
 
-async def test_a_snapshot_without_a_place_is_of_the_last_position_of_its_commit(store: Store) -> None:
+@pytest.mark.parametrize("lines_behind", [0, 2])
+async def test_a_snapshot_without_a_place_stands_behind_what_was_committed_before_it(
+    store: Store, lines_behind: int
+) -> None:
     await store.commit(one_batch(opening(ADA, "a")))
+    behind = [Batch((lines(ADA, 3 + n, "later"),)) for n in range(lines_behind)]
 
     await store.commit(
-        [Batch((lines(ADA, 1, "b", "c"),)), Batch(snapshot=Snapshot("", "world", "1", 0, b"w"))]
+        [Batch((lines(ADA, 1, "b", "c"),)), Batch(snapshot=Snapshot("", "world", "1", 0, b"w")), *behind]
     )
 
     kept = await store.snapshot("", "world", "1")
     assert kept is not None
     assert kept.at == 3
+    assert store.position == 3 + lines_behind
 
 
 # The inbox

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@cache
 def told(*words: str) -> dict[str, Any]:
     """The facts of every scene, by the scene's key."""
     lines = [json.loads(line) for line in run("tour", "--json", *words).stdout.splitlines()]
@@ -152,6 +154,7 @@ def test_a_second_tour_on_a_kept_store_is_refused(tmp_path: Path) -> None:
 
     assert f"The store is kept in {store}" in first.stdout
     assert (first.returncode, second.returncode) == (0, 3)
+    assert "exists already" in second.stderr
 
 
 def test_a_store_in_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:

@@ -16,7 +16,11 @@ def printed_under_hash_seeds(program: str) -> set[str]:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            },
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

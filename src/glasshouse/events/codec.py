@@ -9,7 +9,7 @@ latency and position.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -39,7 +39,7 @@ def encoded(event: Event) -> bytes:
 
 
 def decoded(
-    body: bytes,
+    body: bytes | str,
     position: int | None = None,
     versions: Mapping[str, int] = VERSIONS,
     upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
@@ -54,6 +54,21 @@ def decoded(
     if position is not None:
         force_setattr(event, "position", position)
     return event
+
+
+def all_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
+    """The events of many (position, body) rows."""
+    decode, events = _decoder.decode, []
+    try:
+        for position, body in rows:
+            event = decode(body)
+            if VERSIONS or event.schema_version != 1:
+                event = decoded(body)
+            force_setattr(event, "position", position)
+            events.append(event)
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
+    return events
 
 
 def _lifted(

@@ -1,5 +1,6 @@
 """`Event`, an immutable fact in the ledger, and `Draft`, one not yet stamped.
 
+Both hold JSON, which has no cycles, so they are kept out of the garbage collector's rounds.
 Always holds: an unknown field is an error; a kind matches the one pattern; an event's id is
 `session_id.seq`. `position` belongs to the store that read the event and is no part of its content.
 """
@@ -24,7 +25,7 @@ VISITOR = "visitor"
 RESERVED_ACTORS = frozenset({TERRARIUM, CONDUCTOR, VISITOR})
 
 
-class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
     """What an agent hands back: no actor, no turn, no ids, no time, so none of them can be forged."""
 
     kind: str
@@ -38,7 +39,9 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             check_kind(self.kind)
 
 
-class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+class Event(
+    msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
     """One fact. Two events with one id have one content."""
 
     id: str

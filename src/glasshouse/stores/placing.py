@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged
-from glasshouse.events.codec import content_of, decoded
+from glasshouse.events.codec import all_decoded, content_of, decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import SegmentWrite
 from glasshouse.world.lineage import Span
@@ -39,18 +40,16 @@ def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
 
 
 def in_order_of_histories(
-    spans: Sequence[Span], rows_of: Callable[[Span], Sequence[tuple[int, bytes]]]
+    spans: Sequence[Span], rows_of: Callable[[Span], Iterable[tuple[int, bytes | str]]]
 ) -> list[Event]:
     """The events of the spans, fetched by `rows_of` as (position, body), ordered by lamport, segment, seq."""
+    events: list[Event] = []
     try:
-        if len(spans) == 1:
-            return [decoded(body, position) for position, body in rows_of(spans[0])]
-        keyed = [
-            (lamport, span.ordinal, span.session_id, position, body)
-            for span in spans
-            for lamport, (position, body) in enumerate(rows_of(span), span.starts_at)
-        ]
-        keyed.sort()
-        return [decoded(body, position) for _, _, _, position, body in keyed]
+        for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
+            events += all_decoded(rows_of(span))
     except BadEvent as broken:
         raise StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.") from broken
+    if len(spans) > 1:
+        # Segments stand in their order, and a sort by time keeps it where times are equal.
+        events.sort(key=attrgetter("lamport"))
+    return events

@@ -77,19 +77,23 @@ def take_in(world: World, event: Event) -> None:
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
-        _note_joined(session, payload_of(event, SessionAttached).creatures)
+        _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
     elif event.kind == kinds.CREATURE_STOPPED:
         told = payload_of(event, CreatureStopped)
         if told.reason == "removed":
-            _note_left(session, told.creature)
+            _note_left(session, told.creature, event.seq)
 
 
-def _note_joined(session: SessionState, creatures: list[str]) -> None:
-    session.joined = [*(session.joined or ()), *creatures]
+def _note_joined(session: SessionState, creatures: list[str], seq: int) -> None:
+    if session.joined is None:
+        session.joined = {}
+    session.joined.update(dict.fromkeys(creatures, seq))
 
 
-def _note_left(session: SessionState, creature: str) -> None:
-    session.left = [*(session.left or ()), creature]
+def _note_left(session: SessionState, creature: str, seq: int) -> None:
+    if session.left is None:
+        session.left = {}
+    session.left[creature] = seq
 
 
 def _creature_started(world: World, event: Event) -> None:
@@ -153,7 +157,7 @@ def _creature_stopped(world: World, event: Event) -> None:
     if creature.parent is not None:
         _drop(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
-    _note_left(world.sessions[event.session_id], creature.id)
+    _note_left(world.sessions[event.session_id], creature.id, event.seq)
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -294,7 +298,7 @@ def _session_forked(world: World, event: Event) -> None:
 
 def _session_attached(world: World, event: Event) -> None:
     told = payload_of(event, SessionAttached)
-    _note_joined(world.sessions[event.session_id], told.creatures)
+    _note_joined(world.sessions[event.session_id], told.creatures, event.seq)
     graph = world.graphs[event.graph_id]
     for name in told.creatures:
         creature = world.creatures[name]

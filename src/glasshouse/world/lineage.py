@@ -10,7 +10,7 @@ enough to be fetched and sorted at once, whatever the number of segments. No eve
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -195,46 +195,69 @@ def _by_age(sessions: Mapping[str, SessionState], names: list[str]) -> list[str]
     return sorted(names, key=age)
 
 
-def agents_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
+MembersNow = Callable[[str], Mapping[str, None] | None]
+"""The members of a session's graph if the session is open, none otherwise."""
+
+
+def agents_of(sessions: Mapping[str, SessionState], session_id: str, members_now: MembersNow) -> list[str]:
     """Everybody who was in the graph while this session was written.
 
-    Sessions keep only who came and went, so a merge or split of many costs little; the whole is put together here.
+    Sessions keep only who came and went, so a merge or split of many costs little; the whole is put together here,
+    from the nearest ancestors that are still open.
     """
-    at_end: dict[str, dict[str, None]] = {}
-    for name in [*ancestors_of(sessions, session_id), session_id]:
-        present = _present_during(sessions, name, at_end)
-        if name == session_id:
-            return list(present)
-        for gone in sessions[name].left or ():
-            present.pop(gone, None)
-        at_end[name] = present
-    return []
+    at_birth: dict[str, dict[str, None]] = {}
+    for name in _by_age(sessions, _ended_line(sessions, session_id, members_now)):
+        at_birth[name] = _present_at_birth(sessions, sessions[name].segment, at_birth, members_now)
+    present = at_birth.get(session_id) or dict(members_now(session_id) or {})
+    state = sessions[session_id]
+    return list({**present, **dict.fromkeys(state.joined or ()), **dict.fromkeys(state.left or ())})
 
 
-def _present_during(
-    sessions: Mapping[str, SessionState], name: str, at_end: Mapping[str, dict[str, None]]
+def _ended_line(sessions: Mapping[str, SessionState], session_id: str, members_now: MembersNow) -> list[str]:
+    """The session and its ancestors, up to where somebody can still be asked."""
+    found: dict[str, None] = {}
+    waiting = [session_id]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and members_now(name) is None:
+            found[name] = None
+            waiting += [parent.session_id for parent in sessions[name].segment.parents]
+    return list(found)
+
+
+def _present_at_birth(
+    sessions: Mapping[str, SessionState],
+    segment: Segment,
+    at_birth: Mapping[str, dict[str, None]],
+    members_now: MembersNow,
 ) -> dict[str, None]:
-    state = sessions[name]
+    """Who a session takes over from its parents. A split's smaller parts take over nobody: they are told whom."""
+    if segment.origin == "split" and not _keeps_the_graph(sessions, segment):
+        return {}
     present: dict[str, None] = {}
-    if state.segment.origin in ("merge", "fork") or _is_survivor(sessions, state.segment):
-        for parent in state.segment.parents:
-            present.update(at_end[parent.session_id])
-        for moved in _moved_to_siblings(sessions, state.segment):
-            present.pop(moved, None)
-    present.update(dict.fromkeys(state.joined or ()))
+    for parent in segment.parents:
+        state = sessions[parent.session_id]
+        joined, left = state.joined or {}, state.left or {}
+        now = members_now(parent.session_id)
+        if now is None:
+            then = {
+                **at_birth[parent.session_id],
+                **{name: None for name in joined if joined[name] <= parent.upto},
+            }
+        else:
+            then = {name: None for name in (*now, *left) if joined.get(name, 0) <= parent.upto}
+        present |= {name: None for name in then if left.get(name, parent.upto + 1) > parent.upto}
+    for moved in _moved_to_siblings(sessions, segment):
+        present.pop(moved, None)
     return present
 
 
-def _is_survivor(sessions: Mapping[str, SessionState], segment: Segment) -> bool:
-    return (
-        segment.origin == "split"
-        and sessions[segment.parents[0].session_id].segment.graph_id == segment.graph_id
-    )
+def _keeps_the_graph(sessions: Mapping[str, SessionState], segment: Segment) -> bool:
+    return any(sessions[p.session_id].segment.graph_id == segment.graph_id for p in segment.parents)
 
 
 def _moved_to_siblings(sessions: Mapping[str, SessionState], segment: Segment) -> Iterator[str]:
     if segment.origin == "split":
         for sibling in sessions[segment.parents[0].session_id].children or ():
-            other = sessions[sibling].segment
-            if sibling != segment.id and other.origin == "split":
+            if sibling != segment.id and sessions[sibling].segment.origin == "split":
                 yield from sessions[sibling].joined or ()

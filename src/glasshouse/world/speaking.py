@@ -19,10 +19,10 @@ def said(world: World, intent: Say) -> Decision:
     if creature is None:
         creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
-    facts = []
+    facts: list[Fact] = []
     for draft in intent.drafts:
         facts.append(_fact(world, creature, graph, draft, intent.caused_by))
-    return Decision((Write(graph.session_id, graph.id, tuple(facts)),))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),)) if facts else Decision()
 
 
 def _fact(

@@ -40,13 +40,13 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class SessionState(msgspec.Struct):
-    """A session: its segment, how far it is written, who came and went while it was written."""
+    """A session: its segment, how far it is written, who came and went while it was written, and at which seq."""
 
     segment: Segment
     head: int = 0
     children: list[str] | None = None
-    joined: list[str] | None = None
-    left: list[str] | None = None
+    joined: dict[str, int] | None = None
+    left: dict[str, int] | None = None
 
     @property
     def lamport(self) -> int:

@@ -38,7 +38,7 @@ from glasshouse.world.values import Session
 
 def opened(path: Path) -> Terrarium:
     """A terrarium on the tour's file, in which ids and times come out the same every time."""
-    return Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=None)
+    return Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(story.IDS_SEED))
 
 
 async def performed(store_path: Path, carried_path: Path) -> AsyncGenerator[Scene, None]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from glasshouse.errors import Conflict
-from glasshouse.events.codec import decoded
+from glasshouse.events.codec import all_decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories
@@ -22,7 +22,7 @@ from glasshouse.world.state import Parent, Segment
 busy_milliseconds_max = 5_000
 wal_pages_max = 4_000
 
-_Row = tuple[int, int, int, bool, bytes]
+_Row = tuple[int, int, int, int, str]
 
 
 class Cursor(Protocol):
@@ -115,7 +115,9 @@ class Journal:
         for body in write.bodies:
             seq += 1
             position += 1
-            rows.append((position, number, seq, seq != last if inner is None else seq in inner, body))
+            is_inner = seq != last if inner is None else seq in inner
+            # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
+            rows.append((position, number, seq, 1 if is_inner else 0, body.decode()))
         self.position = position
         self._segments_cache[write.session_id] = (number, seq)
 
@@ -158,7 +160,7 @@ class Journal:
         return next((s for n, s in self._segments(opened_after=-1) if n == number), None)
 
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
-        return [body for _, body in self._rows(Span(session_id, 0, 0, first, last))]
+        return [body.encode() for _, body in self._rows(Span(session_id, 0, 0, first, last))]
 
     def _roll_back(self) -> None:
         try:
@@ -176,14 +178,13 @@ class Journal:
         """The events of these spans in the order of histories."""
         return in_order_of_histories(spans, self._rows)
 
-    def _rows(self, span: Span) -> list[tuple[int, bytes]]:
+    def _rows(self, span: Span) -> list[tuple[int, str]]:
         asked = (span.session_id, span.first, span.last)
         return self._connection.execute(SQL["events_of_segment"], asked).fetchall()
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
-        return [decoded(body, place) for place, body in rows]
+        return all_decoded(self._connection.execute(SQL["events_after"], (position, events_max)).fetchall())
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""

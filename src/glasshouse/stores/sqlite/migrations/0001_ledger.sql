@@ -31,7 +31,7 @@ CREATE TABLE events (
     segment  INTEGER NOT NULL,
     seq      INTEGER NOT NULL,
     is_inner INTEGER NOT NULL,        -- 1 unless it is the last of its batch
-    body     BLOB    NOT NULL
+    body     TEXT    NOT NULL
 );
 
 CREATE UNIQUE INDEX events_by_segment ON events (segment, seq);

@@ -1,0 +1,120 @@
+"""Real stores with a fault or a gate: each passes everything on to a `MemoryStore`, and lets the loop turn first, as
+a disk would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from glasshouse import MemoryStore, StoreFailed
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.world.lineage import Span
+from glasshouse.world.state import Segment
+
+
+class StoreAround:
+    """A store that takes its time."""
+
+    def __init__(self) -> None:
+        self.inner = MemoryStore()
+        self.commits: list[int] = []
+        """How many events each commit held, in order."""
+
+    async def open(self, new_house_id: str) -> None:
+        await self.inner.open(new_house_id)
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+    @property
+    def house_id(self) -> str:
+        return self.inner.house_id
+
+    @property
+    def position(self) -> int:
+        return self.inner.position
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        await asyncio.sleep(0)
+        self.commits.append(events_in(batches))
+        return await self.inner.commit(batches)
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        await asyncio.sleep(0)
+        return await self.inner.read(spans)
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        await asyncio.sleep(0)
+        return await self.inner.read_after(position, events_max)
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        await asyncio.sleep(0)
+        return await self.inner.segments_after(position)
+
+    async def batch_end(self, session_id: str, seq: int) -> int:
+        await asyncio.sleep(0)
+        return await self.inner.batch_end(session_id, seq)
+
+    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
+        await asyncio.sleep(0)
+        return await self.inner.inner_seqs(session_id, upto)
+
+    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+        await asyncio.sleep(0)
+        return await self.inner.snapshot(scope, name, key)
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
+        return await self.inner.put_in_inbox(text, run_id)
+
+    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+        return await self.inner.read_inbox(lines_max)
+
+
+def events_in(batches: Sequence[Batch]) -> int:
+    return sum(len(write.bodies) for batch in batches for write in batch.writes)
+
+
+class GatedStore(StoreAround):
+    """A store whose commits wait while its gate is shut; also its reads, while theirs is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.gate_of_reads = asyncio.Event()
+        self.gate_of_reads.set()
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        await self.gate.wait()
+        return await super().commit(batches)
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        await self.gate_of_reads.wait()
+        return await super().read_after(position, events_max)
+
+
+class FailingStore(GatedStore):
+    """Fails at one commit: before it is written, or (in doubt) after, so that nobody knows that it is."""
+
+    def __init__(self, fails_at: int, *, is_in_doubt: bool = False) -> None:
+        super().__init__()
+        self.fails_at = fails_at
+        self.is_in_doubt = is_in_doubt
+        self.asked = 0
+        self.failures_of_reads = 0
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        await self.gate.wait()
+        self.asked += 1
+        if self.asked != self.fails_at:
+            return await super().commit(batches)
+        if self.is_in_doubt:
+            await super().commit(batches)
+        raise StoreFailed("The disk is full. Make room.")
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        if self.failures_of_reads:
+            self.failures_of_reads -= 1
+            raise StoreFailed("The disk cannot be read. Look at its cable.")
+        return await super().read_after(position, events_max)

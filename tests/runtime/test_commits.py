@@ -1,0 +1,295 @@
+"""Commits: acknowledged and told only when durable, grouped, bounded, and never harmed by a caller who leaves."""
+
+import asyncio
+
+import pytest
+
+from glasshouse import BadEvent, MemoryStore, Refused, StoreError, Terrarium, kinds
+from glasshouse.events.codec import encoded
+from glasshouse.runtime import ledger
+from tests.rules.world.shape import check_folds_agree, image_of
+from tests.runtime.stores_around import GatedStore, StoreAround
+from tests.runtime.troupe import all_events, born, line, loop_turns, mail_of, soon, taken, terrarium_on, troupe
+
+
+async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        told = t.subscribe()
+        hearing = asyncio.create_task(anext(told))  # type: ignore[arg-type]
+        store.gate.clear()
+
+        saying = asyncio.create_task(t.append("ada", line("hello", None)))
+        await loop_turns()
+
+        assert not saying.done()
+        assert not hearing.done()
+        store.gate.set()
+        assert await soon(saying) == await soon(hearing)
+
+
+async def test_what_was_staged_together_is_one_commit() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada", "bo")
+        store.gate.clear()
+        before = len(store.commits)
+        first = asyncio.create_task(t.append("ada", line("one", None)))
+        await loop_turns()
+        rest = [asyncio.create_task(t.append(name, line("two", None))) for name in ("ada", "bo", "ada")]
+        await loop_turns()
+
+        store.gate.set()
+        events = await soon(asyncio.gather(first, *rest))
+
+        assert store.commits[before:] == [1, 3]
+        positions = [event.position or 0 for event in events]
+        assert positions == list(range(positions[0], positions[0] + 4))
+
+
+async def test_a_commit_holds_at_most_512_events_but_a_batch_is_never_divided() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate.clear()
+        before = len(store.commits)
+        first = asyncio.create_task(t.append("ada", line("first", None)))
+        await loop_turns()
+        batches = [
+            asyncio.create_task(t.append_all("ada", [line("x", None)] * size)) for size in (300, 212, 1, 700, 5)
+        ]
+        await loop_turns()
+
+        store.gate.set()
+        await soon(asyncio.gather(first, *batches))
+
+        assert store.commits[before:] == [1, 512, 1, 700, 5]
+
+
+async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "pending_events_max", 10)
+    monkeypatch.setattr(ledger, "commit_events_max", 4)
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        store.gate.clear()
+        pending_most = 0
+
+        calls = [asyncio.create_task(t.append("ada", line(f"{n}", None))) for n in range(60)]
+        while not all(call.done() for call in calls):
+            await asyncio.sleep(0)
+            pending_most = max(pending_most, t._ledger._queued_events)
+            store.gate.set()
+        said = [event.payload["text"] for event in await soon(asyncio.gather(*calls))]
+
+        assert pending_most <= 10
+        assert said == [f"{n}" for n in range(60)]
+
+
+async def test_the_grouping_of_commits_shows_nowhere_in_the_content() -> None:
+    async def played(store: StoreAround, *, is_together: bool) -> list[bytes]:
+        async with terrarium_on(store) as t:
+            await troupe(t, "ada", "bo")
+            calls = [t.append("ada", line(f"{n}")) for n in range(20)]
+            if is_together:
+                await asyncio.gather(*calls)
+            else:
+                for call in calls:
+                    await call
+        return [encoded(event) for event in await all_events(store)]
+
+    together, one_by_one = StoreAround(), StoreAround()
+
+    bodies = await played(together, is_together=True)
+
+    assert bodies == await played(one_by_one, is_together=False)
+    assert len(together.commits) < len(one_by_one.commits)
+
+
+async def test_a_caller_who_leaves_harms_nobody() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.gate.clear()
+        calls = [asyncio.create_task(t.append("ada", line(f"{n}"))) for n in range(4)]
+        await loop_turns()
+
+        calls[1].cancel()
+        await loop_turns()
+        store.gate.set()
+        done = await soon(asyncio.gather(*calls, return_exceptions=True))
+
+        assert isinstance(done[1], asyncio.CancelledError)
+        assert await mail_of(t, "bo") == ["0", "1", "2", "3"]
+        await check_folds_agree(t, store)
+
+
+async def test_mail_waits_for_durability_though_the_last_caller_has_left() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.gate.clear()
+        calls = [asyncio.create_task(t.append("ada", line(f"{n}"))) for n in range(2)]
+        await loop_turns()
+        calls[1].cancel()
+        await loop_turns()
+
+        reading = asyncio.create_task(mail_of(t, "bo"))
+        await loop_turns()
+        store.gate.set()
+
+        assert await soon(reading) == ["0", "1"]
+
+
+async def test_a_call_that_finds_its_wish_pending_waits_until_it_is_durable() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada", "bo")
+        store.gate.clear()
+
+        calls = [asyncio.create_task(t.connect("ada", "bo", channel="talk")) for _ in range(2)]
+        await loop_turns()
+
+        assert [call.done() for call in calls] == [False, False]
+        store.gate.set()
+        assert [change.kind for change in await soon(asyncio.gather(*calls))] == ["merge", "nothing"]
+
+
+async def test_a_refused_call_changes_nothing() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        graph = await troupe(t, "ada", "bo")
+        await born(t, "cy")
+        before, position = image_of(t), store.position
+
+        for refused in (
+            t.append("ada", line("x", "nowhere")),
+            t.append("ada", line("x" * 70_000)),
+            t.append_all("ada", [line("fine"), line("x" * 70_000)]),
+            t.connect("ada", "ada"),
+            t.disconnect("ada", "cy"),
+            t.disconnect("ada", "ada"),
+            t.wire("ada", "cy"),
+            t.unwire("ada", "bo"),
+            t.add_channel(graph, "talk"),
+            t.remove_channel(graph, "nowhere"),
+            t.remove_creature("nobody"),
+            t.start_creature("nobody"),
+            t.fork("s-nowhere"),
+        ):
+            with pytest.raises(Refused):
+                await refused
+
+        assert image_of(t) == before
+        assert store.position == position
+
+
+async def test_a_batch_is_written_whole_or_not_at_all() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        position = store.position
+
+        with pytest.raises(BadEvent, match="at most"):
+            await t.append_all("ada", [line("fine"), line("x" * 70_000)])
+
+        assert store.position == position
+        assert await mail_of(t, "bo") == []
+        said = await t.append_all("ada", [line("one"), line("two")])
+        assert [event.seq for event in said] == [said[0].seq, said[0].seq + 1]
+
+
+async def test_an_empty_batch_writes_nothing() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        position = store.position
+
+        said = await t.append_all("ada", [])
+
+        assert said == ()
+        assert store.position == position
+
+
+async def test_what_is_written_does_not_follow_the_callers_dict() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        draft = line("as said", None)
+        draft.payload["words"] = ["as"]
+        told = t.subscribe()
+        store.gate.clear()
+
+        saying = asyncio.create_task(t.append("ada", draft))
+        await loop_turns()
+        draft.payload["text"] = "forged"
+        draft.payload["words"].append("forged")
+        store.gate.set()
+        said = await soon(saying)
+        draft.payload["text"] = "forged again"
+
+        assert said.payload == {"text": "as said", "words": ["as"]}
+        assert (await taken(told, 1))[0].payload == said.payload
+        assert (await t.event(said.id)).payload == said.payload
+
+
+async def test_closing_makes_everything_under_way_durable() -> None:
+    store = GatedStore()
+    t = terrarium_on(store)
+    await t.open()
+    await born(t, "ada")
+    store.gate.clear()
+    calls = [asyncio.create_task(t.append("ada", line(f"{n}", None))) for n in range(5)]
+    await loop_turns()
+
+    closing = asyncio.create_task(t.close())
+    await loop_turns()
+    assert not closing.done()
+    store.gate.set()
+    await soon(closing)
+
+    assert [event.payload["text"] for event in await soon(asyncio.gather(*calls))] == ["0", "1", "2", "3", "4"]
+    assert [e.payload["text"] for e in await all_events(store) if e.kind == kinds.AGENT_SPOKE][-1] == "4"
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_call_that_meets_the_closing_is_answered_one_way_or_the_other(turns: int) -> None:
+    store = MemoryStore()
+    t = terrarium_on(store)
+    await t.open()
+    await born(t, "ada")
+
+    closing = asyncio.create_task(t.close())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    saying = asyncio.create_task(t.append("ada", line("late", None)))
+    await soon(closing)
+    (answer,) = await soon(asyncio.gather(saying, return_exceptions=True))
+
+    is_written = [e.payload.get("text") for e in await all_events(store)][-1] == "late"
+    assert is_written != isinstance(answer, StoreError)
+
+
+async def test_a_closed_terrarium_says_that_it_is_not_open() -> None:
+    t = Terrarium()
+    async with t:
+        await born(t, "ada")
+
+    with pytest.raises(StoreError, match="not open"):
+        await t.append("ada", line("too late", None))
+
+
+async def test_a_snapshot_in_the_middle_of_a_commit_leaves_out_nothing_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = StoreAround()
+    async with terrarium_on(store) as t:
+        await born(t, "ada", "bo", "cy")
+        monkeypatch.setattr(ledger, "snapshot_events_min", t._ledger._events_since_snapshot + 1)
+        monkeypatch.setattr(ledger, "snapshot_events_per_record", 0)
+
+        await asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "cy"), t.append("cy", line("hi", None)))
+
+        assert await store.snapshot("", "world", ledger.snapshot_key()) is not None
+        await check_folds_agree(t, store)

@@ -1,0 +1,236 @@
+"""A store that fails at any commit: world, sessions, mail and readers are as the ledger says, and the show goes on."""
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from glasshouse import Change, GlasshouseError, Manifest, MemoryStore, Refused, StoreFailed, Terrarium
+from glasshouse.runtime import ledger
+from tests.rules.world.shape import check_folds_agree
+from tests.runtime.stores_around import FailingStore
+from tests.runtime.troupe import (
+    all_events,
+    born,
+    line,
+    loop_turns,
+    mail_of,
+    soon,
+    taken,
+    terrarium_on,
+    text_of,
+    troupe,
+)
+
+Call = Callable[[Terrarium], Awaitable[Any]]
+
+SCRIPT: list[Call] = [
+    lambda t: t.add_creature(Manifest(name="ada")),
+    lambda t: t.add_creature(Manifest(name="bo")),
+    lambda t: t.add_creature(Manifest(name="cy")),
+    lambda t: t.connect("ada", "bo", channel="talk", both=True),
+    lambda t: t.append("ada", line("one")),
+    lambda t: t.connect("bo", "cy", channel="talk", both=True),
+    lambda t: t.append("bo", line("two")),
+    lambda t: t.stop_creature("cy"),
+    lambda t: t.append("ada", line("three")),
+    lambda t: t.wire("ada", "cy"),
+    lambda t: t.start_creature("cy"),
+    lambda t: t.disconnect("ada", "bo", channel="talk"),
+    lambda t: t.add_creature(Manifest(name="dee"), graph=t.creature("bo").graph_id),
+    lambda t: t.fork(t.creature("bo").session_id),
+    lambda t: t.remove_creature("bo"),
+    lambda t: t.append("ada", line("four", None)),
+]
+commits_in_script = len(SCRIPT)
+FAULTS = pytest.mark.parametrize("is_in_doubt", [False, True], ids=["before writing", "in doubt"])
+
+
+async def check_all_is_as_the_ledger_says(t: Terrarium, store: FailingStore, seen: list[str]) -> None:
+    """The live world is the folded one, and whoever watched saw each event once."""
+    await check_folds_agree(t, store)
+    assert seen == [event.id for event in await all_events(store)]
+    for graph in t.graphs():
+        history = [event.id for event in await t.events(graph.session_id)]
+        assert len(history) == len(set(history))
+
+
+@FAULTS
+@pytest.mark.parametrize("fails_at", range(1, commits_in_script + 1))
+async def test_a_store_that_fails_at_one_commit_leaves_what_the_ledger_says(
+    fails_at: int, is_in_doubt: bool
+) -> None:
+    store = FailingStore(fails_at, is_in_doubt=is_in_doubt)
+    async with terrarium_on(store) as t:
+        watcher = t.subscribe(after=0)
+        failures = 0
+
+        for call in SCRIPT:
+            try:
+                await soon(call(t))
+            except StoreFailed:
+                failures += 1
+            except Refused:
+                pass  # What was asked for hangs on what was lost.
+            await check_folds_agree(t, store)
+
+        assert failures == 1
+        last = await soon(t.add_creature(Manifest(name="eve")))
+        await soon(t.append(last.id, line("we go on", None)))
+        seen = [event.id for event in await taken(watcher, store.position)]
+        await check_all_is_as_the_ledger_says(t, store, seen)
+
+
+@FAULTS
+async def test_all_behind_a_failed_commit_are_refused_and_nothing_of_them_remains(is_in_doubt: bool) -> None:
+    store = FailingStore(0, is_in_doubt=is_in_doubt)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        watcher = t.subscribe(after=0)
+        store.gate.clear()
+        first = asyncio.create_task(t.append("ada", line("first")))
+        await loop_turns()
+        behind = [
+            asyncio.create_task(t.append("bo", line("second"))),
+            asyncio.create_task(t.add_creature(Manifest(name="cy"))),
+            asyncio.create_task(t.connect("cy", "ada", channel="talk")),
+        ]
+        await loop_turns()
+
+        store.fails_at = store.asked + 1
+        store.gate.set()
+        answers = await soon(asyncio.gather(first, *behind, return_exceptions=True))
+
+        assert all(isinstance(answer, StoreFailed) for answer in answers)
+        assert "before it failed" in str(answers[1])
+        assert "cy" not in [creature.id for creature in t.creatures()]
+        assert await mail_of(t, "bo") == (["first"] if is_in_doubt else [])
+        said = await soon(t.append("ada", line("again")))
+        seen = [event.id for event in await taken(watcher, said.position or 0)]
+        await check_all_is_as_the_ledger_says(t, store, seen)
+
+
+@FAULTS
+async def test_mail_that_is_followed_loses_and_doubles_nothing_when_a_commit_fails(is_in_doubt: bool) -> None:
+    store = FailingStore(0, is_in_doubt=is_in_doubt)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        mail = t.mail("bo", follow=True)
+        await t.append("ada", line("before"))
+        heard = [text_of(event) for event in await taken(mail, 1)]
+        store.gate.clear()
+        lost = asyncio.create_task(t.append("ada", line("in the storm")))
+        await loop_turns()
+        listening = asyncio.create_task(taken(mail, 2 if is_in_doubt else 1))
+        await loop_turns()
+
+        store.fails_at = store.asked + 1
+        store.gate.set()
+        with pytest.raises(StoreFailed):
+            await soon(lost)
+        await soon(t.append("ada", line("after")))
+        heard += [text_of(event) for event in await soon(listening)]
+
+        assert heard == ["before", *(["in the storm"] if is_in_doubt else []), "after"]
+        await mail.aclose()  # type: ignore[attr-defined]
+
+
+async def test_mail_asked_for_while_a_merge_fails_is_what_was_owed_before() -> None:
+    store = FailingStore(0)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        await born(t, "cy")
+        await t.append("ada", line("kept"))
+        store.gate.clear()
+        merging = asyncio.create_task(t.connect("cy", "bo", channel="talk"))
+        saying = asyncio.create_task(t.append("cy", line("lost")))
+        await loop_turns()
+        reading = asyncio.create_task(mail_of(t, "bo"))
+        await loop_turns()
+
+        store.fails_at = store.asked + 1
+        store.gate.set()
+        answers = await soon(asyncio.gather(merging, saying, return_exceptions=True))
+
+        assert all(isinstance(answer, StoreFailed) for answer in answers)
+        assert await soon(reading) == ["kept"]
+
+
+async def test_a_store_that_cannot_even_be_read_is_tried_again_by_the_next_caller() -> None:
+    store = FailingStore(0)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.fails_at, store.failures_of_reads = store.asked + 1, 2
+
+        with pytest.raises(StoreFailed, match="full"):
+            await soon(t.append("ada", line("lost")))
+        with pytest.raises(StoreFailed, match="cable"):
+            await soon(t.append("ada", line("lost too")))
+        await soon(t.append("ada", line("kept")))
+
+        assert await mail_of(t, "bo") == ["kept"]
+        await check_folds_agree(t, store)
+
+
+async def test_a_caller_who_leaves_while_the_world_is_folded_again_locks_nobody_out() -> None:
+    store = FailingStore(0)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.fails_at, store.failures_of_reads = store.asked + 1, 1
+        with pytest.raises(StoreFailed):
+            await soon(t.append("ada", line("lost")))
+        store.gate_of_reads.clear()
+        impatient = asyncio.create_task(t.append("ada", line("never mind")))
+        await loop_turns()
+
+        impatient.cancel()
+        await loop_turns()
+        store.gate_of_reads.set()
+
+        await soon(t.append("ada", line("kept")))
+        assert await mail_of(t, "bo") == ["kept"]
+
+
+async def test_a_ledger_that_somebody_else_wrote_into_answers_every_call() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as one, terrarium_on(store) as other:
+        await born(one, "ada")
+
+        with pytest.raises(GlasshouseError):
+            await soon(other.add_creature(Manifest(name="bo")))
+
+        said = await soon(other.append("ada", line("both of us", None)))
+        assert (await other.event(said.id)).actor == "ada"
+
+
+async def test_a_snapshot_that_fails_raises_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "snapshot_events_min", 4)
+    monkeypatch.setattr(ledger, "snapshot_events_per_record", 0)
+    alarms: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: alarms.append(context))
+    store = FailingStore(3)
+    async with terrarium_on(store) as t:
+        calls: list[Awaitable[Any]] = [t.add_creature(Manifest(name="ada")) for _ in range(6)]
+
+        await soon(asyncio.gather(*calls, return_exceptions=True))
+
+        await soon(t.add_creature(Manifest(name="bo")))
+        await check_folds_agree(t, store)
+    gc.collect()
+    assert alarms == []
+
+
+async def test_what_a_failed_commit_took_back_can_be_asked_for_again() -> None:
+    store = FailingStore(0)
+    async with terrarium_on(store) as t:
+        await born(t, "ada", "bo")
+        store.fails_at = store.asked + 1
+        with pytest.raises(StoreFailed):
+            await soon(t.connect("ada", "bo"))
+
+        change: Change = await soon(t.connect("ada", "bo"))
+
+        assert change.kind == "merge"
+        assert len(t.graphs()) == 1

@@ -1,0 +1,67 @@
+"""A small troupe for the runtime's tests: creatures that hear and speak, lines, and what is read back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from typing import TypeVar
+
+from glasshouse import Creature, Draft, Event, Manifest, Terrarium, kinds
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ports import Store
+
+T = TypeVar("T")
+
+patience_seconds_max = 10.0
+turns_of_the_loop = 30
+
+
+def terrarium_on(store: Store) -> Terrarium:
+    return Terrarium(store, clock=HandMovedClock(), ids=SeededIds(7))
+
+
+async def born(terrarium: Terrarium, *names: str) -> list[Creature]:
+    """One creature alone in its graph for each name."""
+    return [await terrarium.add_creature(Manifest(name=name)) for name in names]
+
+
+async def troupe(terrarium: Terrarium, *names: str) -> str:
+    """Creatures that all send and listen on `talk`; their graph."""
+    await born(terrarium, *names)
+    for one, other in zip(names, names[1:], strict=False):
+        await terrarium.connect(one, other, channel="talk", both=True)
+    return terrarium.creature(names[0]).graph_id
+
+
+def line(text: str, channel: str | None = "talk") -> Draft:
+    return Draft(kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": text})
+
+
+async def mail_of(terrarium: Terrarium, name: str) -> list[str]:
+    """The texts that a creature is owed."""
+    return [text_of(event) async for event in terrarium.mail(name)]
+
+
+def text_of(event: Event) -> str:
+    return str(event.payload.get("text", event.kind))
+
+
+async def taken(events: AsyncIterator[Event], count: int) -> list[Event]:
+    """The next events of an endless stream."""
+    return [await soon(anext(events)) for _ in range(count)]
+
+
+async def soon(waiting: Awaitable[T]) -> T:
+    """What is waited for, or a red test if it never comes."""
+    return await asyncio.wait_for(waiting, patience_seconds_max)
+
+
+async def loop_turns() -> None:
+    """Let everything run that can run by itself."""
+    for _ in range(turns_of_the_loop):
+        await asyncio.sleep(0)
+
+
+async def all_events(store: Store) -> list[Event]:
+    """The whole ledger in the order of commits."""
+    return await store.read_after(0, 1_000_000)
