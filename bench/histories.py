@@ -40,7 +40,9 @@ def _changes_on_a_long_past() -> list[Result]:
     results = []
     for how, seconds in medians.items():
         table = ", ".join(f"{past:,}: {s * 1e6:.0f} µs" for past, s in zip(pasts, seconds, strict=True))
-        results.append(judged(f"{how} at 1M events of history", seconds[-1] / seconds[0], "× at 1k", "≤", 2, table))
+        results.append(
+            judged(f"{how} at 1M events of history", seconds[-1] / seconds[0], "× at 1k", "≤", 2, table)
+        )
     return results
 
 
@@ -110,13 +112,15 @@ async def _write_segments(store: SqliteStore, segments: int) -> str:
     batches: list[Batch] = []
     merged: list[Parent] = []
     tips: list[Parent] = []
+    name = ""
     bases: dict[str, int] = {}
     for n in range(segments):
         events = reads_events // segments + (n < reads_events % segments)
         is_split = n % 3 != 0 and n != segments - 1
         parents = tuple(merged if is_split else tips)
         base = max((bases[parent.session_id] + parent.upto for parent in parents), default=0)
-        segment = Segment(f"s-{n:016x}", f"g-{n:016x}", "split" if is_split else "merge", n, base, parents)
+        name = f"s-{n:016x}"
+        segment = Segment(name, f"g-{n:016x}", "split" if is_split else "merge", n, base, parents)
         bases[segment.id] = base
         tips = [Parent(segment.id, events)] if n % 3 < 2 else [*tips, Parent(segment.id, events)]
         merged = merged if is_split else tips
@@ -125,7 +129,7 @@ async def _write_segments(store: SqliteStore, segments: int) -> str:
         if len(batches) == 500 or n == segments - 1:
             await store.commit(batches)
             batches.clear()
-    return segment.id
+    return name
 
 
 def _event(segment: Segment, seq: int) -> Event:

@@ -25,7 +25,8 @@ DRAWERS = frozenset(
 )
 
 # Where a handler may catch everything and go on: round one creature's act, and at the top of the command line.
-CATCHES_EVERYTHING_IN: frozenset[str] = frozenset()
+# The thread hands whatever goes wrong to the caller who awaits the answer.
+CATCHES_EVERYTHING_IN = frozenset({"src/glasshouse/stores/sqlite/thread.py"})
 
 # Spelt in halves, so that this file passes its own check.
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]

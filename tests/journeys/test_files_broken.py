@@ -265,7 +265,8 @@ async def test_a_place_that_does_not_exist_is_refused_in_words(tmp_path: Path) -
             await here.export(session_id, tmp_path / "nowhere" / "play.glass")
 
 
-async def test_a_failed_export_leaves_the_old_file_and_no_half_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["play.jsonl", "play.glass"])
+async def test_a_failed_export_leaves_the_old_file_and_no_half_one(tmp_path: Path, name: str) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], check=False).returncode:
@@ -273,15 +274,16 @@ async def test_a_failed_export_leaves_the_old_file_and_no_half_one(tmp_path: Pat
     try:
         async with Terrarium() as here:
             session_id = await a_play(here)
-            path = await here.export(session_id, disk / "play.jsonl")
+            path = await here.export(session_id, disk / name)
             before = path.read_bytes()
-            await asyncio.gather(*[here.append("ada", said("x" * 1_000)) for _ in range(100)])
+            noise = [random.Random(n).randbytes(1_000).hex() for n in range(200)]
+            await asyncio.gather(*[here.append("ada", said(text)) for text in noise])
 
             with pytest.raises(StoreFailed, match="No space left"):
                 await here.export(session_id, path)
 
             assert path.read_bytes() == before
-            assert [entry.name for entry in disk.iterdir()] == ["play.jsonl"]
+            assert [entry.name for entry in disk.iterdir()] == [name]
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
 

@@ -9,7 +9,7 @@ from glasshouse.events.codec import encoded
 from glasshouse.runtime import ledger
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import GatedStore, StoreAround
-from tests.runtime.troupe import all_events, born, line, loop_turns, mail_of, soon, taken, terrarium_on, troupe
+from tests.runtime.troupe import all_events, born, line, loop_turns, mail_of, new_terrarium, soon, taken, terrarium_on, troupe
 
 
 async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
@@ -236,7 +236,7 @@ async def test_what_is_written_does_not_follow_the_callers_dict() -> None:
 
 async def test_closing_makes_everything_under_way_durable() -> None:
     store = GatedStore()
-    t = terrarium_on(store)
+    t = new_terrarium(store)
     await t.open()
     await born(t, "ada")
     store.gate.clear()
@@ -256,7 +256,7 @@ async def test_closing_makes_everything_under_way_durable() -> None:
 @pytest.mark.parametrize("turns", range(8))
 async def test_a_call_that_meets_the_closing_is_answered_one_way_or_the_other(turns: int) -> None:
     store = MemoryStore()
-    t = terrarium_on(store)
+    t = new_terrarium(store)
     await t.open()
     await born(t, "ada")
 

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from glasshouse import Creature, Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
+from tests.runtime.stores_around import GatedStore
 
 T = TypeVar("T")
 
-patience_seconds_max = 10.0
+patience_seconds_max = 5.0
 turns_of_the_loop = 30
 
 
-def terrarium_on(store: Store) -> Terrarium:
+@asynccontextmanager
+async def terrarium_on(store: Store) -> AsyncIterator[Terrarium]:
+    """An open terrarium. However the test ends, the gates are open and the terrarium closed behind it."""
+    terrarium = new_terrarium(store)
+    await terrarium.open()
+    try:
+        yield terrarium
+    finally:
+        if isinstance(store, GatedStore):
+            store.gate.set()
+            store.gate_of_reads.set()
+        await soon(terrarium.close())
+
+
+def new_terrarium(store: Store) -> Terrarium:
     return Terrarium(store, clock=HandMovedClock(), ids=SeededIds(7))
 
 

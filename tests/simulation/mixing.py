@@ -119,6 +119,8 @@ async def rest(terrarium: Terrarium, chance: random.Random) -> str:
 async def fork(terrarium: Terrarium, chance: random.Random) -> str:
     graph = chance.choice(terrarium.graphs())
     history = await terrarium.events(graph.session_id)
+    if not history:
+        return "found nothing durable to fork from"
     at = chance.choice(history[-sessions_to_fork_from:]).id
     session = await terrarium.fork(graph.session_id, at=at)
     return f"forked {session.id}"

@@ -27,12 +27,27 @@ _header_encoder = msgspec.json.Encoder(order="sorted")
 
 def digest_of(events: Iterable[Event]) -> str:
     """The digest of these events in this order, as hexadecimal text."""
-    story = blake2b(digest_size=32)
-    names = _Names()
+    digest = Digest()
     for event in events:
-        story.update(_header_encoder.encode(_header(event, names)))
-        story.update(b"\n")
-    return story.hexdigest()
+        digest.take_in(event)
+    return digest.text()
+
+
+class Digest:
+    """A digest in the making, one event after another."""
+
+    def __init__(self) -> None:
+        self._story = blake2b(digest_size=32)
+        self._names = _Names()
+
+    def take_in(self, event: Event) -> None:
+        """Add the next event."""
+        self._story.update(_header_encoder.encode(_header(event, self._names)))
+        self._story.update(b"\n")
+
+    def text(self) -> str:
+        """The digest so far, as hexadecimal text."""
+        return self._story.hexdigest()
 
 
 def _header(event: Event, names: _Names) -> Json:

@@ -43,6 +43,12 @@ class Memory(_Strict):
     window: int = Field(default=8, ge=0)
 
 
+def _ticks(schedule: object) -> bool:
+    if isinstance(schedule, Schedule):
+        return schedule.tick_every is not None
+    return isinstance(schedule, dict) and schedule.get("tick_every") is not None
+
+
 class Manifest(_Strict):
     """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
 
@@ -65,7 +71,7 @@ class Manifest(_Strict):
     @classmethod
     def _hears_if_nothing_else_wakes_it(cls, given: Any) -> Any:
         """A creature that neither ticks nor subscribes could never act: such a manifest hears what is said."""
-        if isinstance(given, dict) and given.get("subscribes_to") is None and not given.get("schedule"):
+        if isinstance(given, dict) and "subscribes_to" not in given and not _ticks(given.get("schedule")):
             return {**given, "subscribes_to": (kinds.AGENT_SPOKE,)}
         return given
 

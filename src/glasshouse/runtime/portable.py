@@ -17,6 +17,7 @@ import gzip
 import os
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -25,13 +26,12 @@ from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreFailed
 from glasshouse.events.codec import content_of, decoded, encoded
-from glasshouse.events.digest import digest_of
+from glasshouse.events.digest import Digest, digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import ROLES, Role, redacted
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
-from glasshouse.runtime.reading import HistoryReader
-from glasshouse.world.lineage import ancestors_of, span_of, visible_prefixes
+from glasshouse.world.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
 from glasshouse.world.state import Segment, World
 
 format_version = 1
@@ -75,50 +75,76 @@ class Carried(msgspec.Struct):
     events: dict[str, list[Event]]
 
 
-async def export(store: Store, world: World, session_id: str, path: Path, role: Role) -> Path:
+async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
     """Write a session and all its visible ancestors as one file."""
     if role not in ROLES:
         raise Refused(f"There is no role {role!r}.", f"Use one of {', '.join(ROLES)}.")
-    segments = await _segments_to_carry(store, world, session_id)
-    events = [
-        redacted(event, role)
-        async for page in HistoryReader(store).pages(world, session_id)
-        for event in page
-    ]
-    head = FileHead(format_version, session_id, role, role != "director", len(segments))
-    await asyncio.to_thread(_write_file, path, head, segments, events)
+    prefixes = visible_prefixes(ledger.world.sessions, session_id)
+    spans = spans_between(ledger.world.sessions, prefixes)
+    order = [*ancestors_of(ledger.world.sessions, session_id), session_id]
+    known = [replace(ledger.world.sessions[name].segment, is_imported=False) for name in order]
+    await ledger.wait_for_durability()
+    carried = [FileSegment(s, prefixes[s.id], await store.inner_seqs(s.id, prefixes[s.id])) for s in known]
+    head = FileHead(format_version, session_id, role, role != "director", len(carried))
+    file = await asyncio.to_thread(_FileInTheMaking, path, head, carried)
+    try:
+        for page in pages(spans):
+            events = [redacted(event, role) for event in await store.read(page)]
+            await asyncio.to_thread(file.add, events)
+        await asyncio.to_thread(file.finish, sum(prefixes.values()))
+    finally:
+        await asyncio.to_thread(file.drop)
     return path
 
 
-async def _segments_to_carry(store: Store, world: World, session_id: str) -> list[FileSegment]:
-    prefixes = visible_prefixes(world.sessions, session_id)
-    found: list[FileSegment] = []
-    for name in [*ancestors_of(world.sessions, session_id), session_id]:
-        segment = replace(world.sessions[name].segment, is_imported=False)
-        found.append(FileSegment(segment, prefixes[name], await store.inner_seqs(name, prefixes[name])))
-    return found
+class _FileInTheMaking:
+    """Written beside its place, moved there when it is whole."""
 
+    def __init__(self, path: Path, head: FileHead, segments: list[FileSegment]) -> None:
+        self._path = path
+        self._beside = path.with_name(path.name + ".part")
+        self._digest = Digest()
+        self._events = 0
+        with self._in_words():
+            self._file = _opened(self._beside, "wb", is_plain=path.suffix == ".jsonl")
+        self._write([msgspec.json.encode(head), *map(msgspec.json.encode, segments)])
 
-def _write_file(path: Path, head: FileHead, segments: list[FileSegment], events: list[Event]) -> None:
-    beside = path.with_name(path.name + ".part")
-    try:
-        with _opened(beside, "wb", is_plain=path.suffix == ".jsonl") as file:
-            for line in _lines(head, segments, events):
-                file.write(line + b"\n")
-        _sync(beside)
-        beside.replace(path)
-    except OSError as wrong:
-        beside.unlink(missing_ok=True)
-        raise StoreFailed(f"{path} cannot be written ({wrong.strerror}). Choose another place.") from wrong
+    def add(self, events: list[Event]) -> None:
+        for event in events:
+            self._digest.take_in(event)
+        self._events += len(events)
+        self._write([encoded(event) for event in events])
 
+    def finish(self, events_expected: int) -> None:
+        if self._events != events_expected:
+            raise StoreFailed(
+                f"{self._path} was not written: {events_expected:,} events were asked for and {self._events:,} could be"
+                " read. Export again."
+            )
+        self._write([msgspec.json.encode(_EndLine(FileEnd(self._events, self._digest.text())))])
+        with self._in_words():
+            self._file.close()
+            _sync(self._beside)
+            self._beside.replace(self._path)
 
-def _lines(head: FileHead, segments: list[FileSegment], events: list[Event]) -> Iterator[bytes]:
-    yield msgspec.json.encode(head)
-    for segment in segments:
-        yield msgspec.json.encode(segment)
-    for event in events:
-        yield encoded(event)
-    yield msgspec.json.encode(_EndLine(FileEnd(len(events), digest_of(events))))
+    def drop(self) -> None:
+        """Leave nothing half written behind."""
+        self._file.close()
+        self._beside.unlink(missing_ok=True)
+
+    def _write(self, lines: list[bytes]) -> None:
+        with self._in_words():
+            self._file.write(b"".join([line + b"\n" for line in lines]))
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as wrong:
+            self._beside.unlink(missing_ok=True)
+            raise StoreFailed(
+                f"{self._path} cannot be written ({wrong.strerror}). Choose another place."
+            ) from wrong
 
 
 def _opened(path: Path, mode: Literal["rb", "wb"], *, is_plain: bool) -> IO[bytes] | gzip.GzipFile:

@@ -1,10 +1,15 @@
-"""Reading: histories by page, single events, and what a creature is owed. Only what is durable is ever shown."""
+"""Reading: histories by page, single events, and what a creature is owed. Only what is durable is ever shown.
+
+Always holds: a read is planned on the world of one moment, then waits until everything of that moment is durable,
+and only then fetches. So a history has no gap at its end, however many appends are under way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
-from glasshouse.errors import UnknownName
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
@@ -19,51 +24,83 @@ from glasshouse.world.lineage import (
     visible_prefixes,
 )
 from glasshouse.world.names import the_creature
-from glasshouse.world.state import World
+from glasshouse.world.state import SessionState, World
 
 
 class HistoryReader:
     """Plans reads over the lineage and fetches them from the store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
+        self._ledger = ledger
+
+    @property
+    def _sessions(self) -> Mapping[str, SessionState]:
+        return self._ledger.world.sessions
 
     async def pages(
-        self, world: World, session_id: str, after: str | None = None, upto: str | None = None
+        self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[list[Event]]:
         """A history in order, some events at a time. What comes to be while it is read is not in it."""
-        prefixes = visible_prefixes(world.sessions, session_id)
-        first = None if after is None else moment_of(world.sessions, prefixes, after)
-        last = None if upto is None else moment_of(world.sessions, prefixes, upto)
-        for page in pages(spans_between(world.sessions, prefixes, first, last)):
+        sessions = self._sessions
+        prefixes = visible_prefixes(sessions, session_id)
+        first = None if after is None else moment_of(sessions, prefixes, after)
+        last = None if upto is None else moment_of(sessions, prefixes, upto)
+        spans = spans_between(sessions, prefixes, first, last)
+        await self._ledger.wait_for_durability()
+        for page in pages(spans):
             yield await self._store.read(page)
 
-    async def event(self, world: World, id_of_event: str) -> Event:
-        """One event by its id, if it is durable."""
+    async def event(self, id_of_event: str) -> Event:
+        """One event by its id."""
         session_id, seq = place_of(id_of_event)
-        session = world.sessions.get(session_id)
+        session = self._sessions.get(session_id)
         if session is not None and seq >= 1:
+            await self._ledger.wait_for_durability()
             found = await self._store.read([span_of(session.segment, seq, seq)])
             if found:
                 return found[0]
         raise UnknownName(noun="event", name=id_of_event)
 
-    def check_holds(self, world: World, session_id: str, id_of_event: str) -> None:
-        """Refuse an event that is not in a session's history."""
-        session = world.sessions.get(session_id)
-        if (
-            session is not None
-            and place_of(id_of_event)[0] == session_id
-            and place_of(id_of_event)[1] <= session.head
-        ):
-            return
-        moment_of(world.sessions, visible_prefixes(world.sessions, session_id), id_of_event)
+    async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
+        """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
+        known = self._sessions.get(session_id)
+        if known is None:
+            raise UnknownName(noun="session", name=session_id, known=self._sessions)
+        id_of_event = event_id(session_id, known.head) if at is None else at
+        writer, seq = place_of(id_of_event)
+        if writer != session_id or not 1 <= seq <= known.head:
+            moment_of(self._sessions, visible_prefixes(self._sessions, session_id), id_of_event)
+        await self._ledger.wait_for_durability()
+        return id_of_event, writer, await self._store.batch_end(writer, seq)
 
-    def last_event_id(self, world: World, session_id: str) -> str:
-        """The newest event that a session itself wrote."""
-        if session_id not in world.sessions:
-            raise UnknownName(noun="session", name=session_id, known=world.sessions)
-        return event_id(session_id, world.sessions[session_id].head)
+    async def end_of_change(self, id_of_event: str) -> int:
+        """The position of the last event that was committed as one change with this one.
+
+        A split goes on in the segments of its parts, so that its shape is whole only with the last of them.
+        """
+        event = await self.event(id_of_event)
+        session = self._sessions[event.session_id]
+        if session.segment.is_imported:
+            raise Refused(
+                f"{id_of_event} was imported, and nobody in it lives here.",
+                "Ask the store it was exported from.",
+            )
+        last = await self._last_of_batch(event)
+        if session.segment.origin == "split" and last.seq == await self._store.batch_end(event.session_id, 1):
+            last = await self.event(session.segment.at or last.id)
+        if last.kind == kinds.TOPOLOGY_CHANGED and last.payload["kind"] == "split":
+            parts = [c for c in self._sessions[last.session_id].children or () if self._is_split(c)]
+            last = await self._last_of_batch(await self.event(event_id(parts[-1], 1)))
+        return last.position or 0
+
+    async def _last_of_batch(self, event: Event) -> Event:
+        return await self.event(
+            event_id(event.session_id, await self._store.batch_end(event.session_id, event.seq))
+        )
+
+    def _is_split(self, session_id: str) -> bool:
+        return self._sessions[session_id].segment.origin == "split"
 
 
 async def mail_pages(
@@ -72,15 +109,13 @@ async def mail_pages(
     """What a creature is owed, some events at a time, oldest first."""
     the_creature(ledger.world, creature_id)
     seen_until = 0
-    commits = subscriptions.subscribe()
-    async with commits:
+    async with subscriptions.subscribe() as commits:
         while True:
             causes = [owed for owed in ledger.agenda.owed_to(creature_id) if owed.lamport > seen_until]
             await ledger.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
-                yield await store.read(
-                    _spans(ledger.world, [o.cause for o in causes[start : start + page_events_max]])
-                )
+                some = [owed.cause for owed in causes[start : start + page_events_max]]
+                yield await store.read(_spans(ledger.world, some))
             seen_until = causes[-1].lamport if causes else seen_until
             if not follow or creature_id not in ledger.world.creatures:
                 return

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from glasshouse.errors import Refused
-from glasshouse.events.event import VISITOR, Draft, Event, place_of
+from glasshouse.events.event import VISITOR, Draft, Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
@@ -52,7 +51,7 @@ class Terrarium:
         self._ids = ids
         self._subscriptions = Subscriptions(store)
         self._ledger = Ledger(store, clock, self._subscriptions)
-        self._history = HistoryReader(store)
+        self._history = HistoryReader(store, self._ledger)
         self._agents: dict[str, Agent] = {}
         self._manifests_cache: dict[str, Manifest] = {}
 
@@ -231,9 +230,8 @@ class Terrarium:
         return topology_views.environment_of(self._ledger.world, graph_id)
 
     async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
-        """Every graph that was open right after an event: the shape of the past."""
-        event = await self._history.event(self._ledger.world, event_id)
-        folded = await folded_upto(self._store, event.position or 0)
+        """Every graph that was open right after the change an event belongs to: the shape of the past."""
+        folded = await folded_upto(self._store, await self._history.end_of_change(event_id))
         return topology_views.graphs_of(folded.world)
 
     # The ledger
@@ -272,7 +270,7 @@ class Terrarium:
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[Event]:
         """What a session remembers, in order, each event once. `after` excludes, `upto` includes."""
-        async for page in self._history.pages(self._ledger.world, session_id, after, upto):
+        async for page in self._history.pages(session_id, after, upto):
             for event in page:
                 yield event
 
@@ -281,13 +279,13 @@ class Terrarium:
     ) -> tuple[Event, ...]:
         """The same as `history`, all at once."""
         found: list[Event] = []
-        async for page in self._history.pages(self._ledger.world, session_id, after, upto):
+        async for page in self._history.pages(session_id, after, upto):
             found += page
         return tuple(found)
 
     async def event(self, event_id: str) -> Event:
         """One event by its id."""
-        return await self._history.event(self._ledger.world, event_id)
+        return await self._history.event(event_id)
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
         """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
@@ -303,13 +301,7 @@ class Terrarium:
 
     async def fork(self, session_id: str, at: str | None = None) -> Session:
         """Begin a session that shares the past of another up to an event (or to its end)."""
-        await self._ledger.wait_for_durability()
-        event_id = self._history.last_event_id(self._ledger.world, session_id) if at is None else at
-        self._history.check_holds(self._ledger.world, session_id, event_id)
-        writer, seq = place_of(event_id)
-        upto = await self._store.batch_end(writer, seq)
-        if upto == 0:
-            raise Refused(f"{event_id} is not durable yet.", "Wait for its append to return, then fork.")
+        event_id, writer, upto = await self._history.batch_to_fork(session_id, at)
         receipt = await self._ledger.change(Fork(writer, event_id, upto))
         return self.session(receipt.subject)
 
@@ -321,7 +313,7 @@ class Terrarium:
         role: Literal["spectator", "audience", "director"] = "audience",
     ) -> Path:
         """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
-        return await portable.export(self._store, self._ledger.world, session_id, Path(path), role)
+        return await portable.export(self._store, self._ledger, session_id, Path(path), role)
 
     async def import_file(self, path: str | Path) -> Session:
         """Take in a session from a file. It can be read and grown from; nobody in it lives."""

@@ -122,7 +122,7 @@ def _creature_started(world: World, event: Event) -> None:
         is_privileged=told.is_privileged,
     )
     graph.creatures[told.creature] = None
-    graph.handles[told.handle] = told.creature
+    graph.handles.take(told.handle, told.creature)
     if told.parent is not None:
         world.children_of.setdefault(told.parent, {})[told.creature] = None
 
@@ -151,7 +151,7 @@ def _creature_stopped(world: World, event: Event) -> None:
         return
     graph = world.graphs[creature.graph_id]
     del graph.creatures[creature.id]
-    del graph.handles[creature.handle]
+    graph.handles.release(creature.handle, creature.id)
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
     if creature.parent is not None:
@@ -172,9 +172,8 @@ def _creature_renamed(world: World, event: Event) -> None:
     told = payload_of(event, CreatureRenamed)
     creature = world.creatures[told.creature]
     handles = world.graphs[creature.graph_id].handles
-    if handles.get(creature.handle) == creature.id:
-        del handles[creature.handle]
-    handles[told.handle] = creature.id
+    handles.release(creature.handle, creature.id)
+    handles.take(told.handle, creature.id)
     creature.handle = told.handle
 
 
@@ -184,12 +183,12 @@ def _channel_opened(world: World, event: Event) -> None:
     world.channels[told.channel_id] = ChannelState(
         told.channel_id, told.name, told.description, told.history, event.graph_id, world.births
     )
-    world.graphs[event.graph_id].channels[told.name] = told.channel_id
+    world.graphs[event.graph_id].channels.take(told.name, told.channel_id)
 
 
 def _channel_closed(world: World, event: Event) -> None:
     channel = world.channels.pop(payload_of(event, ChannelClosed).channel_id)
-    del world.graphs[channel.graph_id].channels[channel.name]
+    world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
     for member, directions in world.topology.members_of.get(channel.id, {}).items():
         if directions & LISTEN:
             world.creatures[member].ears[channel.id].spans.append(event.lamport)
@@ -200,9 +199,8 @@ def _channel_renamed(world: World, event: Event) -> None:
     told = payload_of(event, ChannelRenamed)
     channel = world.channels[told.channel_id]
     names = world.graphs[channel.graph_id].channels
-    if names.get(channel.name) == channel.id:
-        del names[channel.name]
-    names[told.name] = channel.id
+    names.release(channel.name, channel.id)
+    names.take(told.name, channel.id)
     channel.name = told.name
 
 
@@ -273,10 +271,10 @@ def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: in
         creature = world.creatures[name]
         _relabel(creature, survivor.id, lamport)
         survivor.creatures[name] = None
-        survivor.handles.setdefault(creature.handle, name)
+        survivor.handles.take(creature.handle, name)
     for name, channel_id in dropped.channels.items():
         world.channels[channel_id].graph_id = survivor.id
-        survivor.channels.setdefault(name, channel_id)
+        survivor.channels.take(name, channel_id)
     del world.graphs[dropped.id]
 
 
@@ -310,16 +308,16 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
     """One creature of a split's smaller part goes to its new graph, its channels with it."""
     left = world.graphs[creature.graph_id]
     del left.creatures[creature.id]
-    del left.handles[creature.handle]
+    left.handles.release(creature.handle, creature.id)
     graph.name = graph.name or creature.handle
     graph.creatures[creature.id] = None
-    graph.handles[creature.handle] = creature.id
+    graph.handles.take(creature.handle, creature.id)
     _relabel(creature, graph.id, lamport)
     for channel_id in world.topology.channels_of.get(creature.id, ()):
         channel = world.channels[channel_id]
         if channel.graph_id != graph.id:
-            del left.channels[channel.name]
-            graph.channels[channel.name] = channel.id
+            left.channels.release(channel.name, channel.id)
+            graph.channels.take(channel.name, channel.id)
             channel.graph_id = graph.id
 
 

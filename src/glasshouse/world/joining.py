@@ -16,11 +16,11 @@ from glasshouse.world.intents import Connect
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
-    free_name,
     name_chars_max,
     session_id_for,
     the_creature,
 )
+from glasshouse.world.register import Register, free_name
 from glasshouse.world.shaping import BITS, attached, by_age, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
 
@@ -67,19 +67,9 @@ def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
     return name if named is not None and any(named.graph_id == graph.id for graph in graphs) else None
 
 
-def _auto_name(source: CreatureState, target: CreatureState, *taken: dict[str, str]) -> str:
+def _auto_name(source: CreatureState, target: CreatureState, *registers: Register) -> str:
     stem = f"{source.handle}-{target.handle}".replace("~", "_")[:auto_name_chars_max]
-    return free_name(stem, _Taken(*taken))
-
-
-class _Taken:
-    """The names of several dicts, asked together without being copied."""
-
-    def __init__(self, *tables: dict[str, str]) -> None:
-        self._tables = tables
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in table for table in self._tables)
+    return free_name(stem, *registers)
 
 
 def _edges(
@@ -128,12 +118,12 @@ def _renames(world: World, survivor: GraphState, dropped: GraphState, moved: lis
     new_handles: dict[str, str] = {}
     for creature in (world.creatures[name] for name in moved):
         if creature.handle in survivor.handles:
-            handle = free_name(creature.handle, _Taken(survivor.handles, dropped.handles, new_handles))
+            handle = free_name(creature.handle, survivor.handles, dropped.handles, also_taken=new_handles)
             new_handles[handle] = creature.id
             yield engine_fact(kinds.CREATURE_RENAMED, CreatureRenamed(creature.id, creature.handle, handle))
     new_names: dict[str, str] = {}
     clashing = [channel_id for name, channel_id in dropped.channels.items() if name in survivor.channels]
     for channel in sorted((world.channels[c] for c in clashing), key=lambda channel: channel.born):
-        name = free_name(channel.name, _Taken(survivor.channels, dropped.channels, new_names))
+        name = free_name(channel.name, survivor.channels, dropped.channels, also_taken=new_names)
         new_names[name] = channel.id
         yield engine_fact(kinds.CHANNEL_RENAMED, ChannelRenamed(channel.id, channel.name, name))

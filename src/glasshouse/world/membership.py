@@ -30,13 +30,13 @@ from glasshouse.world.names import (
     check_channel_name,
     check_name,
     free_creature_id,
-    free_name,
     graph_id_for,
     session_id_for,
     the_creature,
     the_graph,
     wire_id_for,
 )
+from glasshouse.world.register import free_name
 from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
 

@@ -7,7 +7,7 @@ is never given twice in one terrarium, not even after its creature is gone.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from hashlib import blake2b
 
 from glasshouse.errors import Refused, UnknownName
@@ -68,16 +68,6 @@ def free_creature_id(world: World, name: str) -> str:
     """The name itself if it was never given in this terrarium, else `name~2` and so on."""
     given = world.numbers_given.get(name, 0)
     return name if given == 0 else f"{name}~{given + 1}"
-
-
-def free_name(name: str, taken: Container[str]) -> str:
-    """The name itself if it is not taken, else the next free `name~2`."""
-    if name not in taken:
-        return name
-    stem, number = name.partition("~")[0], 2
-    while f"{stem}~{number}" in taken:
-        number += 1
-    return f"{stem}~{number}"
 
 
 def the_creature(world: World, creature_id: str) -> CreatureState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
-from glasshouse.events.event import Draft, Event
+from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.world.decision import Decision, Fact, Write
 from glasshouse.world.intents import Say
 from glasshouse.world.names import the_channel, the_creature
@@ -18,6 +18,8 @@ def said(world: World, intent: Say) -> Decision:
     creature = world.creatures.get(intent.creature)
     if creature is None:
         creature = the_creature(world, intent.creature)
+    if intent.caused_by is not None:
+        _check_cause(world, intent.caused_by)
     graph = world.graphs[creature.graph_id]
     facts: list[Fact] = []
     for draft in intent.drafts:
@@ -50,6 +52,15 @@ def _fact(
         caused_by,
         creature.run_id,
     )
+
+
+def _check_cause(world: World, cause: str) -> None:
+    session_id, seq = place_of(cause)
+    session = world.sessions.get(session_id)
+    if session is None or not 1 <= seq <= session.head:
+        raise Refused(
+            f"No event {cause!r} happened, so it can cause nothing.", "Give the id of an event, or none."
+        )
 
 
 def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import History
+from glasshouse.world.register import Register
 from glasshouse.world.topology import Topology
 from glasshouse.world.values import SessionOrigin, Wire
 
@@ -111,8 +112,8 @@ class GraphState(msgspec.Struct):
     born: int
     turn: int = 0
     creatures: dict[str, None] = msgspec.field(default_factory=dict)
-    handles: dict[str, str] = msgspec.field(default_factory=dict)
-    channels: dict[str, str] = msgspec.field(default_factory=dict)
+    handles: Register = msgspec.field(default_factory=Register)
+    channels: Register = msgspec.field(default_factory=Register)
 
 
 class ManifestFacts(msgspec.Struct):

@@ -13,8 +13,8 @@ So the cost is that of the smaller sides, never of the whole: a leaf torn from a
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, Literal
 
 import msgspec
@@ -74,7 +74,7 @@ class Topology(msgspec.Struct):
 
     def component(self, creature: str) -> list[str]:
         """Every creature that a path joins to this one, itself first."""
-        walk = _Walk(self, ("creature", creature), 0, {}, frozenset())
+        walk = _Walk(_Ground(self, frozenset()), ("creature", creature), 0)
         while not walk.is_exhausted:
             walk.advance()
         return walk.creatures
@@ -90,58 +90,63 @@ def _discard(table: dict[str, dict[str, int]], key: str, entry: str) -> None:
         del table[key]
 
 
+class _Ground:
+    """What several searches share: the edges, those taken away, and which search claimed which node."""
+
+    def __init__(self, topology: Topology, cut: frozenset[Edge]) -> None:
+        self.channels_of = topology.channels_of
+        self.members_of = topology.members_of
+        self.cut = cut
+        self.creature_owner: dict[str, int] = {}
+        self.channel_owner: dict[str, int] = {}
+
+
 class _Walk:
     """One breadth-first search that can be advanced a little at a time."""
 
-    def __init__(
-        self, topology: Topology, start: Node, number: int, owner: dict[Node, int], cut: frozenset[Edge]
-    ) -> None:
-        self.creatures: list[str] = []
+    def __init__(self, ground: _Ground, start: Node, number: int) -> None:
+        sort, name = start
+        self.creatures: list[str] = [name] if sort == "creature" else []
         self.is_exhausted = False
-        self._topology = topology
-        self._number = number
-        self._owner = owner
-        self._cut = cut
-        self._frontier: deque[Node] = deque()
-        self._here: Node = start
-        self._far_sort: Sort = "creature"
-        self._edges: Iterator[str] = iter(())
-        self._claim(start)
-
-    def _claim(self, node: Node) -> None:
-        self._owner[node] = self._number
-        self._frontier.append(node)
-        if node[0] == "creature":
-            self.creatures.append(node[1])
+        owners = ground.creature_owner if sort == "creature" else ground.channel_owner
+        owners[name] = number
+        self._steps = self._walk(ground, name if sort == "channel" else None, number)
 
     def advance(self) -> int | None:
         """Examine a few edges; give the number of another search if one was met."""
-        owner, number = self._owner, self._number
-        for _ in range(edges_examined_in_a_row_max):
-            name = next(self._edges, None)
-            if name is None:
-                if not self._frontier:
-                    self.is_exhausted = True
-                    return None
-                self._turn_to(self._frontier.popleft())
-                continue
-            found = (self._far_sort, name)
-            met = owner.get(found)
-            if met is None:
-                if not self._cut or not self._is_cut(name):
-                    self._claim(found)
-            elif met not in (number, _GONE) and not (self._cut and self._is_cut(name)):
-                return met
+        for met in self._steps:
+            return met
+        self.is_exhausted = True
         return None
 
-    def _turn_to(self, node: Node) -> None:
-        self._here = node
-        self._far_sort = "channel" if node[0] == "creature" else "creature"
-        self._edges = iter(self._topology.neighbours(node))
-
-    def _is_cut(self, name: str) -> bool:
-        sort, here = self._here
-        return ((here, name) if sort == "creature" else (name, here)) in self._cut
+    def _walk(self, ground: _Ground, first_channel: str | None, number: int) -> Iterator[int | None]:
+        """Claim everything within reach, and pause every few edges; give whom it meets on the way."""
+        channels_of, members_of, cut = ground.channels_of, ground.members_of, ground.cut
+        creature_owner, channel_owner = ground.creature_owner, ground.channel_owner
+        examined = 0
+        for creature in chain([None] if first_channel is not None else [], self.creatures):
+            for channel in [first_channel] if creature is None else channels_of.get(creature, ()):
+                owner = channel_owner.get(channel)
+                if creature is not None:
+                    if owner in (number, _GONE) or (cut and (creature, channel) in cut):
+                        continue
+                    if owner is not None:
+                        yield owner
+                        continue
+                    channel_owner[channel] = number
+                for name in members_of.get(channel, ()):
+                    examined += 1
+                    if examined >= edges_examined_in_a_row_max:
+                        examined = 0
+                        yield None
+                    owner = creature_owner.get(name)
+                    if owner == number or (cut and (name, channel) in cut):
+                        continue
+                    if owner is None:
+                        creature_owner[name] = number
+                        self.creatures.append(name)  # Which lengthens the walk of the outer loop.
+                    elif owner != _GONE:
+                        yield owner
 
 
 def parted(
@@ -153,10 +158,12 @@ def parted(
     `gone` the node that the removal takes away; the topology itself may still have them. The component that
     is left out is "the rest": everything not listed. Empty when nothing comes apart.
     """
-    owner: dict[Node, int] = {} if gone is None else {gone: _GONE}
-    cut_edges = frozenset(cut)
-    walks = [_Walk(topology, end, n, owner, cut_edges) for n, end in enumerate(dict.fromkeys(ends))]
-    groups = _Groups(walks)
+    ground = _Ground(topology, frozenset(cut))
+    if gone is not None:
+        owners = ground.creature_owner if gone[0] == "creature" else ground.channel_owner
+        owners[gone[1]] = _GONE
+    fewest_edges_first = sorted(dict.fromkeys(ends), key=lambda end: len(topology.neighbours(end)))
+    groups = _Groups([_Walk(ground, end, n) for n, end in enumerate(fewest_edges_first)])
     while len(groups.growing) > 1:
         for group in list(groups.growing):
             if group in groups.growing and len(groups.growing) > 1:

@@ -38,7 +38,7 @@ def an_event(**changes: object) -> Event:
     return replace(A_LINE, **changes)
 
 
-def json_values(*, max_leaves: int = 12) -> st.SearchStrategy[object]:
+def json_values(*, max_leaves: int = 6) -> st.SearchStrategy[object]:
     """Any value that JSON can carry."""
     # A lone surrogate is no Unicode text and cannot be written as UTF-8.
     texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -51,7 +51,7 @@ def json_values(*, max_leaves: int = 12) -> st.SearchStrategy[object]:
     )
     return st.recursive(
         leaves,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
         max_leaves=max_leaves,
     )
 
@@ -59,4 +59,4 @@ def json_values(*, max_leaves: int = 12) -> st.SearchStrategy[object]:
 def payloads() -> st.SearchStrategy[dict[str, object]]:
     """Any JSON object."""
     texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-    return st.dictionaries(texts, json_values(), max_size=4)
+    return st.dictionaries(texts, json_values(), max_size=3)

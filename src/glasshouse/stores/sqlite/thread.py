@@ -1,4 +1,7 @@
-"""One thread that does one thing after another, with as little between a call and its answer as can be."""
+"""One thread that does one thing after another, with as little between a call and its answer as can be.
+
+Always holds: whatever the work raises is raised where its answer is awaited, and the thread goes on.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,6 @@ class WorkThread:
                 result = function(*arguments)
             except BaseException as wrong:
                 loop.call_soon_threadsafe(_fail, answer, wrong)
-                if not isinstance(wrong, Exception):
-                    raise
             else:
                 loop.call_soon_threadsafe(_give, answer, result)
 

@@ -1,0 +1,54 @@
+"""`make bench`: run everything, print a table against the bounds, write `bench/results.json`, fail if one is missed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from bench import appends, connectivity, histories, scale
+from bench.result import Result
+
+PARTS: dict[str, Callable[[], list[Result]]] = {
+    "appends": appends.run,
+    "histories": histories.run,
+    "connectivity": connectivity.run,
+    "scale": scale.run,
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the parts named, or all; 1 when a bound is missed, 2 when a name is unknown."""
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        console.print(f"There is no part {unknown[0]!r}. There is {', '.join(PARTS)}.")
+        return 2
+    results: list[Result] = []
+    for name in names or PARTS:
+        console.print(f"measuring {name} …", style="dim")
+        results += PARTS[name]()
+    console.print(_table(results))
+    path = Path(__file__).with_name("results.json")
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+    missed = [result.name for result in results if not result.ok]
+    console.print(f"{len(results) - len(missed)} of {len(results)} bounds held; written to {path}.")
+    for name in missed:
+        console.print(f"Missed: {name}", style="red")
+    return 1 if missed else 0
+
+
+def _table(results: list[Result]) -> Table:
+    table = Table("what", "measured", "unit", "bound", "held")
+    for result in results:
+        held = "yes" if result.ok else "[red]no[/red]"
+        table.add_row(result.name, f"{result.value:g}", result.unit, result.bound, held)
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

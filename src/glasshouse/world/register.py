@@ -1,0 +1,77 @@
+"""A register of names: who is called what in one graph, and which name is free next."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, ValuesView
+
+import msgspec
+
+
+class Register(msgspec.Struct):
+    """Names and whose they are, in order of taking.
+
+    `lowest_free` is a hint for names that many share: every number from 2 up to it is taken.
+    """
+
+    owners: dict[str, str] = msgspec.field(default_factory=dict)
+    lowest_free: dict[str, int] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.owners
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.owners)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def __getitem__(self, name: str) -> str:
+        return self.owners[name]
+
+    def get(self, name: str) -> str | None:
+        """Whose name this is."""
+        return self.owners.get(name)
+
+    def items(self) -> ItemsView[str, str]:
+        """Names and whose they are."""
+        return self.owners.items()
+
+    def values(self) -> ValuesView[str]:
+        """Everybody who has a name here."""
+        return self.owners.values()
+
+    def take(self, name: str, owner: str) -> None:
+        """Give a name. One that is taken stays with whom it is."""
+        if self.owners.setdefault(name, owner) is not owner:
+            return
+        stem, mark, _ = name.partition("~")
+        if mark:
+            hints = self.lowest_free if self.lowest_free is not None else {}
+            hints[stem] = first_free(stem, hints.get(stem, 2), self)
+            self.lowest_free = hints
+
+    def release(self, name: str, owner: str) -> None:
+        """Take a name back from whom it belongs to."""
+        if self.owners.get(name) != owner:
+            return
+        del self.owners[name]
+        stem, mark, number = name.partition("~")
+        if mark and self.lowest_free is not None:
+            self.lowest_free[stem] = min(self.lowest_free.get(stem, 2), int(number))
+
+
+def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:
+    """The first number from `start` on that no register has with this stem."""
+    while any(f"{stem}~{start}" in names for names in taken):
+        start += 1
+    return start
+
+
+def free_name(name: str, *registers: Register, also_taken: dict[str, str] | None = None) -> str:
+    """The name itself if nobody has it, else the next free `name~2`."""
+    tables: tuple[Register | dict[str, str], ...] = (*registers, also_taken or {})
+    if not any(name in table for table in tables):
+        return name
+    stem = name.partition("~")[0]
+    start = max((register.lowest_free or {}).get(stem, 2) for register in registers)
+    return f"{stem}~{first_free(stem, start, *tables)}"

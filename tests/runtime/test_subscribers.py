@@ -1,0 +1,256 @@
+"""Subscribers: each matching event once and in order, whatever they do; none ever holds the terrarium up."""
+
+import asyncio
+import gc
+import weakref
+from itertools import product
+
+import pytest
+
+from glasshouse import Event, EventFilter, Manifest, MemoryStore, Terrarium, kinds
+from glasshouse.runtime import subscriptions
+from tests.runtime.stores_around import GatedStore
+from tests.runtime.troupe import (
+    all_events,
+    born,
+    line,
+    loop_turns,
+    new_terrarium,
+    soon,
+    taken,
+    terrarium_on,
+    text_of,
+    troupe,
+)
+
+
+@pytest.fixture
+def small_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queues that overflow after four events and catch up three at a time."""
+    monkeypatch.setattr(subscriptions, "subscriber_events_max", 4)
+    monkeypatch.setattr(subscriptions, "catch_up_events_max", 3)
+
+
+async def test_one_who_starts_at_the_beginning_is_told_everything() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        reader = t.subscribe(after=0)
+
+        await t.append("ada", line("hello"))
+
+        told = await taken(reader, store.position)
+        assert [event.position for event in told] == list(range(1, store.position + 1))
+        assert told == await all_events(store)
+
+
+async def test_one_who_starts_behind_a_position_is_told_what_comes_after_it() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        for after in range(store.position + 1):
+            reader = t.subscribe(after=after)
+
+            told = await taken(reader, store.position - after)
+
+            assert [event.position for event in told] == list(range(after + 1, store.position + 1))
+
+
+async def test_one_who_starts_now_is_told_what_is_committed_from_now_on() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.gate.clear()
+        under_way = asyncio.create_task(t.append("ada", line("under way")))
+        await loop_turns()
+        reader = t.subscribe()
+
+        store.gate.set()
+        await soon(under_way)
+        await t.append("ada", line("next"))
+
+        assert [text_of(event) for event in await taken(reader, 2)] == ["under way", "next"]
+
+
+@pytest.mark.usefixtures("small_queues")
+async def test_a_slow_one_misses_nothing_and_holds_nobody_up() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        slow, first = t.subscribe(), store.position + 1
+
+        for n in range(25):
+            await soon(t.append("ada", line(f"{n}")))
+
+        assert len(slow._queue) <= 4
+        told = await taken(slow, 25)
+        assert [event.position for event in told] == list(range(first, first + 25))
+        await t.append("ada", line("live again"))
+        assert [text_of(event) for event in await taken(slow, 1)] == ["live again"]
+
+
+@pytest.mark.usefixtures("small_queues")
+@pytest.mark.parametrize("pause", range(7))
+async def test_reading_and_writing_at_once_gives_no_gap_and_no_double(pause: int) -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        reader, told = t.subscribe(after=2), list[Event]()
+
+        async def read_on() -> None:
+            async for event in reader:
+                told.append(event)
+                for _ in range(pause):
+                    await asyncio.sleep(0)
+
+        reading = asyncio.create_task(read_on())
+        for n in range(30):
+            await asyncio.gather(t.append("ada", line(f"{n}")), t.append("bo", line(f"{n}")))
+        await t.close()
+        await soon(reading)
+
+        assert [event.position for event in told] == list(range(3, store.position + 1))
+
+
+async def test_one_who_raises_or_leaves_disturbs_nobody() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        steady = t.subscribe()
+
+        async def raises() -> None:
+            async for _ in t.subscribe():
+                raise ValueError("I cannot bear it.")
+
+        async def leaves() -> None:
+            async with t.subscribe() as reader:
+                await anext(reader)
+
+        troubled = [asyncio.create_task(raises()), asyncio.create_task(leaves())]
+        await loop_turns()
+        for n in range(5):
+            await soon(t.append("ada", line(f"{n}")))
+
+        assert [text_of(event) for event in await taken(steady, 5)] == ["0", "1", "2", "3", "4"]
+        answers = await soon(asyncio.gather(*troubled, return_exceptions=True))
+        assert [type(answer) for answer in answers] == [ValueError, type(None)]
+
+
+async def test_a_dropped_subscription_is_forgotten() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        reader = t.subscribe()
+        forgotten = weakref.ref(reader)
+
+        del reader
+        gc.collect()
+        await t.append("ada", line("to nobody"))
+
+        assert forgotten() is None
+
+
+async def test_one_who_left_is_told_nothing_more() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        reader = t.subscribe()
+
+        await reader.aclose()
+        await t.append("ada", line("behind its back"))
+
+        assert len(reader._queue) == 0
+
+
+async def test_closing_ends_iteration_after_all_was_read() -> None:
+    t = new_terrarium(MemoryStore())
+    await t.open()
+    await born(t, "ada")
+    waiting, late = t.subscribe(), t.subscribe()
+    reading = asyncio.create_task(_texts(waiting))
+    await t.append("ada", line("last words", None))
+
+    await t.close()
+
+    assert await soon(reading) == ["last words"]
+    assert await soon(_texts(late)) == ["last words"]
+
+
+async def _texts(reader: subscriptions.Subscription) -> list[str]:
+    return [text_of(event) async for event in reader]
+
+
+async def test_filters_combine_with_and() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo", "cy")
+        await t.append("ada", line("on talk"))
+        await t.append("bo", line("to nobody in particular", None))
+        await t.add_creature(Manifest(name="dee"))
+        graph_id, other_id = t.creature("ada").graph_id, t.creature("dee").graph_id
+        everything = await all_events(store)
+
+        for wanted_kinds, names, graphs, channels in product(
+            [None, {kinds.AGENT_SPOKE}, {kinds.TOPOLOGY_CHANGED, kinds.CHANNEL_JOINED}],
+            [None, {"ada"}, {"bo", "dee"}],
+            [None, {graph_id}, {other_id}],
+            [None, {"talk"}],
+        ):
+            chosen = EventFilter(wanted_kinds, names, graphs, channels)
+            expected = [
+                event.id
+                for event in everything
+                if (wanted_kinds is None or event.kind in wanted_kinds)
+                and (names is None or event.actor in names or names & _named(event))
+                and (graphs is None or event.graph_id in graphs)
+                and (channels is None or event.channel in channels)
+            ]
+            told = await taken(t.subscribe(chosen, after=0), len(expected))
+            assert [event.id for event in told] == expected
+
+
+def _named(event: Event) -> set[str]:
+    """Every creature that an engine event names anywhere in its payload."""
+    values = [] if event.kind == kinds.AGENT_SPOKE else list(event.payload.items())
+    one = {value for field, value in values if field in {"creature", "child", "source", "target"}}
+    return one | {name for f, value in values if f in {"creatures", "affected_creatures"} for name in value}
+
+
+async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        await troupe(t, "cy", "dee", "eve")
+        spoken = EventFilter(kinds={kinds.AGENT_SPOKE}, creature_ids={"bo"})
+        moved = EventFilter(kinds={kinds.TOPOLOGY_CHANGED}, creature_ids={"bo"})
+        voice, journey = t.subscribe(spoken), t.subscribe(moved)
+        homes = [t.creature("bo").graph_id]
+
+        await t.append("bo", line("at home"))
+        await t.connect("bo", "cy", channel="bridge")
+        homes.append(t.creature("bo").graph_id)
+        await t.append("bo", line("merged", "bridge"))
+        await t.append("cy", line("not bo"))
+        await t.disconnect("bo", "cy", channel="bridge")
+        homes.append(t.creature("bo").graph_id)
+        await t.append("bo", line("split"))
+
+        told = await taken(voice, 3)
+        assert [text_of(event) for event in told] == ["at home", "merged", "split"]
+        assert [event.graph_id for event in told] == homes
+        assert [event.payload["kind"] for event in await taken(journey, 2)] == ["merge", "split"]
+
+
+async def test_a_reader_who_scribbles_on_an_event_changes_no_other_reader_and_not_the_world() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        scribbler, other = t.subscribe(), t.subscribe()
+        await t.add_creature(Manifest(name="ada", persona="calm"))
+
+        for event in await taken(scribbler, 3):
+            if event.kind == kinds.CREATURE_STARTED:
+                event.payload["manifest"]["persona"] = "wild"
+
+        untouched = (await taken(other, 1))[0]
+        assert untouched.payload["manifest"]["persona"] == "calm"
+        assert _persona_in_the_world(t, "ada") == "calm"
+
+
+def _persona_in_the_world(terrarium: Terrarium, name: str) -> object:
+    world = terrarium._ledger.world
+    return world.facts_of(world.creatures[name]).manifest["persona"]
