@@ -63,9 +63,9 @@ def _removals(pairs: list[tuple[int, int]], count: int = removals) -> list[float
     gc.freeze()
     spent = []
     for n in random.Random(seed).sample(range(len(pairs)), count):
-        one, other = (f"creature-{end}" for end in pairs[n])
-        if one != other:
-            spent.append(_removal(topology, one, other, f"channel-{n}"))
+        left, right = (f"creature-{end}" for end in pairs[n])
+        if left != right:
+            spent.append(_removal(topology, left, right, f"channel-{n}"))
     gc.unfreeze()
     return spent
 

@@ -47,7 +47,7 @@ async def test_mail_comes_once_and_in_order_through_merge_split_stop_and_start()
     store = GatedStore()
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
-        await troupe(t, "cy", "dee", "eve")
+        await troupe(t, "cy", "dee", "eve", channel="den")
         said: list[str] = []
 
         async def says(text: str) -> None:
@@ -130,7 +130,7 @@ async def test_mail_is_not_shown_before_it_is_durable() -> None:
 async def test_followed_mail_goes_on_as_more_arrives_through_a_merge() -> None:
     async with terrarium_on(GatedStore()) as t:
         await troupe(t, "ada", "bo")
-        await troupe(t, "cy", "dee", "eve")
+        await troupe(t, "cy", "dee", "eve", channel="den")
         await t.append("ada", line("one"))
         mail = t.mail("bo", follow=True)
 

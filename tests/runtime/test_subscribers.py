@@ -216,7 +216,7 @@ def _named(event: Event) -> set[str]:
 async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await troupe(t, "ada", "bo")
-        await troupe(t, "cy", "dee", "eve")
+        await troupe(t, "cy", "dee", "eve", channel="den")
         spoken = EventFilter(kinds={kinds.AGENT_SPOKE}, creature_ids={"bo"})
         moved = EventFilter(kinds={kinds.TOPOLOGY_CHANGED}, creature_ids={"bo"})
         voice, journey = t.subscribe(spoken), t.subscribe(moved)
@@ -226,7 +226,7 @@ async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits()
         await t.connect("bo", "cy", channel="bridge")
         homes.append(t.creature("bo").graph_id)
         await t.append("bo", line("merged", "bridge"))
-        await t.append("cy", line("not bo"))
+        await t.append("cy", line("not bo", "den"))
         await t.disconnect("bo", "cy", channel="bridge")
         homes.append(t.creature("bo").graph_id)
         await t.append("bo", line("split"))

@@ -41,11 +41,11 @@ async def born(terrarium: Terrarium, *names: str) -> list[Creature]:
     return [await terrarium.add_creature(Manifest(name=name)) for name in names]
 
 
-async def troupe(terrarium: Terrarium, *names: str) -> str:
-    """Creatures that all send and listen on `talk`; their graph."""
+async def troupe(terrarium: Terrarium, *names: str, channel: str = "talk") -> str:
+    """Creatures that all send and listen on one channel; their graph."""
     await born(terrarium, *names)
     for one, other in zip(names, names[1:], strict=False):
-        await terrarium.connect(one, other, channel="talk", both=True)
+        await terrarium.connect(one, other, channel=channel, both=True)
     return terrarium.creature(names[0]).graph_id
 
 
