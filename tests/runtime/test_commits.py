@@ -1,6 +1,7 @@
 """Commits: acknowledged and told only when durable, grouped, bounded, and never harmed by a caller who leaves."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -9,7 +10,18 @@ from glasshouse.events.codec import encoded
 from glasshouse.runtime import ledger
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import GatedStore, StoreAround
-from tests.runtime.troupe import all_events, born, line, loop_turns, mail_of, new_terrarium, soon, taken, terrarium_on, troupe
+from tests.runtime.troupe import (
+    all_events,
+    born,
+    line,
+    loop_turns,
+    mail_of,
+    new_terrarium,
+    soon,
+    taken,
+    terrarium_on,
+    troupe,
+)
 
 
 async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
@@ -17,7 +29,7 @@ async def test_an_append_returns_and_is_told_only_when_it_is_durable() -> None:
     async with terrarium_on(store) as t:
         await born(t, "ada")
         told = t.subscribe()
-        hearing = asyncio.create_task(anext(told))  # type: ignore[arg-type]
+        hearing = asyncio.create_task(anext(told))
         store.gate.clear()
 
         saying = asyncio.create_task(t.append("ada", line("hello", None)))
@@ -57,7 +69,8 @@ async def test_a_commit_holds_at_most_512_events_but_a_batch_is_never_divided() 
         first = asyncio.create_task(t.append("ada", line("first", None)))
         await loop_turns()
         batches = [
-            asyncio.create_task(t.append_all("ada", [line("x", None)] * size)) for size in (300, 212, 1, 700, 5)
+            asyncio.create_task(t.append_all("ada", [line("x", None)] * size))
+            for size in (300, 212, 1, 700, 5)
         ]
         await loop_turns()
 
@@ -163,23 +176,24 @@ async def test_a_refused_call_changes_nothing() -> None:
         await born(t, "cy")
         before, position = image_of(t), store.position
 
-        for refused in (
-            t.append("ada", line("x", "nowhere")),
-            t.append("ada", line("x" * 70_000)),
-            t.append_all("ada", [line("fine"), line("x" * 70_000)]),
-            t.connect("ada", "ada"),
-            t.disconnect("ada", "cy"),
-            t.disconnect("ada", "ada"),
-            t.wire("ada", "cy"),
-            t.unwire("ada", "bo"),
-            t.add_channel(graph, "talk"),
-            t.remove_channel(graph, "nowhere"),
-            t.remove_creature("nobody"),
-            t.start_creature("nobody"),
-            t.fork("s-nowhere"),
-        ):
+        refusals: list[Callable[[], Awaitable[object]]] = [
+            lambda: t.append("ada", line("x", "nowhere")),
+            lambda: t.append("ada", line("x" * 70_000)),
+            lambda: t.append_all("ada", [line("fine"), line("x" * 70_000)]),
+            lambda: t.connect("ada", "ada"),
+            lambda: t.disconnect("ada", "cy"),
+            lambda: t.disconnect("ada", "ada"),
+            lambda: t.wire("ada", "cy"),
+            lambda: t.unwire("ada", "bo"),
+            lambda: t.add_channel(graph, "talk"),
+            lambda: t.remove_channel(graph, "nowhere"),
+            lambda: t.remove_creature("nobody"),
+            lambda: t.start_creature("nobody"),
+            lambda: t.fork("s-nowhere"),
+        ]
+        for refused in refusals:
             with pytest.raises(Refused):
-                await refused
+                await refused()
 
         assert image_of(t) == before
         assert store.position == position
@@ -249,7 +263,13 @@ async def test_closing_makes_everything_under_way_durable() -> None:
     store.gate.set()
     await soon(closing)
 
-    assert [event.payload["text"] for event in await soon(asyncio.gather(*calls))] == ["0", "1", "2", "3", "4"]
+    assert [event.payload["text"] for event in await soon(asyncio.gather(*calls))] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+    ]
     assert [e.payload["text"] for e in await all_events(store) if e.kind == kinds.AGENT_SPOKE][-1] == "4"
 
 

@@ -46,7 +46,9 @@ async def test_after_leaves_out_and_upto_takes_in_for_every_pair_of_events() -> 
         for n, event in enumerate(whole):
             assert await t.events(session_id, after=event.id) == whole[n + 1 :]
             assert await t.events(session_id, upto=event.id) == whole[: n + 1]
-            assert await t.events(session_id, after=whole[n // 2].id, upto=event.id) == whole[n // 2 + 1 : n + 1]
+            assert (
+                await t.events(session_id, after=whole[n // 2].id, upto=event.id) == whole[n // 2 + 1 : n + 1]
+            )
 
 
 async def test_an_event_of_another_history_is_no_bound() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import TypeVar
 
 from glasshouse import Creature, Draft, Event, Manifest, Terrarium, kinds
@@ -44,7 +45,7 @@ async def born(terrarium: Terrarium, *names: str) -> list[Creature]:
 async def troupe(terrarium: Terrarium, *names: str, channel: str = "talk") -> str:
     """Creatures that all send and listen on one channel; their graph."""
     await born(terrarium, *names)
-    for one, other in zip(names, names[1:], strict=False):
+    for one, other in pairwise(names):
         await terrarium.connect(one, other, channel=channel, both=True)
     return terrarium.creature(names[0]).graph_id
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Protocol
 
 import msgspec
@@ -69,6 +69,11 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     change: Change
     subject: str
     events: list[Event]
+    seen: Any = None
+
+
+Look = Callable[[str], object]
+"""Takes the id of what a decision touched, and gives what the caller wants to see of it."""
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -132,16 +137,19 @@ class Ledger:
         await self._writer
         self._writer = None
 
-    async def change(self, intent: AnyIntent) -> Receipt:
-        """Decide an intent and wait until what came of it is durable."""
+    async def change(self, intent: AnyIntent, look: Look | None = None) -> Receipt:
+        """Decide an intent and wait until what came of it is durable.
+
+        `look` sees the subject right after the decision: by the time it is durable, others may have changed it again.
+        """
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        if not decision.writes:
-            return Receipt(decision.change, decision.subject, [])
-        queued = self._stage(decision)
-        await queued.acknowledged
-        return Receipt(decision.change, decision.subject, queued.events)
+        queued = self._stage(decision) if decision.writes else None
+        seen = None if look is None else look(decision.subject)
+        if queued is not None:
+            await queued.acknowledged
+        return Receipt(decision.change, decision.subject, queued.events if queued is not None else [], seen)
 
     def submit(self, intent: Say) -> Queued:
         """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""

@@ -36,6 +36,7 @@ from glasshouse.world.state import Segment, World
 
 format_version = 1
 line_bytes_max = 8 * 1024 * 1024
+import_events_max = 1_000_000
 
 
 class FileHead(msgspec.Struct, forbid_unknown_fields=True):
@@ -206,6 +207,10 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
                 _check_end(path, msgspec.json.decode(line, type=_EndLine).end, carried, story)
                 return carried
             event = decoded(line)
+            if len(story) >= import_events_max:
+                raise Refused(
+                    f"{path} holds more than {import_events_max:,} events.", "Import a shorter session."
+                )
             story.append(event)
             carried.events[event.session_id].append(event)
     except (msgspec.DecodeError, BadEvent, KeyError) as wrong:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 from glasshouse.events.event import VISITOR, Draft, Event
 from glasshouse.events.filter import EventFilter
@@ -108,11 +108,11 @@ class Terrarium:
             parent=parent,
             run_id=run or self.default_run_id,
         )
-        receipt = await self._ledger.change(intent)
-        self._manifests_cache.setdefault(manifest.digest, manifest)
+        self._manifests_cache.setdefault(intent.manifest_digest, manifest)
+        receipt = await self._ledger.change(intent, self.creature)
         if agent is not None:
             self._agents[receipt.subject] = agent
-        return self.creature(receipt.subject)
+        return cast("Creature", receipt.seen)
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""
@@ -123,18 +123,18 @@ class Terrarium:
 
     async def start_creature(self, creature_id: str) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
-        await self._ledger.change(StartCreature(creature_id))
-        return self.creature(creature_id)
+        return cast("Creature", (await self._ledger.change(StartCreature(creature_id), self.creature)).seen)
 
     async def stop_creature(self, creature_id: str) -> Creature:
         """Let a creature rest. Its edges and its mail stay."""
-        await self._ledger.change(StopCreature(creature_id))
-        return self.creature(creature_id)
+        return cast("Creature", (await self._ledger.change(StopCreature(creature_id), self.creature)).seen)
 
     async def grant_privilege(self, creature_id: str) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        await self._ledger.change(GrantPrivilege(creature_id, by=VISITOR))
-        return self.creature(creature_id)
+        return cast(
+            "Creature",
+            (await self._ledger.change(GrantPrivilege(creature_id, by=VISITOR), self.creature)).seen,
+        )
 
     def creature(self, creature_id: str) -> Creature:
         """One live creature."""
@@ -192,9 +192,12 @@ class Terrarium:
         self, graph: str, name: str, description: str = "", history: History = "full"
     ) -> Channel:
         """Open a channel that nobody is on yet."""
-        receipt = await self._ledger.change(AddChannel(graph, name, description, history))
+        receipt = await self._ledger.change(AddChannel(graph, name, description, history), self._channel)
+        return cast("Channel", receipt.seen)
+
+    def _channel(self, channel_id: str) -> Channel:
         world = self._ledger.world
-        return topology_views.channel_of(world, world.channels[receipt.subject])
+        return topology_views.channel_of(world, world.channels[channel_id])
 
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
         """Close a channel. Where it alone joined creatures: split."""
@@ -210,8 +213,9 @@ class Terrarium:
         when: str | None = None,
     ) -> Wire:
         """Hand every finished line of `source` to `target`, within one graph."""
-        receipt = await self._ledger.change(AddWire(source, target, with_content, prompt, when))
-        return self._ledger.world.wires[receipt.subject]
+        intent = AddWire(source, target, with_content, prompt, when)
+        receipt = await self._ledger.change(intent, lambda wire_id: self._ledger.world.wires[wire_id])
+        return cast("Wire", receipt.seen)
 
     async def unwire(self, source: str, target: str) -> None:
         """Take an output wire away."""

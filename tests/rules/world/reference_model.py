@@ -89,7 +89,7 @@ def free(name: str, taken: Container[str]) -> str:
     """The name, or the next free `name~2`."""
     if name not in taken:
         return name
-    stem, number = name.split("~")[0], 2
+    stem, number = name.split("~", maxsplit=1)[0], 2
     while f"{stem}~{number}" in taken:
         number += 1
     return f"{stem}~{number}"
@@ -298,7 +298,7 @@ class ReferenceModel:
         for part in parts:
             before = {m.graph for m in part if m.graph is not None}
             if len(before) == 2:
-                return self._merged([g for g in before if g is not None], opened)
+                return self._merged(before, opened)
             if not before:
                 return self._born(part, affected)
         if touched is None or touched not in {m.graph for m in self.members.values()}:
@@ -322,7 +322,7 @@ class ReferenceModel:
         del self.session_of[graph or 0]
         return Outcome("nothing", (graph or 0,), (), affected)
 
-    def _merged(self, graphs: list[int], opened: Place | None) -> Outcome:
+    def _merged(self, graphs: set[int], opened: Place | None) -> Outcome:
         survivor, dropped = sorted(graphs, key=lambda g: (-len(self.members_of(g)), g))
         moved = self.members_of(dropped)
         if opened is not None:

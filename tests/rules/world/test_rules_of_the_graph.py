@@ -19,8 +19,8 @@ from glasshouse.runtime import ledger
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.rules.world.reference_model import Outcome, ReferenceModel, Refusal, Told
 from tests.rules.world.shape import (
-    NameTable,
     Mute,
+    NameTable,
     check_folds_agree,
     check_shape,
     check_told_in_the_right_place,
@@ -30,7 +30,7 @@ from tests.rules.world.shape import (
 T = TypeVar("T")
 
 NAMES = st.sampled_from(["ada", "bo", "cy"])
-PLACES = st.sampled_from(["talk", "den", "commons"])
+PLACES = st.sampled_from(["talk", "den", "commons", "talk~1"])
 PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "commons", "talk~2"])
 PICKS = st.integers(0, 40)
 EMITS = (kinds.AGENT_SPOKE, kinds.TOOL_CALLED, "question.asked")
@@ -60,7 +60,9 @@ class RulesOfTheGraph(RuleBasedStateMachine):
     def wait(self, call: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(call)
 
-    @initialize(cast=st.lists(NAMES, min_size=3, max_size=7), joins=st.lists(st.tuples(PICKS, PICKS), max_size=6))
+    @initialize(
+        cast=st.lists(NAMES, min_size=3, max_size=7), joins=st.lists(st.tuples(PICKS, PICKS), max_size=6)
+    )
     def begins(self, cast: list[str], joins: list[tuple[int, int]]) -> None:
         """Some creatures and some bridges, so that every call has something to change from the start."""
         self.opens()
