@@ -47,7 +47,7 @@ def decoded(
     """The event in `body`, lifted to today's payload version."""
     try:
         event = _decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
     if event.schema_version != versions.get(event.kind, 1):
         event = _lifted(event, versions, upcasters)

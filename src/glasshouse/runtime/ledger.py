@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import force_setattr
 
-from glasshouse.errors import Conflict, StoreError, StoreFailed
+from glasshouse.errors import Conflict, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
@@ -241,8 +241,7 @@ class Ledger:
             try:
                 first_position = await self._store.commit([queued.batch for queued in group])
             except (StoreError, Conflict) as failure:
-                self._refuse_all(group, failure)
-                await self._refold()
+                await self._refold_and_refuse(group, failure)
             except BaseException as unforeseen:
                 self._refuse_all(group, unforeseen)
                 raise
@@ -283,6 +282,18 @@ class Ledger:
         self._queue.clear()
         self._queued_events = 0
         self._move_gate()
+
+    async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
+        """Fold first: whoever is refused may look at the world at once, and must see the one that is."""
+        refused = [(queued, failure) for queued in group]
+        refused += [(queued, _behind(failure)) for queued in self._queue]
+        self._broken = failure
+        self._queue.clear()
+        self._queued_events = 0
+        self._move_gate()
+        await self._refold()
+        for queued, why in refused:
+            _refuse(queued, why)
 
     async def _refold(self) -> None:
         """Fold again from the store; if even that fails, the next caller tries once more."""
@@ -350,7 +361,10 @@ async def folded_from(store: Store) -> Folded:
     kept = await store.snapshot("", "world", snapshot_key())
     if kept is None:
         return await folded_upto(store, store.position)
-    folded = msgspec.msgpack.decode(kept.body, type=Folded)
+    try:
+        folded = msgspec.msgpack.decode(kept.body, type=Folded)
+    except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
+        return await folded_upto(store, store.position)
     folded.position = kept.at
     return await _folded_on(store, folded, store.position)
 
@@ -366,9 +380,11 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
     while position < upto:
         page = await store.read_after(position, fold_page_events)
         for event in page:
-            position = event.position or position
-            if position > upto:
+            if position >= upto:
                 break
+            position += 1
+            if event.position != position:
+                raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
             if event.session_id not in folded.world.sessions:
                 begin(folded.world, segments[event.session_id])
             _fold(folded, event)

@@ -15,9 +15,10 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import secrets
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -27,7 +28,8 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreFailed
 from glasshouse.events.codec import content_of, decoded, encoded
 from glasshouse.events.digest import Digest, digest_of
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, event_id
+from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
 from glasshouse.events.redaction import ROLES, Role, redacted
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
@@ -86,7 +88,8 @@ async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role
     known = [replace(ledger.world.sessions[name].segment, is_imported=False) for name in order]
     await ledger.wait_for_durability()
     carried = [FileSegment(s, prefixes[s.id], await store.inner_seqs(s.id, prefixes[s.id])) for s in known]
-    head = FileHead(format_version, session_id, role, role != "director", len(carried))
+    is_redacted = role != "director" or any(segment.is_redacted for segment in known)
+    head = FileHead(format_version, session_id, role, is_redacted, len(carried))
     file = await asyncio.to_thread(_FileInTheMaking, path, head, carried)
     try:
         for page in pages(spans):
@@ -103,11 +106,13 @@ class _FileInTheMaking:
 
     def __init__(self, path: Path, head: FileHead, segments: list[FileSegment]) -> None:
         self._path = path
-        self._beside = path.with_name(path.name + ".part")
+        self._beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         self._digest = Digest()
         self._events = 0
         with self._in_words():
-            self._file = _opened(self._beside, "wb", is_plain=path.suffix == ".jsonl")
+            self._raw = self._beside.open("wb")
+        is_plain = path.suffix == ".jsonl"  # Packed without its name and time: one session makes one file.
+        self._file = self._raw if is_plain else gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
         self._write([msgspec.json.encode(head), *map(msgspec.json.encode, segments)])
 
     def add(self, events: list[Event]) -> None:
@@ -125,12 +130,16 @@ class _FileInTheMaking:
         self._write([msgspec.json.encode(_EndLine(FileEnd(self._events, self._digest.text())))])
         with self._in_words():
             self._file.close()
+            self._raw.close()
             _sync(self._beside)
             self._beside.replace(self._path)
 
     def drop(self) -> None:
         """Leave nothing half written behind."""
-        self._file.close()
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._raw.close()
         self._beside.unlink(missing_ok=True)
 
     def _write(self, lines: list[bytes]) -> None:
@@ -163,10 +172,24 @@ def _sync(path: Path) -> None:
 async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
     """Take a file in and give the id of its session."""
     carried = await asyncio.to_thread(read_file, path)
-    writes = [write async for write in _writes(store, ledger.world, carried)]
+    while True:
+        await ledger.wait_for_durability()
+        writes = [write async for write in _writes(store, ledger.world, carried)]
+        if _still_fit(ledger.world, writes):
+            break
     if writes:
         await ledger.take_in(tuple(writes))
     return carried.head.session
+
+
+def _still_fit(world: World, writes: list[SegmentWrite]) -> bool:
+    """Whether nobody has taken in the same segments while these were compared."""
+    return all(
+        write.session_id not in world.sessions
+        if write.opens is not None
+        else world.sessions[write.session_id].head == write.expected_head
+        for write in writes
+    )
 
 
 def read_file(path: Path) -> Carried:
@@ -199,27 +222,56 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
         for _ in range(head.segments):
             number += 1
             segments.append(msgspec.json.decode(next(lines, b""), type=FileSegment))
-        carried = Carried(head, segments, {s.segment.id: [] for s in segments})
+            _check_segment(segments)
+        placed = {part.segment.id: part.segment for part in segments}
+        if head.session not in placed:
+            raise BadEvent(f"there is no segment of its session {head.session}")
+        carried = Carried(head, segments, {name: [] for name in placed})
         story: list[Event] = []
         for line in lines:
             number += 1
             if line.startswith(b'{"end"'):
                 _check_end(path, msgspec.json.decode(line, type=_EndLine).end, carried, story)
+                if next(lines, None) is not None:  # Reading to the end also checks the sum of a packed file.
+                    raise BadEvent("something follows the last line")
                 return carried
             event = decoded(line)
+            _check_event(event, placed)
             if len(story) >= import_events_max:
                 raise Refused(
                     f"{path} holds more than {import_events_max:,} events.", "Import a shorter session."
                 )
             story.append(event)
             carried.events[event.session_id].append(event)
-    except (msgspec.DecodeError, BadEvent, KeyError) as wrong:
+    except (msgspec.DecodeError, BadEvent, RecursionError, UnicodeDecodeError) as wrong:
         raise Refused(
             f"{path}:{number}: {wrong}", "The line is no part of a Glasshouse file; export it again."
         ) from wrong
     raise Refused(
         f"{path} ends after line {number} without its last line.", "It was cut short; export it again."
     )
+
+
+def _check_segment(segments: list[FileSegment]) -> None:
+    """The newest one has an id of its own, at least one event, and parents that came before it and reach so far."""
+    *before, last = segments
+    reach = {part.segment.id: part.upto for part in before}
+    if last.segment.id in reach or last.upto < 1:
+        raise BadEvent(f"segment {last.segment.id} is told twice or is empty")
+    for parent in last.segment.parents:
+        if parent.upto > reach.get(parent.session_id, 0):
+            raise BadEvent(f"segment {last.segment.id} grows from events that are not here")
+
+
+def _check_event(event: Event, placed: dict[str, Segment]) -> None:
+    """Its id, place and time are those of its segment, and an engine event has the payload of its kind."""
+    segment = placed.get(event.session_id)
+    if segment is None:
+        raise BadEvent(f"no segment {event.session_id} was told of")
+    if event.id != event_id(segment.id, event.seq) or event.lamport != segment.base + event.seq:
+        raise BadEvent(f"event {event.id} is not where its id and time say")
+    if event.kind in PAYLOAD_TYPES:
+        payload_of(event, PAYLOAD_TYPES[event.kind])
 
 
 def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -> None:
@@ -236,16 +288,22 @@ async def _writes(store: Store, world: World, carried: Carried) -> AsyncIterator
         events = carried.events[part.segment.id]
         there = world.sessions.get(part.segment.id)
         if there is None:
-            opens = replace(part.segment, is_imported=True)
+            is_redacted = part.segment.is_redacted or carried.head.is_redacted
+            opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
             yield _write(part, events, 0, opens)
             continue
-        if replace(there.segment, is_imported=False) != part.segment:
+        if _origin(there.segment) != _origin(part.segment):
             raise _conflict(carried, f"session {part.segment.id} began otherwise")
         await _check_same_prefix(store, carried, part.segment, events[: there.head])
         if len(events) > there.head:
             if not there.segment.is_imported:
                 raise _conflict(carried, f"session {part.segment.id} went on in two places")
             yield _write(part, events[there.head :], there.head, None)
+
+
+def _origin(segment: Segment) -> Segment:
+    """How a segment began, whoever carried it since."""
+    return replace(segment, is_imported=False, is_redacted=False)
 
 
 def _write(part: FileSegment, events: list[Event], head: int, opens: Segment | None) -> SegmentWrite:

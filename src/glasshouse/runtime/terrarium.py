@@ -109,10 +109,14 @@ class Terrarium:
             run_id=run or self.default_run_id,
         )
         self._manifests_cache.setdefault(intent.manifest_digest, manifest)
-        receipt = await self._ledger.change(intent, self.creature)
-        if agent is not None:
-            self._agents[receipt.subject] = agent
-        return cast("Creature", receipt.seen)
+
+        def settled(creature_id: str) -> Creature:
+            self._agents.pop(creature_id, None)
+            if agent is not None:
+                self._agents[creature_id] = agent
+            return self.creature(creature_id)
+
+        return cast("Creature", (await self._ledger.change(intent, settled)).seen)
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""

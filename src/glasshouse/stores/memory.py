@@ -59,10 +59,10 @@ class MemoryStore:
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Take the batches in, all or nothing."""
         first_position = len(self._bodies) + 1
-        new_writes = self._checked([write for batch in batches for write in batch.writes])
-        for write in new_writes:
-            self._append(write)
-        for batch in batches:
+        new_writes = self._checked(batches)
+        for batch, writes in zip(batches, new_writes, strict=True):
+            for write in writes:
+                self._append(write)
             if batch.snapshot is not None:
                 kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
                 self._snapshots[kept.scope, kept.name] = kept
@@ -70,22 +70,33 @@ class MemoryStore:
                 self._inbox.pop(number, None)
         return first_position
 
-    def _checked(self, writes: list[SegmentWrite]) -> list[SegmentWrite]:
-        heads: dict[str, int] = {}
-        new: list[SegmentWrite] = []
-        for write in writes:
-            kept = self._segments.get(write.session_id)
-            head = heads.get(write.session_id, len(kept.positions) if kept is not None else None)
-            if write.opens is not None and kept is not None and kept.segment != write.opens:
-                raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
-            if check_room(write, head, self._bodies_of):
-                heads[write.session_id] = write.expected_head + len(write.bodies)
-                new.append(write)
-        return new
+    def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
+        """The writes of each batch that are not there already, in the store or earlier in this very commit."""
+        begun: dict[str, Segment] = {}
+        placed: dict[str, list[bytes]] = {}
 
-    def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
-        kept = self._segments[session_id]
-        return [self._bodies[position - 1] for position in kept.positions[first - 1 : last]]
+        def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
+            return [*self._bodies_of(session_id), *placed.get(session_id, ())][first - 1 : last]
+
+        def is_new(write: SegmentWrite) -> bool:
+            name, kept = write.session_id, self._segments.get(write.session_id)
+            there = begun.get(name) if kept is None else kept.segment
+            if write.opens is not None and there is not None and there != write.opens:
+                raise Conflict(f"Session {name} began otherwise. Give the new one another id.")
+            in_store = 0 if kept is None else len(kept.positions)
+            head = None if there is None else in_store + len(placed.get(name, ()))
+            if not check_room(write, head, bodies_of):
+                return False
+            if there is None and write.opens is not None:
+                begun[name] = write.opens
+            placed.setdefault(name, []).extend(write.bodies)
+            return True
+
+        return [[write for write in batch.writes if is_new(write)] for batch in batches]
+
+    def _bodies_of(self, session_id: str) -> list[bytes]:
+        kept = self._segments.get(session_id)
+        return [] if kept is None else [self._bodies[position - 1] for position in kept.positions]
 
     def _append(self, write: SegmentWrite) -> None:
         kept = self._segments.get(write.session_id)
@@ -109,7 +120,9 @@ class MemoryStore:
         return in_order_of_histories(spans, self._rows)
 
     def _rows(self, span: Span) -> list[tuple[int, bytes]]:
-        kept = self._segments[span.session_id]
+        kept = self._segments.get(span.session_id)
+        if kept is None:
+            return []
         return [
             (position, self._bodies[position - 1]) for position in kept.positions[span.first - 1 : span.last]
         ]
@@ -134,7 +147,8 @@ class MemoryStore:
 
     async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
         """The seqs that are not the last of their batch."""
-        return sorted(seq for seq in self._segments[session_id].inner or () if seq <= upto)
+        kept = self._segments.get(session_id)
+        return sorted(seq for seq in (kept.inner if kept is not None else None) or () if seq <= upto)
 
     async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
         """The newest snapshot with this key."""

@@ -44,12 +44,17 @@ def in_order_of_histories(
 ) -> list[Event]:
     """The events of the spans, fetched by `rows_of` as (position, body), ordered by lamport, segment, seq."""
     events: list[Event] = []
-    try:
-        for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
-            events += all_decoded(rows_of(span))
-    except BadEvent as broken:
-        raise StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.") from broken
+    for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
+        events += soundly_decoded(rows_of(span))
     if len(spans) > 1:
         # Segments stand in their order, and a sort by time keeps it where times are equal.
         events.sort(key=attrgetter("lamport"))
     return events
+
+
+def soundly_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
+    """The events of (position, body) rows; one that cannot be read is damage."""
+    try:
+        return all_decoded(rows)
+    except BadEvent as broken:
+        raise StoreDamaged(f"The ledger holds a broken event: {broken} Restore a copy.") from broken

@@ -82,6 +82,11 @@ def take_in(world: World, event: Event) -> None:
         told = payload_of(event, CreatureStopped)
         if told.reason == "removed":
             _note_left(session, told.creature, event.seq)
+    elif event.kind == kinds.TOPOLOGY_CHANGED:
+        change = payload_of(event, TopologyChanged)
+        if change.kind == "split":  # A file need not carry the other side, which would say who went there.
+            for name in change.affected_creatures:
+                _note_left(session, name, event.seq)
 
 
 def _note_joined(session: SessionState, creatures: list[str], seq: int) -> None:

@@ -38,6 +38,7 @@ class Segment(msgspec.Struct, frozen=True):
     parents: tuple[Parent, ...] = ()
     at: str | None = None
     is_imported: bool = False
+    is_redacted: bool = False
 
 
 class SessionState(msgspec.Struct):

@@ -110,7 +110,7 @@ class _Walk:
         self.is_exhausted = False
         owners = ground.creature_owner if sort == "creature" else ground.channel_owner
         owners[name] = number
-        self._steps = self._walk(ground, name if sort == "channel" else None, number)
+        self._steps = self._walk(ground, name if sort == "channel" else "", number)
 
     def advance(self) -> int | None:
         """Examine a few edges; give the number of another search if one was met."""
@@ -119,15 +119,15 @@ class _Walk:
         self.is_exhausted = True
         return None
 
-    def _walk(self, ground: _Ground, first_channel: str | None, number: int) -> Iterator[int | None]:
+    def _walk(self, ground: _Ground, first_channel: str, number: int) -> Iterator[int | None]:
         """Claim everything within reach, and pause every few edges; give whom it meets on the way."""
         channels_of, members_of, cut = ground.channels_of, ground.members_of, ground.cut
         creature_owner, channel_owner = ground.creature_owner, ground.channel_owner
         examined = 0
-        for creature in chain([None] if first_channel is not None else [], self.creatures):
-            for channel in [first_channel] if creature is None else channels_of.get(creature, ()):
+        for creature in chain([""] if first_channel else [], self.creatures):
+            for channel in channels_of.get(creature, ()) if creature else [first_channel]:
                 owner = channel_owner.get(channel)
-                if creature is not None:
+                if creature:
                     if owner in (number, _GONE) or (cut and (creature, channel) in cut):
                         continue
                     if owner is not None:

@@ -337,4 +337,4 @@ async def _ids_of_mail(terrarium: Terrarium, name: str) -> list[str]:
 
 TestRulesOfTheGraph = RulesOfTheGraph.TestCase
 if os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci") == "ci":
-    TestRulesOfTheGraph.settings = settings(max_examples=110, stateful_step_count=40)
+    TestRulesOfTheGraph.settings = settings(max_examples=160, stateful_step_count=40)

@@ -24,6 +24,8 @@ def in_words(path: Path) -> Iterator[None]:
 def store_error(path: Path, wrong: sqlite3.Error) -> StoreError:
     """The error of our own tree for one of SQLite's."""
     code = getattr(wrong, "sqlite_errorcode", None)
+    if code is None and "decode to UTF-8" in str(wrong):
+        return StoreDamaged(damaged(path))
     match None if code is None else code & _PRIMARY_CODE_BITS:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusy(

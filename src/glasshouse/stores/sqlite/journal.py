@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from glasshouse.errors import Conflict
-from glasshouse.events.codec import all_decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import check_room, in_order_of_histories
+from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Parent, Segment
@@ -46,6 +45,10 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """Let go of the file."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether one has begun and not ended; SQLite ends one by itself when the disk is full."""
 
 
 def prepare(connection: Connection) -> None:
@@ -81,25 +84,32 @@ class Journal:
             self._write(batches)
             self._connection.execute("COMMIT")
         except BaseException:
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._forget()
             raise
         return first_position
 
     def _write(self, batches: Sequence[Batch]) -> None:
         rows: list[_Row] = []
+        snapshots: list[tuple[Snapshot, int]] = []
         for batch in batches:
             for write in batch.writes:
                 kept = self._segments_cache.get(write.session_id)
                 if kept is None or write.opens is not None or kept[1] != write.expected_head:
+                    if kept is not None and rows:  # It may repeat what this very commit has written.
+                        self._connection.executemany(SQL["add_event"], rows)
+                        rows.clear()
                     if not self._is_new(write):
                         continue
                     kept = self._segment(write.session_id) or self._open(write)
                 self._place(write, kept[0], rows)
-        self._connection.executemany(SQL["add_event"], rows)
-        for batch in batches:
             if batch.snapshot is not None:
-                scope, name, key, at, body = batch.snapshot
-                self._connection.execute(SQL["keep_snapshot"], (scope, name, key, at or self.position, body))
+                snapshots.append((batch.snapshot, self.position))
+        self._connection.executemany(SQL["add_event"], rows)
+        for (scope, name, key, at, body), position in snapshots:
+            self._connection.execute(SQL["keep_snapshot"], (scope, name, key, at or position, body))
+        for batch in batches:
             for number in batch.inbox_done:
                 self._connection.execute(SQL["drop_from_inbox"], (number,))
 
@@ -137,7 +147,8 @@ class Journal:
                 segment.ordinal,
                 segment.base,
                 segment.at,
-                segment.is_imported,
+                int(segment.is_imported),
+                int(segment.is_redacted),
                 opened_at,
             ),
         )
@@ -162,17 +173,16 @@ class Journal:
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
         return [body.encode() for _, body in self._rows(Span(session_id, 0, 0, first, last))]
 
-    def _roll_back(self) -> None:
-        try:
-            self._connection.execute("ROLLBACK")
-        finally:
-            self._forget()
-
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
         self._segments_cache.clear()
         self.position = self._connection.execute(SQL["last_position"]).fetchone()[0]
         self._numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
+
+    def position_now(self) -> int:
+        """The last position, looked up again: another process may have written."""
+        found: int = self._connection.execute(SQL["last_position"]).fetchone()[0]
+        return found
 
     def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
@@ -184,7 +194,9 @@ class Journal:
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        return all_decoded(self._connection.execute(SQL["events_after"], (position, events_max)).fetchall())
+        return soundly_decoded(
+            self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
+        )
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""
@@ -195,9 +207,9 @@ class Journal:
         return [
             (
                 number,
-                Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, bool(is_imported)),
+                Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, *map(bool, marks)),
             )
-            for number, name, graph_id, origin, ordinal, base, at, is_imported in found
+            for number, name, graph_id, origin, ordinal, base, at, *marks in found
         ]
 
     def _parents(self, number: int) -> tuple[Parent, ...]:

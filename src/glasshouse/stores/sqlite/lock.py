@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from glasshouse.errors import StoreBusy, StoreFailed
@@ -35,9 +36,12 @@ class WriterLock:
                 f"{self._store_path} is being written by process {holder}. Stop it first, or choose another --store;"
                 " to look on, open the store as a guest."
             ) from taken
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
         self._descriptor = descriptor
+        with suppress(
+            OSError
+        ):  # Naming the holder is a courtesy; on a full disk SQLite itself says what is wrong.
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let the next one in."""

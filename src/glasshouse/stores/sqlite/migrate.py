@@ -15,6 +15,8 @@ APPLICATION_ID: Final = 0x474C5348
 
 Migration = tuple[int, str]
 
+header_bytes: Final = 100
+
 
 def bundled_migrations() -> list[Migration]:
     """The migrations that ship with Glasshouse, as (number, SQL), in order."""
@@ -43,7 +45,8 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migrati
         connection.execute(f"PRAGMA user_version = {newest}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -52,7 +55,8 @@ def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migr
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
-    if not is_ours and not (is_empty and version == 0):
+    is_stub = 0 < path.stat().st_size < header_bytes
+    if is_stub or (not is_ours and not (is_empty and version == 0)):
         raise StoreDamaged(damaged(path))
     newest = migrations[-1][0]
     if version > newest:
@@ -66,11 +70,16 @@ def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migr
 def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     """A whole copy of the file as it was, next to it."""
     copy = path.with_name(f"{path.name}.v{version}.copy")
-    with_target = sqlite3.connect(copy)
+    beside = copy.with_name(copy.name + ".part")
     try:
-        connection.backup(with_target)
+        with_target = sqlite3.connect(beside)
+        try:
+            connection.backup(with_target)
+        finally:
+            with_target.close()
+        beside.replace(copy)
     finally:
-        with_target.close()
+        beside.unlink(missing_ok=True)
     return copy
 
 
@@ -82,4 +91,4 @@ def _statements(script: str) -> list[str]:
         if sqlite3.complete_statement(pending):
             statements.append(pending)
             pending = ""
-    return statements
+    return [*statements, pending] if pending.strip() else statements

@@ -17,8 +17,8 @@ SELECT number FROM segments WHERE id = ?;
 SELECT coalesce(max(seq), 0) FROM events WHERE segment = ?;
 
 -- name: add_segment
-INSERT INTO segments (number, id, graph_id, origin, ordinal, base, at, is_imported, opened_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO segments (number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted, opened_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_parent
 INSERT INTO parents (child, ordinal, parent, upto) VALUES (?, ?, ?, ?);
@@ -41,7 +41,7 @@ ORDER BY seq;
 SELECT position, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
 
 -- name: segments_after
-SELECT number, id, graph_id, origin, ordinal, base, at, is_imported FROM segments WHERE opened_at > ? ORDER BY number;
+SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE opened_at > ? ORDER BY number;
 
 -- name: parents_of
 SELECT parent, upto FROM parents WHERE child = ? ORDER BY ordinal;

@@ -69,7 +69,10 @@ class SqliteStore:
         with in_words(self.path):
             connection = self._connect()
             if self.is_guest:
-                version_of(connection, self.path, self._migrations)
+                if version_of(connection, self.path, self._migrations) == 0:
+                    raise StoreFailed(
+                        f"There is no store at {self.path} yet. Play something first, or name another --store."
+                    )
                 connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
             else:
                 version_of(connection, self.path, self._migrations)
@@ -103,7 +106,9 @@ class SqliteStore:
     @property
     def position(self) -> int:
         """The position of the last committed event."""
-        return 0 if self._journal is None else self._journal.position
+        if self._journal is None:
+            return 0
+        return self._journal.position_now() if self.is_guest else self._journal.position
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Make the batches durable with one sync."""

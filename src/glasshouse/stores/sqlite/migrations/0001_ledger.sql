@@ -15,6 +15,7 @@ CREATE TABLE segments (
     base        INTEGER NOT NULL,
     at          TEXT,
     is_imported INTEGER NOT NULL,
+    is_redacted INTEGER NOT NULL,
     opened_at   INTEGER NOT NULL      -- the position of its first event
 );
 
