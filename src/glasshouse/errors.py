@@ -46,8 +46,9 @@ class UnknownName(Refused, LookupError):
     """Nothing is called that; `known` holds what is, the likeliest first."""
 
     def __init__(self, *, noun: str, name: str, known: Iterable[str] = (), where: str = "") -> None:
-        shown = sorted(known)
-        close = get_close_matches(name, shown, n=1)
+        everybody = sorted(known)
+        close = get_close_matches(name, everybody, n=names_shown_max)
+        shown = [*close, *(other for other in everybody if other not in close)]
         reason = f"{where}{': ' if where else ''}no {noun} is called {name!r}."
         super().__init__(reason, _advice(noun, close, shown))
         self.noun = noun

@@ -76,7 +76,7 @@ def events_in(batches: Sequence[Batch]) -> int:
 
 
 class GatedStore(StoreAround):
-    """A store whose commits wait while its gate is shut; also its reads, while theirs is."""
+    """A store whose commits wait before they are written, or after, and whose reads wait, while a gate is shut."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,10 +84,14 @@ class GatedStore(StoreAround):
         self.gate.set()
         self.gate_of_reads = asyncio.Event()
         self.gate_of_reads.set()
+        self.gate_of_answers = asyncio.Event()
+        self.gate_of_answers.set()
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         await self.gate.wait()
-        return await super().commit(batches)
+        first_position = await super().commit(batches)
+        await self.gate_of_answers.wait()
+        return first_position
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         await self.gate_of_reads.wait()

@@ -112,6 +112,30 @@ async def test_reading_and_writing_at_once_gives_no_gap_and_no_double(pause: int
         assert [event.position for event in told] == list(range(3, store.position + 1))
 
 
+async def test_one_who_catches_up_sees_nothing_that_was_not_yet_told_and_nothing_twice() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        before = store.position
+        store.gate_of_answers.clear()
+        saying = asyncio.create_task(t.append("ada", line("written, not told")))
+        await loop_turns()
+        assert store.position == before + 1
+
+        reader = t.subscribe(after=0)
+        told = await taken(reader, before)
+        waiting = asyncio.create_task(anext(reader))
+        await loop_turns()
+        assert not waiting.done()
+        store.gate_of_answers.set()
+        told.append(await soon(waiting))
+        await soon(saying)
+        await t.append("ada", line("next"))
+        told += await taken(reader, 1)
+
+        assert [event.position for event in told] == list(range(1, before + 3))
+
+
 async def test_one_who_raises_or_leaves_disturbs_nobody() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await troupe(t, "ada", "bo")

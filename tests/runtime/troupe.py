@@ -30,6 +30,7 @@ async def terrarium_on(store: Store) -> AsyncIterator[Terrarium]:
         if isinstance(store, GatedStore):
             store.gate.set()
             store.gate_of_reads.set()
+            store.gate_of_answers.set()
         await soon(terrarium.close())
 
 

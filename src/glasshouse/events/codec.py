@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json, payload_bytes_max
+from glasshouse.events.event import Event, Json, payload_bytes_max, payload_levels_max
 
 Upcaster = Callable[[Json], Json]
 
@@ -66,7 +66,7 @@ def all_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
                 event = decoded(body)
             force_setattr(event, "position", position)
             events.append(event)
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
     return events
 
@@ -77,13 +77,13 @@ def _lifted(
     current = versions.get(event.kind, 1)
     payload, version = event.payload, event.schema_version
     while version < current:
-        try:
-            payload = upcasters[event.kind, version](payload)
-        except KeyError as missing:
+        upcaster = upcasters.get((event.kind, version))
+        if upcaster is None:
             raise BadEvent(
                 f"{event.id}: nothing lifts {event.kind} from version {version} to {version + 1}.",
                 "Register an upcaster in glasshouse.events.codec.",
-            ) from missing
+            )
+        payload = upcaster(payload)
         version += 1
     if version > current:
         raise BadEvent(
@@ -101,14 +101,46 @@ def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> s
 
 def json_copy(kind: str, value: Json) -> Json:
     """The value as JSON would give it back, sharing nothing with the one given, or a refusal in words."""
-    try:
-        copy: Json = msgspec.to_builtins(value, str_keys=True)
-    except (TypeError, ValueError, RecursionError) as wrong:
-        raise _not_json(kind, wrong) from wrong
+    if type(value) is dict:
+        for key, part in value.items():
+            if type(part) not in _FLAT or type(key) is not str:
+                break
+        else:
+            return value.copy()
+    if not isinstance(value, dict):
+        raise _not_json(kind, f"it is {_sort_of(value)}")
+    copy: Json = _copied(kind, value, 1)
     return copy
 
 
-def _not_json(kind: str, wrong: Exception) -> BadEvent:
+_FLAT = frozenset({str, int, bool, type(None)})
+
+
+def _copied(kind: str, value: Any, depth: int) -> Any:
+    if type(value) in _FLAT or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if depth > payload_levels_max:
+        raise _not_json(kind, f"it is nested more than {payload_levels_max} levels deep")
+    if isinstance(value, dict):
+        wrong = next((key for key in value if type(key) is not str), None)
+        if wrong is not None:
+            raise _not_json(kind, f"the key {wrong!r} is {_sort_of(wrong)}")
+        return {key: _copied(kind, part, depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copied(kind, part, depth + 1) for part in value]
+    if isinstance(value, float):
+        raise BadEvent(
+            f"The payload of {kind} holds NaN or infinity, which JSON cannot carry.",
+            "Leave the field out, or write null.",
+        )
+    raise _not_json(kind, f"it holds {_sort_of(value)}")
+
+
+def _sort_of(value: object) -> str:
+    return f"a {type(value).__name__}"
+
+
+def _not_json(kind: str, wrong: object) -> BadEvent:
     return BadEvent(
         f"The payload of {kind} is no JSON object: {wrong}.",
         "Use text, numbers, lists and objects with text keys.",
@@ -116,15 +148,13 @@ def _not_json(kind: str, wrong: Exception) -> BadEvent:
 
 
 def encoded_within_bounds(event: Event) -> bytes:
-    """The event's bytes, or a refusal in words: too large, or not JSON."""
+    """The event's bytes, or a refusal in words: too large, or not to be written as JSON."""
     try:
         body = _encoder.encode(event)
-    except (TypeError, ValueError, RecursionError) as wrong:
+    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise _not_json(event.kind, wrong) from wrong
     if len(body) > payload_bytes_max and event.kind not in kinds.ENGINE:
         _check_sizes(event)
-    if b"null" in body:
-        _check_numbers(event)
     return body
 
 
@@ -136,25 +166,6 @@ def _check_sizes(event: Event) -> None:
                 f"The {name} of {event.kind} is {size:,} bytes; at most {payload_bytes_max:,} fit.",
                 "Shorten it, or say it in several events.",
             )
-
-
-def _check_numbers(event: Event) -> None:
-    for part in (event.payload, event.private, event.sealed, event.model):
-        if _has_no_number(part):
-            raise BadEvent(
-                f"The payload of {event.kind} holds NaN or infinity, which JSON cannot carry.",
-                "Leave the field out, or write null.",
-            )
-
-
-def _has_no_number(value: Any) -> bool:
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    if isinstance(value, Mapping):
-        return any(_has_no_number(part) for part in value.values())
-    if isinstance(value, list | tuple):
-        return any(_has_no_number(part) for part in value)
-    return False
 
 
 def canonical_json(value: Any) -> bytes:

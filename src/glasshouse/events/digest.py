@@ -21,7 +21,7 @@ from glasshouse.events.payloads import CREATURE_FIELDS
 
 _LATENCY_FIELDS = frozenset({"milliseconds"})
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
-_GENERATED_ID = re.compile(r"[a-z]-[0-9a-f]{16}(\.[0-9]+)?")
+_GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 _header_encoder = msgspec.json.Encoder(order="sorted")
 
 
@@ -54,7 +54,7 @@ def _header(event: Event, names: _Names) -> Json:
     body = {field: _body_part(event, field, names) for field in _BODY_FIELDS}
     return {
         "id": names.of(event.id),
-        "run_id": names.of(event.run_id),
+        "run_id": names.of_run(event.run_id),
         "session_id": names.of(event.session_id),
         "graph_id": names.of(event.graph_id),
         "lamport": event.lamport,
@@ -73,44 +73,53 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
     part: Json | None = getattr(event, field)
     if part is None:
         return None
-    if field == "model":
-        part = {key: value for key, value in part.items() if key not in _LATENCY_FIELDS}
-    return names.in_value(part, names_creatures=event.kind in kinds.ENGINE)
+    return names.in_value(_without_latencies(part) if field == "model" else part, event.kind)
+
+
+def _without_latencies(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: part for key, part in value.items() if key not in _LATENCY_FIELDS}
+        return {key: _without_latencies(part) for key, part in kept.items()}
+    if isinstance(value, list):
+        return [_without_latencies(part) for part in value]
+    return value
 
 
 class _Names:
-    """Generated ids by first appearance: `s-90ab….3` becomes, say, `#4.3`."""
+    """Ids by first appearance: `s-90ab….3` becomes, say, `#4.3`. Text that looks like that gets one more `#`."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, str] = {}
 
-    def of(self, name: str | None) -> str | None:
-        if name is None:
+    def of(self, generated: str | None) -> str | None:
+        if generated is None:
             return None
-        owner, seq = place_of(name)
-        number = self._numbers.setdefault(owner, f"#{len(self._numbers)}")
-        return f"{number}.{seq}" if seq else number
+        owner, seq = place_of(generated)
+        return f"{self._number(owner)}.{seq}" if seq else self._number(owner)
+
+    def of_run(self, run_id: str | None) -> str | None:
+        return None if run_id is None else self._number(f"run {run_id}")
 
     def of_creature(self, name: str) -> str:
-        if name in RESERVED_ACTORS:
-            return name
-        return self._numbers.setdefault(f"creature {name}", f"#{len(self._numbers)}")
+        return name if name in RESERVED_ACTORS else self._number(f"creature {name}")
 
-    def in_value(self, value: Any, *, names_creatures: bool, field: str = "") -> Any:
+    def _number(self, name: str) -> str:
+        return self._numbers.setdefault(name, f"#{len(self._numbers)}")
+
+    def in_value(self, value: Any, kind: str, field: str = "") -> Any:
         if isinstance(value, str):
-            return self._in_text(value, is_creature=names_creatures and field in CREATURE_FIELDS)
+            return self._in_text(value, kind, field)
         if isinstance(value, dict):
-            return {
-                key: self.in_value(part, names_creatures=names_creatures, field=key)
-                for key, part in sorted(value.items())
-            }
+            return {key: self.in_value(part, kind, key) for key, part in sorted(value.items())}
         if isinstance(value, list):
-            return [self.in_value(part, names_creatures=names_creatures, field=field) for part in value]
+            return [self.in_value(part, kind, field) for part in value]
         return value
 
-    def _in_text(self, text: str, *, is_creature: bool) -> str:
-        if is_creature:
+    def _in_text(self, text: str, kind: str, field: str) -> str | None:
+        if field == "run_id":
+            return self.of_run(text)
+        if kind in kinds.ENGINE and field in CREATURE_FIELDS:
             return self.of_creature(text)
-        if text in self._numbers or _GENERATED_ID.fullmatch(text):
-            return self.of(text) or text
-        return text
+        if _GENERATED_ID.fullmatch(text):
+            return self.of(text)
+        return f"#{text}" if text.startswith("#") else text

@@ -18,6 +18,7 @@ from glasshouse.events.kinds import check_kind, well_formed_cache
 Json: TypeAlias = dict[str, Any]
 
 payload_bytes_max = 64 * 1024
+payload_levels_max = 64
 
 TERRARIUM = "terrarium"
 CONDUCTOR = "conductor"

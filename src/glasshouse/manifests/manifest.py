@@ -71,9 +71,9 @@ class Manifest(_Strict):
     @classmethod
     def _hears_if_nothing_else_wakes_it(cls, given: Any) -> Any:
         """A creature that neither ticks nor subscribes could never act: such a manifest hears what is said."""
-        if isinstance(given, dict) and "subscribes_to" not in given and not _ticks(given.get("schedule")):
-            return {**given, "subscribes_to": (kinds.AGENT_SPOKE,)}
-        return given
+        if not isinstance(given, dict) or given.get("subscribes_to") is not None:
+            return given
+        return {**given, "subscribes_to": () if _ticks(given.get("schedule")) else (kinds.AGENT_SPOKE,)}
 
     @field_validator("name")
     @classmethod

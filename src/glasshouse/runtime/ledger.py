@@ -110,7 +110,10 @@ class Ledger:
         self._queue: deque[Queued] = deque()
         self._queued_events = 0
         self._events_since_snapshot = 0
-        self._committing: list[Queued] = []
+        self._batches_queued = 0
+        self._batches_settled = 0
+        self._settling: asyncio.Future[None] | None = None
+        self._refolds = 0
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -149,7 +152,12 @@ class Ledger:
         seen = None if look is None else look(decision.subject)
         if queued is not None:
             await queued.acknowledged
-        return Receipt(decision.change, decision.subject, queued.events if queued is not None else [], seen)
+            return Receipt(decision.change, decision.subject, queued.events, seen)
+        refolds = self._refolds
+        await self.wait_for_durability()
+        if self._refolds != refolds:
+            return await self.change(intent, look)  # What made it true already never came to be.
+        return Receipt(decision.change, decision.subject, [], seen)
 
     def submit(self, intent: Say) -> Queued:
         """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
@@ -176,9 +184,11 @@ class Ledger:
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""
-        last = self._queue[-1] if self._queue else self._committing[-1] if self._committing else None
-        if last is not None and not last.acknowledged.done():
-            await asyncio.wait([last.acknowledged])
+        awaited = self._batches_queued
+        while self._batches_settled < awaited and self._writer is not None and not self._writer.done():
+            if self._settling is None or self._settling.done():
+                self._settling = self._loop.create_future()
+            await asyncio.shield(self._settling)
 
     def _stage(self, decision: Decision) -> Queued:
         """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
@@ -204,6 +214,7 @@ class Ledger:
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, asyncio.Future(loop=self._loop))
         self._queue.append(queued)
+        self._batches_queued += 1
         count = len(events)
         self._queued_events += count
         self._events_since_snapshot += count
@@ -237,7 +248,7 @@ class Ledger:
                 self._wake = self._loop.create_future()
                 await self._wake
                 continue
-            group = self._committing = self._next_group()
+            group = self._next_group()
             try:
                 first_position = await self._store.commit([queued.batch for queued in group])
             except (StoreError, Conflict) as failure:
@@ -272,28 +283,35 @@ class Ledger:
             if not queued.acknowledged.done():
                 queued.acknowledged.set_result(None)
         self._audience.publish([event for queued in group for event in queued.events])
+        self._note_settled(len(group))
+
+    def _note_settled(self, batches: int) -> None:
+        self._batches_settled += batches
+        if self._settling is not None and not self._settling.done():
+            self._settling.set_result(None)
 
     def _refuse_all(self, group: list[Queued], failure: BaseException) -> None:
-        self._broken = failure
-        for queued in group:
-            _refuse(queued, failure)
-        for queued in self._queue:
-            _refuse(queued, _behind(failure))
-        self._queue.clear()
-        self._queued_events = 0
-        self._move_gate()
+        for queued, why in self._give_up(group, failure):
+            _refuse(queued, why)
+        self._note_settled(self._batches_queued - self._batches_settled)
 
     async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
         """Fold first: whoever is refused may look at the world at once, and must see the one that is."""
-        refused = [(queued, failure) for queued in group]
-        refused += [(queued, _behind(failure)) for queued in self._queue]
-        self._broken = failure
-        self._queue.clear()
-        self._queued_events = 0
-        self._move_gate()
+        refused = self._give_up(group, failure)
         await self._refold()
         for queued, why in refused:
             _refuse(queued, why)
+        self._note_settled(len(refused))
+
+    def _give_up(self, group: list[Queued], failure: BaseException) -> list[tuple[Queued, BaseException]]:
+        """Empty the queue; give everything that must be refused, and why."""
+        refused: list[tuple[Queued, BaseException]] = [(queued, failure) for queued in group]
+        refused += [(queued, _behind(failure)) for queued in self._queue]
+        self._queue.clear()
+        self._queued_events = 0
+        self._broken = failure
+        self._move_gate()
+        return refused
 
     async def _refold(self) -> None:
         """Fold again from the store; if even that fails, the next caller tries once more."""
@@ -310,6 +328,7 @@ class Ledger:
 
     def _take(self, folded: Folded) -> None:
         self.world, self.agenda = folded.world, folded.agenda
+        self._refolds += 1
         self._events_since_snapshot = self._store.position - folded.position
         self._audience.catch_up(self._store.position)
 

@@ -23,7 +23,7 @@ from glasshouse.world.lineage import (
     spans_between,
     visible_prefixes,
 )
-from glasshouse.world.names import the_creature
+from glasshouse.world.names import the_creature, the_session
 from glasshouse.world.state import SessionState, World
 
 
@@ -64,9 +64,7 @@ class HistoryReader:
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
-        known = self._sessions.get(session_id)
-        if known is None:
-            raise UnknownName(noun="session", name=session_id, known=self._sessions)
+        known = the_session(self._ledger.world, session_id)
         id_of_event = event_id(session_id, known.head) if at is None else at
         writer, seq = place_of(id_of_event)
         if writer != session_id or not 1 <= seq <= known.head:
@@ -115,8 +113,9 @@ async def mail_pages(
             await ledger.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
-                yield await store.read(_spans(ledger.world, some))
-            seen_until = causes[-1].lamport if causes else seen_until
+                page = await store.read(_spans(ledger.world, some))
+                seen_until = page[-1].lamport if page else seen_until
+                yield page
             if not follow or creature_id not in ledger.world.creatures:
                 return
             if not causes and await anext(commits, None) is None:

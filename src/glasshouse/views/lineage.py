@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from glasshouse.errors import UnknownName
 from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
+from glasshouse.world.names import the_session
 from glasshouse.world.state import World
 from glasshouse.world.values import Lineage, Session
 
 
 def session_of(world: World, session_id: str) -> Session:
     """One session, open or ended."""
-    state = world.sessions.get(session_id)
-    if state is None:
-        raise UnknownName(noun="session", name=session_id, known=world.sessions)
+    state = the_session(world, session_id)
     segment = state.segment
     graph = world.graphs.get(segment.graph_id)
     is_open = graph is not None and graph.session_id == session_id

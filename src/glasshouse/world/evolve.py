@@ -301,16 +301,17 @@ def _session_forked(world: World, event: Event) -> None:
 
 def _session_attached(world: World, event: Event) -> None:
     told = payload_of(event, SessionAttached)
-    _note_joined(world.sessions[event.session_id], told.creatures, event.seq)
+    session = world.sessions[event.session_id]
+    _note_joined(session, told.creatures, event.seq)
     graph = world.graphs[event.graph_id]
     for name in told.creatures:
         creature = world.creatures[name]
         if creature.graph_id != graph.id:
-            _move(world, creature, graph, event.lamport)
+            _move(world, creature, graph, session.segment.base + 1)
 
 
 def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
-    """One creature of a split's smaller part goes to its new graph, its channels with it."""
+    """One creature of a split's smaller part goes to its new graph, its channels with it, as that graph begins."""
     left = world.graphs[creature.graph_id]
     del left.creatures[creature.id]
     left.handles.release(creature.handle, creature.id)

@@ -67,9 +67,15 @@ def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
     return name if named is not None and any(named.graph_id == graph.id for graph in graphs) else None
 
 
-def _auto_name(source: CreatureState, target: CreatureState, *registers: Register) -> str:
+def _auto_name(
+    source: CreatureState,
+    target: CreatureState,
+    one: Register,
+    other: Register | None = None,
+    also_taken: dict[str, str] | None = None,
+) -> str:
     stem = f"{source.handle}-{target.handle}".replace("~", "_")[:auto_name_chars_max]
-    return free_name(stem, *registers)
+    return free_name(stem, one, other or one, also_taken=also_taken)
 
 
 def _edges(
@@ -89,11 +95,17 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
     opens = _merged_segment(world, survivor, dropped)
     moved = by_age(world, dropped.creatures)
     change = change_of("merge", (survivor.id, dropped.id), (survivor.id,), moved)
-    facts = [topology_changed(change), *attached(opens.id, moved), *_renames(world, survivor, dropped, moved)]
     channel_id = _found(world, intent.channel, one, other)
+    names_taken = {} if channel_id is not None or intent.channel is None else {intent.channel: ""}
+    facts = [
+        topology_changed(change),
+        *attached(opens.id, moved),
+        *_new_handles(world, survivor, dropped, moved),
+        *_new_channel_names(world, survivor, dropped, names_taken),
+    ]
     if channel_id is None:
         channel_id = channel_id_for(opens.id, len(facts) + 1)
-        name = intent.channel or _auto_name(source, target, survivor.channels, dropped.channels)
+        name = intent.channel or _auto_name(source, target, survivor.channels, dropped.channels, names_taken)
         facts.append(opened(channel_id, name))
     facts += _edges(world, channel_id, source, target, both=intent.both)
     return Decision((Write(opens.id, survivor.id, tuple(facts), opens),), change, channel_id)
@@ -114,16 +126,22 @@ def _merged_segment(world: World, survivor: GraphState, dropped: GraphState) -> 
     )
 
 
-def _renames(world: World, survivor: GraphState, dropped: GraphState, moved: list[str]) -> Iterator[Fact]:
-    new_handles: dict[str, str] = {}
+def _new_handles(world: World, survivor: GraphState, dropped: GraphState, moved: list[str]) -> Iterator[Fact]:
+    """The dropped side's creatures whose handle the survivor has already."""
+    taken: dict[str, str] = {}
     for creature in (world.creatures[name] for name in moved):
         if creature.handle in survivor.handles:
-            handle = free_name(creature.handle, survivor.handles, dropped.handles, also_taken=new_handles)
-            new_handles[handle] = creature.id
+            handle = free_name(creature.handle, survivor.handles, dropped.handles, also_taken=taken)
+            taken[handle] = creature.id
             yield engine_fact(kinds.CREATURE_RENAMED, CreatureRenamed(creature.id, creature.handle, handle))
-    new_names: dict[str, str] = {}
+
+
+def _new_channel_names(
+    world: World, survivor: GraphState, dropped: GraphState, taken: dict[str, str]
+) -> Iterator[Fact]:
+    """The dropped side's channels whose name the survivor has already. `taken` learns the new names."""
     clashing = [channel_id for name, channel_id in dropped.channels.items() if name in survivor.channels]
     for channel in sorted((world.channels[c] for c in clashing), key=lambda channel: channel.born):
-        name = free_name(channel.name, survivor.channels, dropped.channels, also_taken=new_names)
-        new_names[name] = channel.id
+        name = free_name(channel.name, survivor.channels, dropped.channels, also_taken=taken)
+        taken[name] = channel.id
         yield engine_fact(kinds.CHANNEL_RENAMED, ChannelRenamed(channel.id, channel.name, name))

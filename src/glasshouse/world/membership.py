@@ -28,12 +28,14 @@ from glasshouse.world.intents import (
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
+    check_handle,
     check_name,
     free_creature_id,
     graph_id_for,
     session_id_for,
     the_creature,
     the_graph,
+    the_session,
     wire_id_for,
 )
 from glasshouse.world.register import free_name
@@ -48,7 +50,7 @@ def creature_added(world: World, intent: AddCreature) -> Decision:
     """A new creature: in a graph of its own, or on the commons of the graph named."""
     check_name("creature name", intent.name)
     if intent.handle is not None:
-        check_name("handle", intent.handle)
+        check_handle(intent.handle)
     if intent.parent is not None:
         the_creature(world, intent.parent)
     creature_id = free_creature_id(world, intent.name)
@@ -142,6 +144,11 @@ def creature_stopped(world: World, intent: StopCreature) -> Decision:
 def privilege_granted(world: World, intent: GrantPrivilege) -> Decision:
     """A creature may change its graph from now on."""
     creature = the_creature(world, intent.creature)
+    if intent.by in world.creatures:
+        raise Refused(
+            f"{intent.by} is a creature, and privilege is given only from outside.",
+            "Let somebody outside the graph grant it.",
+        )
     if creature.is_privileged:
         return Decision(subject=creature.id)
     return _one_fact(world, creature, kinds.PRIVILEGE_GRANTED, PrivilegeGranted(creature.id, intent.by))
@@ -220,7 +227,12 @@ def wire_gone(world: World, wire_id: str, reason: str) -> Fact:
 
 def session_forked(world: World, intent: Fork) -> Decision:
     """A session that shares the past up to an event. It seals nothing and has no live creatures."""
-    parent = world.sessions[intent.session_id]
+    parent = the_session(world, intent.session_id)
+    if not 1 <= intent.upto <= parent.head:
+        raise Refused(
+            f"Session {intent.session_id} has no event {intent.upto}.",
+            f"Fork at one of its {parent.head} events.",
+        )
     session_id = session_id_for("fork", (intent.session_id,), len(parent.children or ()))
     graph_id = graph_id_for(session_id)
     opens = Segment(

@@ -12,11 +12,11 @@ from hashlib import blake2b
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import RESERVED_ACTORS
-from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
+from glasshouse.world.state import ChannelState, CreatureState, GraphState, SessionState, World
 
 name_chars_max = 64
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_CHANNEL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~[0-9]+)?")
+_NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~[0-9]{1,9})?")
 
 
 def short_hash(*parts: str) -> str:
@@ -45,19 +45,29 @@ def wire_id_for(source: str, target: str) -> str:
 
 
 def check_name(noun: str, name: str) -> None:
-    """Refuse a creature's name or handle that could be mistaken for something else."""
+    """Refuse a creature's name that could be mistaken for something else."""
     _check(noun, name, _NAME)
-    if name in RESERVED_ACTORS:
+    _check_not_reserved(noun, name)
+
+
+def check_handle(handle: str) -> None:
+    """Refuse a handle that could be mistaken for something else. A number as in `ada~2` may follow."""
+    _check("handle", handle, _NUMBERED_NAME)
+    _check_not_reserved("handle", handle)
+
+
+def _check_not_reserved(noun: str, name: str) -> None:
+    if name.partition("~")[0] in RESERVED_ACTORS:
         raise Refused(f"{name!r} is the engine's own name.", f"Choose another {noun}.")
 
 
 def check_channel_name(name: str) -> None:
     """Refuse a malformed channel name."""
-    _check("channel name", name, _CHANNEL_NAME)
+    _check("channel name", name, _NUMBERED_NAME)
 
 
 def _check(noun: str, name: str, pattern: re.Pattern[str]) -> None:
-    if len(name) > name_chars_max or not pattern.fullmatch(name):
+    if len(name.partition("~")[0]) > name_chars_max or not pattern.fullmatch(name):
         raise Refused(
             f"{name!r} is no {noun}.",
             f"Use lower-case letters, digits, '-' and '_', {name_chars_max} characters at most.",
@@ -83,6 +93,14 @@ def the_graph(world: World, graph_id: str) -> GraphState:
     found = world.graphs.get(graph_id)
     if found is None:
         raise UnknownName(noun="open graph", name=graph_id, known=world.graphs)
+    return found
+
+
+def the_session(world: World, session_id: str) -> SessionState:
+    """A session by id, or a refusal."""
+    found = world.sessions.get(session_id)
+    if found is None:
+        raise UnknownName(noun="session", name=session_id, known=world.sessions)
     return found
 
 

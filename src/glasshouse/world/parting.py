@@ -29,6 +29,8 @@ from glasshouse.world.topology import LISTEN, SEND, Edge, Node, parted
 def disconnected(world: World, intent: Disconnect) -> Decision:
     """`source` no longer sends and `target` no longer listens, where both did."""
     source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    if source.id == target.id:
+        raise Refused(f"{source.handle} cannot be disconnected from itself.", "Name another creature.")
     graph = world.graphs[source.graph_id]
     channels = _channels_between(world, graph, source, target, intent.channel)
     facts: list[Fact] = []

@@ -57,7 +57,7 @@ class Register(msgspec.Struct):
         del self.owners[name]
         stem, mark, number = name.partition("~")
         if mark and self.lowest_free is not None:
-            self.lowest_free[stem] = min(self.lowest_free.get(stem, 2), int(number))
+            self.lowest_free[stem] = max(2, min(self.lowest_free.get(stem, 2), int(number)))
 
 
 def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import (
+    all_decoded,
     canonical_json,
     decoded,
     encoded,
@@ -78,6 +79,16 @@ def test_bytes_nested_without_end_are_refused_in_words_too() -> None:
 
     with pytest.raises(BadEvent, match="These bytes are no event"):
         decoded(body)
+    with pytest.raises(BadEvent, match="These bytes are no event"):
+        all_decoded([(1, body)])
+
+
+def test_many_events_are_decoded_with_their_positions_as_one_by_one() -> None:
+    events = [an_event(seq=seq, payload={"n": seq}) for seq in range(1, 4)]
+
+    back = all_decoded((seq + 10, encoded(event)) for seq, event in enumerate(events))
+
+    assert back == [decoded(encoded(event), n) for n, event in enumerate(events, start=10)]
 
 
 def part_of_size(size: int) -> Json:
@@ -127,10 +138,11 @@ def test_three_parts_that_fit_one_by_one_pass_together() -> None:
 def test_a_number_that_json_cannot_carry_is_refused(
     number: float, part: str, wrap: Callable[[float], object]
 ) -> None:
-    event = an_event(**{part: {"score": wrap(number)}})
+    world = HandWorld()
+    world.add("echo")
 
     with pytest.raises(BadEvent) as refusal:
-        encoded_within_bounds(event)
+        world.do(Say("echo", (draft_with(part, {"score": wrap(number)}),)))
 
     assert "NaN or infinity" in refusal.value.reason
     assert "null" in refusal.value.instead

@@ -85,7 +85,6 @@ def test_a_name_alone_makes_a_worker_that_hears_and_speaks() -> None:
     ("given", "heard"),
     [
         ({}, ("agent.spoke",)),
-        ({"subscribes_to": None}, ("agent.spoke",)),
         ({"subscribes_to": []}, ()),
         ({"subscribes_to": ["question.asked"]}, ("question.asked",)),
         ({"schedule": {"tick_every": 1}}, ()),

@@ -175,6 +175,11 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
         "cy does not send on cellar.",
         "Connect it to somebody there first.",
     ),
+    "a line caused by what never happened": (
+        lambda w: Say("ada", (line(),), f"{w.session_of('ada')}.900"),
+        "happened, so it can cause nothing.",
+        "Give the id of an event, or none.",
+    ),
     "a fork of no session": (lambda w: Fork("s-0", "s-0.1", 1), "no session is called 's-0'", "There is s-"),
 }
 

@@ -3,10 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.views.lineage import session_of
 from glasshouse.world.lineage import (
-    agents_of,
+    Span,
     ancestors_of,
     descendants_of,
     moment_of,
@@ -185,6 +187,46 @@ def test_imported_segments_of_one_ordinal_are_read_in_the_order_of_their_names()
     assert {(span.session_id, span.first, span.last) for span in spans} == {("s-a", 2, 2), ("s-b", 1, 1)}
 
 
+@pytest.mark.parametrize("page_events", range(1, 12))
+def test_a_page_never_ends_within_a_moment_that_an_older_segment_shares(page_events: int) -> None:
+    long_but_younger = Span("s-long", ordinal=9, base=0, first=1, last=10)
+    short_but_older = Span("s-short", ordinal=1, base=4, first=1, last=3)
+
+    read_in_order = [
+        moment
+        for page in pages([long_but_younger, short_but_older], page_events)
+        for moment in sorted((s.base + seq, s.ordinal) for s in page for seq in range(s.first, s.last + 1))
+    ]
+
+    assert read_in_order == sorted(read_in_order)
+    assert len(read_in_order) == 13
+
+
+def test_a_page_of_many_parallel_segments_is_no_larger_than_one_of_few() -> None:
+    made = Segments()
+    roots = [made.begin() for _ in range(20)]
+    for root in roots:
+        made.write(root, 999)
+    spans = [span_of(made.world.sessions[root].segment, 1, 1_000) for root in roots]
+
+    sizes = [sum(span.last - span.first + 1 for span in page) for page in pages(spans, 100)]
+
+    assert sum(sizes) == 20_000
+    assert max(sizes) < 200
+
+
+def test_a_family_is_told_oldest_first_even_if_its_oldest_was_imported_from_a_busier_house() -> None:
+    made = Segments()
+    imported = made.begin()
+    state = made.world.sessions[imported]
+    state.segment = replace(state.segment, ordinal=70, is_imported=True)
+    child = made.fork(imported, 1)
+    grandchild = made.fork(child, 1)
+
+    assert ancestors_of(made.world.sessions, grandchild) == [imported, child]
+    assert descendants_of(made.world.sessions, imported) == [child, grandchild]
+
+
 def test_an_unknown_session_is_refused_with_the_likely_meant_one() -> None:
     made = Segments()
     made.begin()
@@ -249,7 +291,7 @@ def test_the_agents_of_a_session_are_all_who_were_in_its_graph_while_it_was_writ
     made, seen = lived(numbers)
 
     for session, creatures in seen.items():
-        agents = agents_of(made.world.sessions, session)
+        agents = session_of(made.world, session).agents
 
         assert set(agents) == creatures
         assert len(agents) == len(creatures)
@@ -266,5 +308,5 @@ def test_the_agents_of_a_fork_are_those_who_were_there_at_the_event_it_forks_fro
 
     fork = made.fork(both_there)
 
-    assert agents_of(made.world.sessions, fork) == ["ada", "bo"]
-    assert set(agents_of(made.world.sessions, both_there.session_id)) == {"ada", "bo", "cy"}
+    assert set(session_of(made.world, fork).agents) == {"ada", "bo"}
+    assert set(session_of(made.world, both_there.session_id).agents) == {"ada", "bo", "cy"}

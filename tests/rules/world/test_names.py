@@ -10,7 +10,6 @@ from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
     check_name,
-    free_name,
     graph_id_for,
     name_chars_max,
     session_id_for,
@@ -19,6 +18,7 @@ from glasshouse.world.names import (
     the_graph,
     wire_id_for,
 )
+from glasshouse.world.register import Register, free_name
 from tests.rules.worlds_by_hand import HandWorld, chain, payloads_of
 
 BAD_NAMES = [
@@ -73,19 +73,54 @@ def test_the_engines_own_names_are_refused_for_creatures_and_fine_for_channels(n
     check_channel_name(name)
 
 
-@given(st.sampled_from(["talk", "talk~2", "talk~7", "a"]), st.sets(st.integers(1, 6)))
-def test_the_next_free_name_is_the_smallest_number_that_is_not_taken(name: str, numbers: set[int]) -> None:
+NAMES = ["talk", "talk~0", "talk~1", "talk~01", "talk~2", "talk~3", "talk~4", "talk~6", "walk"]
+
+
+def next_free(name: str, taken: set[str]) -> str:
     stem = name.split("~", maxsplit=1)[0]
-    taken = {stem if n == 1 else f"{stem}~{n}" for n in numbers} | {name}
+    numbered = (f"{stem}~{number}" for number in range(2, 99))
+    return name if name not in taken else next(free for free in numbered if free not in taken)
 
-    free = free_name(name, taken)
 
-    assert free not in taken
-    assert all(f"{stem}~{n}" in taken for n in range(2, int(free.partition("~")[2])))
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.sampled_from(NAMES)), max_size=25))
+def test_the_next_free_name_is_the_smallest_number_that_nobody_has(
+    steps: list[tuple[bool, bool, str]],
+) -> None:
+    registers, taken = (Register(), Register()), (set[str](), set[str]())
+    for which, is_taken, name in steps:
+        if is_taken:
+            registers[which].take(name, "somebody")
+            taken[which].add(name)
+        else:
+            registers[which].release(name, "somebody")
+            taken[which].discard(name)
+
+    for name in NAMES:
+        assert free_name(name, registers[0]) == next_free(name, taken[0])
+        assert free_name(name, *registers) == next_free(name, taken[0] | taken[1])
+        assert free_name(name, *registers, also_taken={"talk~2": ""}) == next_free(
+            name, taken[0] | taken[1] | {"talk~2"}
+        )
+
+
+def test_a_name_stays_with_whom_it_is_until_that_one_gives_it_back() -> None:
+    register = Register()
+    register.take("talk", "first")
+
+    register.take("talk", "second")
+    register.release("talk", "second")
+    assert register["talk"] == "first"
+    register.release("talk", "first")
+
+    assert "talk" not in register
+    assert len(register) == 0
 
 
 def test_a_name_that_is_free_stays_as_it_is() -> None:
-    assert free_name("talk~5", {"talk"}) == "talk~5"
+    register = Register()
+    register.take("talk", "somebody")
+
+    assert free_name("talk~5", register) == "talk~5"
 
 
 def test_a_creature_id_is_its_name_and_after_that_numbered_even_when_the_first_is_gone() -> None:

@@ -30,7 +30,7 @@ from tests.rules.world.shape import (
 T = TypeVar("T")
 
 NAMES = st.sampled_from(["ada", "bo", "cy"])
-PLACES = st.sampled_from(["talk", "den", "commons", "talk~1"])
+PLACES = st.sampled_from(["talk", "den", "commons", "talk~2"])
 PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "commons", "talk~2"])
 PICKS = st.integers(0, 40)
 EMITS = (kinds.AGENT_SPOKE, kinds.TOOL_CALLED, "question.asked")
@@ -158,7 +158,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
 
     # The calls
 
-    @rule(name=NAMES, heard=HEARD, into=st.none() | PICKS, handle=st.sampled_from([None, None, "ada", "zed"]),
+    @rule(name=NAMES, heard=HEARD, into=st.none() | PICKS, handle=st.sampled_from([None, None, "ada", "zed", "ada~2"]),
           parent=st.none() | PICKS, is_privileged=st.booleans())  # fmt: skip
     def add(
         self, name: str, heard: tuple[str, ...], into: int | None, handle: str | None, parent: int | None,
@@ -272,6 +272,9 @@ class RulesOfTheGraph(RuleBasedStateMachine):
             channel = places[place % len(places)] if places and place is not None else None
             causes = [*[event for event, _ in member.mailbox], None, next(iter(self.batch_ends))]
             caused_by = causes[cause % len(causes)]
+        self.say(name, kind, channel, caused_by)
+
+    def say(self, name: str, kind: str, channel: str | None, caused_by: str | None) -> None:
         draft = Draft(kind=kind, channel=channel, payload={"text": f"line {len(self.bodies)}"})
 
         def expected() -> Outcome:
@@ -281,6 +284,22 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         played = self.play(expected, lambda: self.terrarium.append(name, draft, caused_by=caused_by))
         if played is not None:
             assert (played[1].payload, played[1].actor) == (draft.payload, name)
+
+    @rule(pick=PICKS, lines=st.integers(1, 3), settles=st.booleans())
+    def rest(self, pick: int, lines: int, settles: bool) -> None:
+        """A listener rests while others speak on one of its channels, wakes, and perhaps answers all at once."""
+        heard = sorted(edge for edge in self.model.edges if edge[2] == "listen")
+        if not heard:
+            return
+        name, place, _ = heard[pick % len(heard)]
+        speakers = sorted(a for a, p, how in self.model.edges if (p, how) == (place, "send") and a != name)
+        self.start_or_stop(list(self.model.members).index(name) % 39, is_running=False)
+        for speaker in speakers[:1] * lines:
+            self.say(speaker, kinds.AGENT_SPOKE, self.model.places[place].name, None)
+        self.start_or_stop(list(self.model.members).index(name) % 39, is_running=True)
+        mailbox = self.model.members[name].mailbox
+        if settles and mailbox:
+            self.say(name, kinds.AGENT_SPOKE, None, mailbox[-1][0])
 
     @rule(pick=PICKS, at=st.integers(0, 200))
     def fork(self, pick: int, at: int) -> None:
@@ -337,4 +356,4 @@ async def _ids_of_mail(terrarium: Terrarium, name: str) -> list[str]:
 
 TestRulesOfTheGraph = RulesOfTheGraph.TestCase
 if os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci") == "ci":
-    TestRulesOfTheGraph.settings = settings(max_examples=160, stateful_step_count=40)
+    TestRulesOfTheGraph.settings = settings(max_examples=200, stateful_step_count=40)

@@ -143,15 +143,18 @@ async def test_a_channel_named_by_the_engine_takes_no_name_that_a_rename_takes()
         assert {channel.name for channel in t.environment(graph.id).channels} == set(graph.channels)
 
 
-async def test_the_next_free_number_is_never_below_two() -> None:
+async def test_a_freed_number_is_given_again_and_none_is_below_two() -> None:
     async with terrarium_on(MemoryStore()) as t:
         ada, *_ = await chain(t, "ada", "bo")
-        await t.add_channel(ada.graph_id, "ada-bo~1")
-        await t.remove_channel(ada.graph_id, "ada-bo~1")
+        await t.connect("ada", "bo")
+        await t.connect("ada", "bo")
+        await t.remove_channel(ada.graph_id, "ada-bo~2")
 
         await t.connect("ada", "bo")
 
-        assert t.graph(ada.graph_id).channels == ("ada-bo", "ada-bo~2")
+        assert set(t.graph(ada.graph_id).channels) == {"ada-bo", "ada-bo~2", "ada-bo~3"}
+        with pytest.raises(Refused, match="no channel name"):
+            await t.add_channel(ada.graph_id, "ada-bo~1")
 
 
 async def test_on_a_split_channels_go_with_their_members_and_empty_ones_stay() -> None:
