@@ -16,7 +16,7 @@ from glasshouse.world.state import ChannelState, CreatureState, GraphState, Sess
 
 name_chars_max = 64
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~[0-9]{1,9})?")
+_NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~([2-9]|[1-9][0-9]{1,8}))?")
 
 
 def short_hash(*parts: str) -> str:
