@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 names_shown_max = 8
+names_compared_max = 2_000
 
 
 class GlasshouseError(Exception):
@@ -47,7 +48,12 @@ class UnknownName(Refused, LookupError):
 
     def __init__(self, *, noun: str, name: str, known: Iterable[str] = (), where: str = "") -> None:
         everybody = sorted(known)
-        close = get_close_matches(name, everybody, n=names_shown_max)
+        alike = (
+            [other for other in everybody if other[:1] == name[:1]]
+            if len(everybody) > names_compared_max
+            else everybody
+        )
+        close = get_close_matches(name, alike[:names_compared_max], n=names_shown_max)
         shown = [*close, *(other for other in everybody if other not in close)]
         reason = f"{where}{': ' if where else ''}no {noun} is called {name!r}."
         super().__init__(reason, _advice(noun, close, shown))

@@ -70,6 +70,9 @@ ENGINE: Final = frozenset(
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
 """Kinds a creature's act may append on its way; every other kind ends the act."""
 
+WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
+"""Kinds that end an act with nothing to hand on: output wires do not carry them."""
+
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 well_formed_cache: Final[set[str]] = set()

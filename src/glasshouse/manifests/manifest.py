@@ -10,10 +10,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.world.names import check_name
+
+number_max = 1_000_000
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 
@@ -27,20 +30,20 @@ class Voice(_Strict):
 
     examples: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-    say_words_max: int = Field(default=40, ge=1)
+    say_words_max: int = Field(default=40, ge=1, le=number_max)
 
 
 class Schedule(_Strict):
     """When a creature acts unasked. Without `tick_every`: never."""
 
-    tick_every: int | None = Field(default=None, ge=1)
+    tick_every: int | None = Field(default=None, ge=1, le=number_max)
     together: bool = False
 
 
 class Memory(_Strict):
     """How much a creature keeps in mind."""
 
-    window: int = Field(default=8, ge=0)
+    window: int = Field(default=8, ge=0, le=number_max)
 
 
 def _ticks(schedule: object) -> bool:
@@ -78,7 +81,10 @@ class Manifest(_Strict):
     @field_validator("name")
     @classmethod
     def _name_is_sound(cls, name: str) -> str:
-        check_name("creature name", name)
+        try:
+            check_name("creature name", name)
+        except Refused as refusal:
+            raise ValueError(str(refusal)) from refusal
         return name
 
     @field_validator("subscribes_to", "may_emit")

@@ -58,7 +58,7 @@ class Agenda(msgspec.Struct):
                     self._owe(world, world.creatures[name], event)
         elif event.graph_id in world.graphs:
             self._owe_members(world, event)
-        if event.actor in world.wires_of and ends_its_act(event):
+        if event.actor in world.wires_of and ends_its_act(event) and event.kind not in kinds.WITHOUT_A_LINE:
             self._owe_wired(world, event)
 
     def _owe_members(self, world: World, event: Event) -> None:
