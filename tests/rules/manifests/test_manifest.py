@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.manifests.manifest import Manifest, Schedule, Voice
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
@@ -55,6 +54,8 @@ def test_an_unknown_field_is_refused_and_its_place_named(where: str, manifest: d
         ("schedule", {"tick_every": 0}),
         ("memory", {"window": -1}),
         ("voice", {"say_words_max": 0}),
+        ("voice", {"say_words_max": 2**70}),
+        ("memory", {"window": 2**70}),
         ("subscribes_to", "agent.spoke"),
         ("may_emit", "agent.spoke"),
         ("persona", 7),
@@ -123,7 +124,7 @@ def test_a_malformed_kind_is_refused_with_an_example(field: str, kind: str) -> N
 
 @pytest.mark.parametrize("name", ["conductor", "terrarium", "visitor", "Ada", "ada~2", "", "a b", "a" * 65])
 def test_a_name_that_is_reserved_or_malformed_is_refused_in_words(name: str) -> None:
-    with pytest.raises((Refused, ValidationError)) as refusal:
+    with pytest.raises(ValidationError) as refusal:
         Manifest(name=name)
 
     assert "lower-case letters" in str(refusal.value) or "Choose another" in str(refusal.value)

@@ -264,6 +264,16 @@ def test_two_stops_make_two_bundles() -> None:
     assert made.owed("bo") == [second.id]
 
 
+def test_an_act_that_ends_without_a_line_hands_nothing_over_by_wires() -> None:
+    made = talkers("ada", "bo")
+    made.wire("ada", "bo")
+    made.wire("bo", "ada")
+
+    made.say("ada", kind=kinds.AGENT_PASSED)
+
+    assert made.owed("bo") == []
+
+
 def test_a_wire_to_a_stopped_creature_waits_in_its_bundle_too() -> None:
     made = table("ada", "bo")
     made.wire("ada", "bo")
