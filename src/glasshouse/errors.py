@@ -19,11 +19,12 @@ Each message is a whole sentence that says what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
+from itertools import islice
 
 names_shown_max = 8
-names_compared_max = 2_000
+names_compared_max = 500
 
 
 class GlasshouseError(Exception):
@@ -44,31 +45,32 @@ class BadEvent(Refused, ValueError):
 
 
 class UnknownName(Refused, LookupError):
-    """Nothing is called that; `known` holds what is, the likeliest first."""
+    """Nothing is called that; `known` holds some of what is, the likeliest first."""
 
-    def __init__(self, *, noun: str, name: str, known: Iterable[str] = (), where: str = "") -> None:
-        everybody = sorted(known)
-        alike = (
-            [other for other in everybody if other[:1] == name[:1]]
-            if len(everybody) > names_compared_max
-            else everybody
-        )
-        close = get_close_matches(name, alike[:names_compared_max], n=names_shown_max)
-        shown = [*close, *(other for other in everybody if other not in close)]
+    def __init__(self, *, noun: str, name: object, known: Collection[str] = (), where: str = "") -> None:
+        compared = list(islice(known, names_compared_max))
+        compared += [numbered for numbered in _numbered(str(name)) if numbered in known]
+        close = get_close_matches(str(name), compared, n=names_shown_max)
+        shown = [*close, *(other for other in sorted(compared) if other not in close)][:names_shown_max]
         reason = f"{where}{': ' if where else ''}no {noun} is called {name!r}."
-        super().__init__(reason, _advice(noun, close, shown))
+        super().__init__(reason, _advice(noun, close, shown, len(known)))
         self.noun = noun
-        self.name = name
+        self.name = str(name)
         self.known = tuple(shown)
 
 
-def _advice(noun: str, close: list[str], known: list[str]) -> str:
+def _numbered(name: str) -> list[str]:
+    stem = name.partition("~")[0]
+    return [stem, *(f"{stem}~{n}" for n in range(2, names_shown_max))]
+
+
+def _advice(noun: str, close: list[str], shown: list[str], count: int) -> str:
     if close:
         return f"Did you mean {close[0]!r}?"
-    if not known:
+    if not shown:
         return f"There is no {noun} yet."
-    more = "" if len(known) <= names_shown_max else f" and {len(known) - names_shown_max} more"
-    return f"There is {', '.join(known[:names_shown_max])}{more}."
+    more = "" if count <= len(shown) else f" and {count - len(shown):,} more"
+    return f"There is {', '.join(shown)}{more}."
 
 
 class BudgetExceeded(GlasshouseError):

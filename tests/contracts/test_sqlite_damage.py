@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Draft, Event, Manifest, SqliteStore, StoreDamaged, Terrarium
+from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, StoreDamaged, StoreFailed, Terrarium
 from tests.contracts.writing import one_batch, opening, root, span
 
 ADA = root("ada")
@@ -71,13 +71,26 @@ async def test_the_database_of_another_program_is_no_store_and_stays_untouched(
     assert path.read_bytes() == before
 
 
-async def test_a_folder_is_no_store(path: Path) -> None:
+@pytest.mark.parametrize("is_guest", [False, True])
+async def test_a_folder_is_no_store_and_gets_no_lock(path: Path, is_guest: bool) -> None:
     path.mkdir()
 
-    with pytest.raises(Exception, match=r"show\.glasshouse cannot be opened") as raised:
-        await SqliteStore(path).open("house-one")
+    with pytest.raises(StoreFailed, match=r"show\.glasshouse cannot be opened, for it is a folder"):
+        await SqliteStore(path, is_guest=is_guest).open("house-one")
 
-    assert type(raised.value).__name__ == "StoreFailed"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", [".", "/"])
+async def test_a_folder_without_a_name_of_its_own_is_no_store(name: str) -> None:
+    with pytest.raises(StoreFailed, match="it is a folder"):
+        await SqliteStore(name).open("house-one")
+
+
+@pytest.mark.parametrize("name", ["", ":memory:", Path(":memory:")])
+def test_a_store_without_a_file_is_refused_in_favour_of_memory(name: str | Path) -> None:
+    with pytest.raises(Refused, match=r"needs the name of a file.*MemoryStore\(\)"):
+        SqliteStore(name)
 
 
 @pytest.mark.parametrize("kept", [1, 99, 100, 600, page_bytes, 3 * page_bytes, -page_bytes, -1])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from glasshouse import Draft, Event, Manifest, Terrarium, digest_of, kinds
-from glasshouse.events.codec import content_of, decoded
+from glasshouse.events.codec import content_of, raw_decoded
 
 Role = Literal["spectator", "audience", "director"]
 Line = dict[str, Any]
@@ -49,7 +49,7 @@ def rewrite(path: Path, lines: list[Line]) -> None:
 
 def seal(path: Path, lines: list[Line]) -> None:
     """Write lines as somebody would who knows how the last one is made."""
-    events = [decoded(json.dumps(line).encode()) for line in lines if "id" in line]
+    events = [raw_decoded(json.dumps(line).encode()) for line in lines if "id" in line]
     rewrite(path, [*lines[:-1], {"end": {"events": len(events), "digest": digest_of(events)}}])
 
 

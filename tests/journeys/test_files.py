@@ -1,20 +1,29 @@
 """Sessions as files: carried by role, read back, grown from; broken ones refused with the file, the line and what to do."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import random
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from glasshouse import (
+    Event,
     ImportConflict,
+    Manifest,
+    MemoryStore,
     Refused,
+    Session,
     SqliteStore,
+    StoreFailed,
     Terrarium,
     digest_of,
     kinds,
 )
+from glasshouse.runtime.portable import short_reads_max
+from glasshouse.runtime.ports import Batch
+from glasshouse.world.lineage import Span
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, rewrite, said, seal, state_of
 
 
@@ -206,6 +215,89 @@ async def test_one_file_imported_by_two_at_once_is_taken_in_once(
     assert [event.position async for event in there.history(first.id)] == [
         event.position for event in await there.events(first.id)
     ]
+
+
+class SlowStore(MemoryStore):
+    """Lets everybody else have a turn before it commits, and before it reads."""
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        await turns_of_the_others(20)
+        return await super().commit(batches)
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        await turns_of_the_others(2)
+        return await super().read(spans)
+
+
+async def turns_of_the_others(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_one_file_imported_by_eight_at_once_under_load_is_one_session(
+    here: Terrarium, tmp_path: Path, seed: int
+) -> None:
+    session_id = await a_play(here)
+    short = await here.export(session_id, tmp_path / "short.glass", role="director")
+    await here.append("ada", said("and then"))
+    long = await here.export(session_id, tmp_path / "long.glass", role="director")
+    waits = [random.Random(seed).randrange(40) for _ in range(8)]
+    async with Terrarium(SlowStore()) as there:
+        zoe = await there.add_creature(Manifest(name="zoe"))
+
+        async def imported(path: Path, wait: int) -> Session:
+            await turns_of_the_others(wait)
+            return await there.import_file(path)
+
+        async with asyncio.TaskGroup() as tasks:
+            load = [tasks.create_task(there.append(zoe.id, said(f"{n}"))) for n in range(50)]
+            imports = [
+                tasks.create_task(imported(long if n % 2 else short, wait)) for n, wait in enumerate(waits)
+            ]
+
+        assert {task.result().id for task in imports} == {session_id}
+        assert len({task.result().seq for task in load}) == 50
+        assert contents(await there.events(session_id)) == contents(await here.events(session_id))
+        children = [
+            there.session(name).child_session_ids for name in there.session(session_id).parent_session_ids
+        ]
+        assert [names.count(session_id) for names in children] == [1] * len(children)
+
+
+class ShortStore(MemoryStore):
+    """Gives one event less than it was asked for, for so many reads of one segment."""
+
+    reads_to_fail = 0
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        found = await super().read(spans)
+        if self.reads_to_fail and len(spans) == 1:
+            self.reads_to_fail -= 1
+            return found[:-1]
+        return found
+
+
+async def test_a_read_that_comes_up_short_is_looked_at_again(here: Terrarium, tmp_path: Path) -> None:
+    path = await here.export(await a_play(here), tmp_path / "play.glass")
+    store = ShortStore()
+    async with Terrarium(store) as there:
+        first = await there.import_file(path)
+        store.reads_to_fail = short_reads_max - 1
+
+        assert await there.import_file(path) == first
+        assert store.reads_to_fail == 0
+
+
+async def test_a_store_that_stays_short_is_told_in_words(here: Terrarium, tmp_path: Path) -> None:
+    path = await here.export(await a_play(here), tmp_path / "play.glass")
+    store = ShortStore()
+    async with Terrarium(store) as there:
+        await there.import_file(path)
+        store.reads_to_fail = 10 * short_reads_max
+
+        with pytest.raises(StoreFailed, match="import again"):
+            await there.import_file(path)
 
 
 @pytest.mark.parametrize("role", ROLES)

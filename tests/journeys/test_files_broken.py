@@ -4,15 +4,20 @@
 import asyncio
 import gzip
 import json
+import os
 import random
+import stat
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from glasshouse import Manifest, Refused, SqliteStore, StoreFailed, Terrarium
+from glasshouse.runtime import portable
 from tests.journeys.carrying import Line, a_play, lines_of, rewrite, said, seal
 
 
@@ -232,9 +237,62 @@ def say_a_segment_twice(lines: list[Line]) -> None:
     lines.insert(2, lines[1])
 
 
+def parts_of(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if "segment" in line]
+
+
+def count_from(place: str, number: int) -> Callable[[list[Line]], None]:
+    """A lie about a number of the last segment, which has a parent; its events keep in step with it."""
+
+    def lie(lines: list[Line]) -> None:
+        segment = parts_of(lines)[-1]["segment"]
+        segment[place] = number
+        for line in lines:
+            if line.get("session_id") == segment["id"]:
+                line["lamport"] = segment["base"] + line["seq"]
+
+    return lie
+
+
+def claim_more_events_than_any_machine_holds(lines: list[Line]) -> None:
+    parts_of(lines)[-1]["upto"] = 2**61
+
+
+def claim_more_events_than_can_be_counted(lines: list[Line]) -> None:
+    parts_of(lines)[-1]["upto"] = 2**70
+
+
+def see_less_than_nothing_of_a_parent(lines: list[Line]) -> None:
+    parts_of(lines)[-1]["segment"]["parents"][0]["upto"] = -(2**70)
+
+
+def begin_before_the_parents_end(lines: list[Line]) -> None:
+    count_from("base", parts_of(lines)[-1]["segment"]["base"] - 1)(lines)
+
+
+def name_a_parent_twice(lines: list[Line]) -> None:
+    parts_of(lines)[-1]["segment"]["parents"] *= 2
+
+
+def leave_the_last_batch_open(lines: list[Line]) -> None:
+    parts_of(lines)[-1]["inner"].append(parts_of(lines)[-1]["upto"])
+
+
 @pytest.mark.parametrize(
     "lie",
     [
+        count_from("ordinal", -1),
+        count_from("ordinal", 2**62),
+        count_from("ordinal", 2**70),
+        count_from("base", -1),
+        count_from("base", 2**62),
+        count_from("base", 2**70),
+        claim_more_events_than_any_machine_holds,
+        claim_more_events_than_can_be_counted,
+        see_less_than_nothing_of_a_parent,
+        begin_before_the_parents_end,
+        name_a_parent_twice,
+        leave_the_last_batch_open,
         lose_a_parent,
         claim_another_session,
         break_an_attachment,
@@ -254,6 +312,70 @@ async def test_a_made_up_file_is_refused_and_nothing_of_it_is_kept(
     assert path.name in await refused(there, path)
 
 
+# Many segments
+
+
+def a_chain(path: Path, segments: int) -> Path:
+    """A sound file of so many segments, each grown from the one before, each with one event."""
+    names = [f"s-{n:016x}" for n in range(segments)]
+    head = {"glass": 1, "session": names[-1], "role": "director", "is_redacted": False, "segments": segments}
+    parts: list[Line] = []
+    events: list[Line] = []
+    for n, name in enumerate(names):
+        parents = [{"session_id": names[n - 1], "upto": 1}] if n else []
+        segment = {"id": name, "graph_id": "g", "ordinal": n, "base": n, "parents": parents}
+        origin = {"origin": "fork", "at": f"{names[n - 1]}.1"} if n else {"origin": "root"}
+        parts.append({"segment": segment | origin, "upto": 1, "inner": []})
+        place = {
+            "id": f"{name}.1",
+            "session_id": name,
+            "graph_id": "g",
+            "seq": 1,
+            "lamport": n + 1,
+            "turn": 0,
+        }
+        told = {"actor": "ada", "kind": "agent.spoke", "payload": {"text": f"{n}"}}
+        events.append(place | told | {"created_at": "2026-01-01T00:00:00Z"})
+    seal(path, [head, *parts, *events, {"end": {}}])
+    return path
+
+
+def steps_of_reading(path: Path) -> int:
+    """How many steps of the interpreter it takes to read and check a file, counted in the module of files alone."""
+    steps = 0
+
+    def trace(frame: FrameType, event: str, _arg: object) -> Any:
+        nonlocal steps
+        if frame.f_code.co_filename != portable.__file__ and frame.f_back is not None:
+            return None
+        frame.f_trace_opcodes = True
+        steps += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        portable.read_file(path)
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+def test_twice_the_segments_take_about_twice_the_steps(tmp_path: Path) -> None:
+    few = steps_of_reading(a_chain(tmp_path / "few.jsonl", 150))
+    many = steps_of_reading(a_chain(tmp_path / "many.jsonl", 300))
+
+    assert few > 150
+    assert many < 2.2 * few
+
+
+async def test_a_file_of_thousands_of_segments_is_taken_in(there: Terrarium, tmp_path: Path) -> None:
+    session = await there.import_file(a_chain(tmp_path / "chain.jsonl", 3_000))
+
+    told = await there.events(session.id)
+    assert [event.payload["text"] for event in told] == [f"{n}" for n in range(3_000)]
+
+
 # Writing
 
 
@@ -263,6 +385,59 @@ async def test_a_place_that_does_not_exist_is_refused_in_words(tmp_path: Path) -
 
         with pytest.raises(StoreFailed, match=r"play\.glass cannot be written .*Choose another place"):
             await here.export(session_id, tmp_path / "nowhere" / "play.glass")
+
+
+@pytest.mark.parametrize("place", ["", ".", "..", "/", "a\0b", "\ud800.glass", "folder", "folder/.."])
+async def test_what_cannot_name_a_file_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+
+        with pytest.raises(Refused, match="is no place for a file.*Name a file"):
+            await here.export(session_id, place)
+
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["folder"]
+
+
+@pytest.mark.parametrize("place", ["file/play.glass", "n" * 300, "file/deep/play.glass"])
+async def test_a_place_that_no_file_can_have_is_told_in_words(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("no folder")
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+
+        with pytest.raises(StoreFailed, match="cannot be written .*Choose another place"):
+            await here.export(session_id, tmp_path / place)
+
+
+@pytest.mark.parametrize("place", ["", "a\0b", "\ud800.glass", "n" * 300])
+async def test_what_cannot_name_a_file_is_not_read_either(there: Terrarium, place: str) -> None:
+    with pytest.raises(Refused, match="Check the path|cannot be read"):
+        await there.import_file(place)
+
+
+async def test_a_finished_file_and_then_its_name_are_made_to_outlast_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "play.glass"
+    synced: list[tuple[bool, bool, bool]] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        about = os.fstat(descriptor)
+        is_folder = stat.S_ISDIR(about.st_mode)
+        synced.append((is_folder, is_folder and os.path.samestat(about, tmp_path.stat()), path.exists()))
+        fsync(descriptor)
+
+    async with Terrarium() as here:
+        session_id = await a_play(here)
+        monkeypatch.setattr(os, "fsync", noted)
+
+        await here.export(session_id, path)
+
+    assert synced == [(False, False, False), (True, True, True)]
 
 
 @pytest.mark.parametrize("name", ["play.jsonl", "play.glass"])

@@ -8,6 +8,7 @@ import pytest
 from glasshouse import BadEvent, MemoryStore, Refused, StoreError, Terrarium, kinds
 from glasshouse.events.codec import encoded
 from glasshouse.runtime import ledger
+from glasshouse.runtime.folding import snapshot_key
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import GatedStore, StoreAround
 from tests.runtime.troupe import (
@@ -307,9 +308,9 @@ async def test_a_snapshot_in_the_middle_of_a_commit_leaves_out_nothing_behind_it
     async with terrarium_on(store) as t:
         await born(t, "ada", "bo", "cy")
         monkeypatch.setattr(ledger, "snapshot_events_min", t._ledger._events_since_snapshot + 1)
-        monkeypatch.setattr(ledger, "snapshot_events_per_record", 0)
+        monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
 
         await asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "cy"), t.append("cy", line("hi", None)))
 
-        assert await store.snapshot("", "world", ledger.snapshot_key()) is not None
+        assert await store.snapshot("", "world", snapshot_key()) is not None
         await check_folds_agree(t, store)

@@ -207,7 +207,7 @@ async def test_a_ledger_that_somebody_else_wrote_into_answers_every_call() -> No
 
 async def test_a_snapshot_that_fails_raises_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "snapshot_events_min", 4)
-    monkeypatch.setattr(ledger, "snapshot_events_per_record", 0)
+    monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
     alarms: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: alarms.append(context))
     store = FailingStore(3)

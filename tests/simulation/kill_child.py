@@ -37,7 +37,7 @@ async def crowd(terrarium: Terrarium, seed: int, first_step: int) -> None:
 
 async def main(path: str, seed: int, way: str, first_step: int) -> None:
     if seed % 2:  # Half of the plays keep snapshots all the time, so that kills meet them too.
-        ledger.snapshot_events_min, ledger.snapshot_events_per_record = 60, 0
+        ledger.snapshot_events_min, ledger.snapshot_bytes_per_event_max = 60, 1 << 40
     terrarium = Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(seed))
     tell("opening")
     async with terrarium:

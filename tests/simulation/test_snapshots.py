@@ -8,6 +8,7 @@ import pytest
 
 from glasshouse import Draft, Manifest, MemoryStore, SqliteStore, Terrarium
 from glasshouse.runtime import ledger
+from glasshouse.runtime.folding import snapshot_key
 from glasshouse.runtime.ports import Store
 from tests.simulation.ledger_checks import check_folds
 
@@ -15,7 +16,7 @@ from tests.simulation.ledger_checks import check_folds
 @pytest.fixture
 def a_snapshot_every_few_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "snapshot_events_min", 7)
-    monkeypatch.setattr(ledger, "snapshot_events_per_record", 0)
+    monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
 
 
 @pytest.mark.usefixtures("a_snapshot_every_few_events")
@@ -32,5 +33,5 @@ async def test_a_snapshot_taken_amid_many_changes_skips_none_of_them(tmp_path: P
 
         folded = await check_folds(store)
 
-        assert await store.snapshot("", "world", ledger.snapshot_key()) is not None
+        assert await store.snapshot("", "world", snapshot_key()) is not None
         assert list(folded.world.creatures) == names

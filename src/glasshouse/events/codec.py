@@ -56,6 +56,14 @@ def decoded(
     return event
 
 
+def raw_decoded(body: bytes | str) -> Event:
+    """The event in `body` as it was written, whatever its payload version."""
+    try:
+        return _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+        raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
+
+
 def all_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
     """The events of many (position, body) rows."""
     decode, events = _decoder.decode, []

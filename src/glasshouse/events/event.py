@@ -19,6 +19,7 @@ Json: TypeAlias = dict[str, Any]
 
 payload_bytes_max = 64 * 1024
 payload_levels_max = 64
+seq_digits_max = 18
 
 TERRARIUM = "terrarium"
 CONDUCTOR = "conductor"
@@ -86,5 +87,6 @@ def event_id(session_id: str, seq: int) -> str:
 
 def place_of(id_of_event: str) -> tuple[str, int]:
     """The session and seq that an event id names; seq 0, which no event has, if it names none."""
-    session_id, dot, seq = id_of_event.rpartition(".")
-    return (session_id, int(seq)) if dot and seq.isascii() and seq.isdigit() else (id_of_event, 0)
+    session_id, dot, seq = str(id_of_event).rpartition(".")
+    is_seq = dot and len(seq) <= seq_digits_max and seq.isascii() and seq.isdigit()
+    return (session_id, int(seq)) if is_seq else (str(id_of_event), 0)

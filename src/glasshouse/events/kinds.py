@@ -79,9 +79,9 @@ well_formed_cache: Final[set[str]] = set()
 well_formed_cache_kinds_max: Final = 4096
 
 
-def check_kind(kind: str) -> None:
+def check_kind(kind: object) -> None:
     """Refuse a malformed kind, in words."""
-    if len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
+    if not isinstance(kind, str) or len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
         raise BadEvent(
             f"{kind!r} is no event kind.",
             f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"

@@ -6,7 +6,7 @@ Always holds: an unknown field is an error; a manifest is a value, and its diges
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -17,6 +17,11 @@ from glasshouse.events.event import Json
 from glasshouse.world.names import check_name
 
 number_max = 1_000_000
+text_chars_max = 16_384
+list_items_max = 256
+
+Text = Annotated[str, Field(max_length=text_chars_max)]
+Texts = Annotated[tuple[Text, ...], Field(max_length=list_items_max)]
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 
@@ -28,8 +33,8 @@ class _Strict(BaseModel):
 class Voice(_Strict):
     """How a creature speaks."""
 
-    examples: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
+    examples: Texts = ()
+    never: Texts = ()
     say_words_max: int = Field(default=40, ge=1, le=number_max)
 
 
@@ -57,17 +62,17 @@ class Manifest(_Strict):
 
     name: str
     role: Literal["worker", "judge", "narrator", "root"] = "worker"
-    persona: str = ""
-    wants: str = ""
-    cares_about: tuple[str, ...] = ()
-    temper: str = ""
+    persona: Text = ""
+    wants: Text = ""
+    cares_about: Texts = ()
+    temper: Text = ""
     voice: Voice = Voice()
-    subscribes_to: tuple[str, ...] = ()
-    may_emit: tuple[str, ...] = (kinds.AGENT_SPOKE,)
+    subscribes_to: Texts = ()
+    may_emit: Texts = (kinds.AGENT_SPOKE,)
     schedule: Schedule = Schedule()
     model_profile: Profile = "fast"
     memory: Memory = Memory()
-    tools: tuple[str, ...] = ()
+    tools: Texts = ()
     reply: Literal["json", "prose"] = "json"
 
     @model_validator(mode="before")

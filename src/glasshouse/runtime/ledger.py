@@ -21,13 +21,12 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import force_setattr
 
-from glasshouse.errors import Conflict, StoreDamaged, StoreError, StoreFailed
+from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.event import Event
+from glasshouse.runtime.folding import Folded, folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
-from glasshouse.turns import agenda as agendas
 from glasshouse.turns.agenda import Agenda
-from glasshouse.world import evolve as folds
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Decision
 from glasshouse.world.evolve import begin, evolve, take_in
@@ -39,9 +38,8 @@ from glasshouse.world.values import Change
 
 commit_events_max = 512
 pending_events_max = 16_384
-fold_page_events = 4_096
 snapshot_events_min = 8_192
-snapshot_events_per_record = 4
+snapshot_bytes_per_event_max = 64
 snapshot_on_close_events_min = 1_024
 
 
@@ -53,14 +51,6 @@ class Audience(Protocol):
 
     def catch_up(self, position: int) -> None:
         """Be told that the store reaches this far, by whatever way."""
-
-
-class Folded(msgspec.Struct):
-    """All that is folded from the ledger and kept in memory."""
-
-    world: World
-    agenda: Agenda
-    position: int = 0
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):
@@ -110,10 +100,11 @@ class Ledger:
         self._queue: deque[Queued] = deque()
         self._queued_events = 0
         self._events_since_snapshot = 0
+        self._snapshot_bytes = 0
         self._batches_queued = 0
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
-        self._refolds = 0
+        self.refolds = 0
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -137,8 +128,12 @@ class Ledger:
         self._is_closing = True
         self._move_gate()
         self._wake_writer()
-        await self._writer
-        self._writer = None
+        await asyncio.wait([self._writer])
+        writer, self._writer = self._writer, None
+        if not writer.cancelled() and writer.exception() is not None:
+            raise StoreFailed(
+                f"The writer ended before its time: {writer.exception()!r}."
+            ) from writer.exception()
 
     async def change(self, intent: AnyIntent, look: Look | None = None) -> Receipt:
         """Decide an intent and wait until what came of it is durable.
@@ -153,15 +148,16 @@ class Ledger:
         if queued is not None:
             await queued.acknowledged
             return Receipt(decision.change, decision.subject, queued.events, seen)
-        refolds = self._refolds
+        refolds = self.refolds
         await self.wait_for_durability()
-        if self._refolds != refolds:
+        if self.refolds != refolds:
             return await self.change(intent, look)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [], seen)
 
     def submit(self, intent: Say) -> Queued:
         """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
         if not self.takes_more:
+            self.check_is_open()
             raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
         return self._stage(said(self.world, intent))
 
@@ -169,10 +165,15 @@ class Ledger:
         """The same decision without the commit."""
         return decide(self.world, intent).change
 
-    async def take_in(self, writes: tuple[SegmentWrite, ...]) -> None:
-        """Commit imported segments: they can be read and grown from, and nobody in them lives."""
+    async def take_in(self, writes: tuple[SegmentWrite, ...]) -> bool:
+        """Commit imported segments: they can be read and grown from, and nobody in them lives.
+
+        False, and nothing has changed, if the world has moved on and the writes no longer fit it.
+        """
         if not self.takes_more:
             await self.wait_for_room()
+        if not all(_still_fits(self.world, write) for write in writes):
+            return False
         events: list[Event] = []
         for write in writes:
             if write.opens is not None:
@@ -181,6 +182,7 @@ class Ledger:
         for event in events:
             take_in(self.world, event)
         await self._enqueue(Batch(writes), events).acknowledged
+        return True
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""
@@ -201,11 +203,16 @@ class Ledger:
             bodies = tuple(map(codec.encoded_within_bounds, events))
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
             staged += events
-        for event in staged:
-            if event.seq == 1:
-                _begin(world, decision, event.session_id)
-            evolve(world, event)
-            agenda.apply(world, event)
+        try:
+            for event in staged:
+                if event.seq == 1:
+                    _begin(world, decision, event.session_id)
+                evolve(world, event)
+                agenda.apply(world, event)
+        except BaseException as unforeseen:
+            self._broken = unforeseen  # The world is half moved: the next caller folds it again.
+            self._move_gate()
+            raise
         queued = self._enqueue(Batch(tuple(writes)), staged)
         if self._events_since_snapshot >= snapshot_events_min:
             self._queue_snapshot_if_due()
@@ -225,14 +232,15 @@ class Ledger:
         return queued
 
     def _queue_snapshot_if_due(self) -> None:
-        if self._events_since_snapshot >= snapshot_events_per_record * self.world.records:
+        """A snapshot may cost so many bytes for each event since the last: a large world is kept less often."""
+        if self._events_since_snapshot * snapshot_bytes_per_event_max >= self._snapshot_bytes:
             self._queue_snapshot()
 
     def _queue_snapshot(self) -> None:
         """Keep the pending world of this very place in the queue: it is true when its turn comes."""
         body = msgspec.msgpack.encode(Folded(self.world, self.agenda))
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
-        self._events_since_snapshot = 0
+        self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
 
     def _wake_writer(self) -> None:
         if self._wake is not None:
@@ -241,23 +249,27 @@ class Ledger:
             self._wake = None
 
     async def _write_until_closed(self) -> None:
-        while True:
-            if not self._queue:
-                if self._is_closing:
-                    return
-                self._wake = self._loop.create_future()
-                await self._wake
-                continue
-            group = self._next_group()
-            try:
-                first_position = await self._store.commit([queued.batch for queued in group])
-            except (StoreError, Conflict) as failure:
-                await self._refold_and_refuse(group, failure)
-            except BaseException as unforeseen:
-                self._refuse_all(group, unforeseen)
-                raise
-            else:
-                self._acknowledge(group, first_position)
+        """Commit what gathers, group by group. Whatever ends this refuses everything that waits for it."""
+        group: list[Queued] = []
+        try:
+            while self._queue or not self._is_closing:
+                if not self._queue:
+                    self._wake = self._loop.create_future()
+                    await self._wake
+                    continue
+                group = self._next_group()
+                await self._commit(group)
+        except BaseException as unforeseen:
+            self._refuse_all(group, unforeseen)
+            raise
+
+    async def _commit(self, group: list[Queued]) -> None:
+        try:
+            first_position = await self._store.commit([queued.batch for queued in group])
+        except (StoreError, Conflict) as failure:
+            await self._refold_and_refuse(group, failure)
+        else:
+            self._acknowledge(group, first_position)
 
     def _next_group(self) -> list[Queued]:
         queue = self._queue
@@ -328,9 +340,17 @@ class Ledger:
 
     def _take(self, folded: Folded) -> None:
         self.world, self.agenda = folded.world, folded.agenda
-        self._refolds += 1
+        self.refolds += 1
         self._events_since_snapshot = self._store.position - folded.position
+        self._snapshot_bytes = folded.snapshot_bytes
         self._audience.catch_up(self._store.position)
+
+    def check_is_open(self) -> None:
+        """Say so if nothing can be changed or followed any more, or yet."""
+        if self._writer is None or self._writer.done() or self._is_closing:
+            raise StoreFailed(
+                "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
+            ) from self._broken
 
     def _move_gate(self) -> None:
         """Say anew whether something can be submitted, and let those who wait for it look."""
@@ -341,10 +361,7 @@ class Ledger:
     async def wait_for_room(self) -> None:
         """Wait until something can be submitted; raise what is in the way if it does not go away."""
         while not self.takes_more:
-            if self._writer is None or self._writer.done() or self._is_closing:
-                raise StoreFailed(
-                    "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
-                )
+            self.check_is_open()
             if self._broken is not None and not self._is_refolding:
                 await self._refold()
                 if self._broken is not None:
@@ -352,6 +369,13 @@ class Ledger:
             else:
                 self._gate_moved.clear()
                 await self._gate_moved.wait()
+
+
+def _still_fits(world: World, write: SegmentWrite) -> bool:
+    there = world.sessions.get(write.session_id)
+    if write.opens is not None:
+        return there is None
+    return there is not None and there.head == write.expected_head
 
 
 def _begin(world: World, decision: Decision, session_id: str) -> None:
@@ -368,54 +392,3 @@ def _refuse(queued: Queued, failure: BaseException) -> None:
 
 def _behind(failure: BaseException) -> StoreFailed:
     return StoreFailed(f"Nothing was written, because a commit before it failed: {failure} Then try again.")
-
-
-def snapshot_key() -> str:
-    """Under what folds and upcasters a snapshot of the world is good."""
-    return f"{folds.version}.{agendas.version}.{codec.upcaster_set()}"
-
-
-async def folded_from(store: Store) -> Folded:
-    """The world as the store tells it: the newest snapshot that fits, and every event after it."""
-    kept = await store.snapshot("", "world", snapshot_key())
-    if kept is None:
-        return await folded_upto(store, store.position)
-    try:
-        folded = msgspec.msgpack.decode(kept.body, type=Folded)
-    except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
-        return await folded_upto(store, store.position)
-    folded.position = kept.at
-    return await _folded_on(store, folded, store.position)
-
-
-async def folded_upto(store: Store, position: int) -> Folded:
-    """The world right after the event at this position, folded from the beginning."""
-    return await _folded_on(store, Folded(World(house_id=store.house_id), Agenda()), position)
-
-
-async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
-    segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
-    position = folded.position
-    while position < upto:
-        page = await store.read_after(position, fold_page_events)
-        for event in page:
-            if position >= upto:
-                break
-            position += 1
-            if event.position != position:
-                raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
-            if event.session_id not in folded.world.sessions:
-                begin(folded.world, segments[event.session_id])
-            _fold(folded, event)
-        if not page:
-            break
-    return folded
-
-
-def _fold(folded: Folded, event: Event) -> None:
-    session = folded.world.sessions[event.session_id]
-    if session.segment.is_imported:
-        take_in(folded.world, event)
-        return
-    evolve(folded.world, event)
-    folded.agenda.apply(folded.world, event)

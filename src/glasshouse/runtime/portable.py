@@ -6,7 +6,8 @@
     {"end": {"events": …, "digest": …}}                                        the end; without it the file is cut short
 
 A `.glass` file is these lines compressed with gzip. `inner` are the seqs that are not the last of their batch.
-Always holds: a file is written beside its place and moved there whole. An import is one batch, all or nothing.
+Always holds: a file is written beside its place and moved there whole. An import is one batch, all or nothing, and
+keeps the events as the file tells them: only who reads them sees them lifted to today's payload versions.
 Segments are matched by id: a longer prefix of an imported segment extends it, a different one is a conflict.
 """
 
@@ -17,16 +18,16 @@ import gzip
 import os
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreFailed
-from glasshouse.events.codec import content_of, decoded, encoded
+from glasshouse.events.codec import VERSIONS, content_of, decoded, encoded, raw_decoded
 from glasshouse.events.digest import Digest, digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
@@ -39,6 +40,8 @@ from glasshouse.world.state import Segment, World
 format_version = 1
 line_bytes_max = 8 * 1024 * 1024
 import_events_max = 1_000_000
+segment_number_max = 2**62 - 1  # Two of them added up still fit the integers of every store.
+short_reads_max = 8
 
 
 class FileHead(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,17 +74,29 @@ class _EndLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Carried(msgspec.Struct):
-    """A whole file, read and checked."""
+    """A whole file, read and checked, with its events as they were written."""
 
     head: FileHead
     segments: list[FileSegment]
     events: dict[str, list[Event]]
 
 
+class _Known(NamedTuple):
+    """What the pending world held of a segment when an import looked."""
+
+    segment: Segment
+    head: int
+
+
+class _ReadShort(Exception):
+    """The store holds less of a segment than the pending world did: a commit failed in between."""
+
+
 async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
     """Write a session and all its visible ancestors as one file."""
     if role not in ROLES:
         raise Refused(f"There is no role {role!r}.", f"Use one of {', '.join(ROLES)}.")
+    await asyncio.to_thread(_check_place, path)
     prefixes = visible_prefixes(ledger.world.sessions, session_id)
     spans = spans_between(ledger.world.sessions, prefixes)
     order = [*ancestors_of(ledger.world.sessions, session_id), session_id]
@@ -99,6 +114,18 @@ async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role
     finally:
         await asyncio.to_thread(file.drop)
     return path
+
+
+def _check_place(path: Path) -> None:
+    """Refuse at once what can never be the name of a file."""
+    try:
+        is_file_name = path.name not in {"", ".."} and b"\0" not in os.fsencode(path) and not path.is_dir()
+    except UnicodeEncodeError:
+        is_file_name = False
+    except OSError:  # Nobody can look there; opening it will say why.
+        return
+    if not is_file_name:
+        raise Refused(f"{str(path)!r} is no place for a file.", "Name a file, such as 'play.glass'.")
 
 
 class _FileInTheMaking:
@@ -133,6 +160,7 @@ class _FileInTheMaking:
             self._raw.close()
             _sync(self._beside)
             self._beside.replace(self._path)
+            _sync(self._path.parent)  # The name lies in the folder, and a power cut must not lose it.
 
     def drop(self) -> None:
         """Leave nothing half written behind."""
@@ -140,7 +168,8 @@ class _FileInTheMaking:
             self._file.close()
         with suppress(OSError):
             self._raw.close()
-        self._beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._beside.unlink()
 
     def _write(self, lines: list[bytes]) -> None:
         with self._in_words():
@@ -151,14 +180,11 @@ class _FileInTheMaking:
         try:
             yield
         except OSError as wrong:
-            self._beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._beside.unlink()
             raise StoreFailed(
                 f"{self._path} cannot be written ({wrong.strerror}). Choose another place."
             ) from wrong
-
-
-def _opened(path: Path, mode: Literal["rb", "wb"], *, is_plain: bool) -> IO[bytes] | gzip.GzipFile:
-    return path.open(mode) if is_plain else gzip.GzipFile(path, mode, mtime=0)
 
 
 def _sync(path: Path) -> None:
@@ -172,36 +198,36 @@ def _sync(path: Path) -> None:
 async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
     """Take a file in and give the id of its session."""
     carried = await asyncio.to_thread(read_file, path)
+    short_reads = 0
     while True:
-        await ledger.wait_for_durability()
-        writes = [write async for write in _writes(store, ledger.world, carried)]
-        if _still_fit(ledger.world, writes):
-            break
-    if writes:
-        await ledger.take_in(tuple(writes))
-    return carried.head.session
-
-
-def _still_fit(world: World, writes: list[SegmentWrite]) -> bool:
-    """Whether nobody has taken in the same segments while these were compared."""
-    return all(
-        write.session_id not in world.sessions
-        if write.opens is not None
-        else world.sessions[write.session_id].head == write.expected_head
-        for write in writes
-    )
+        try:
+            writes = await _writes(store, ledger, carried)
+        except _ReadShort:
+            short_reads += 1
+            if short_reads < short_reads_max:
+                continue
+            raise StoreFailed(
+                f"{path} cannot be compared with this store. Look after it, then import again."
+            ) from None
+        if not writes or await ledger.take_in(writes):
+            return carried.head.session
 
 
 def read_file(path: Path) -> Carried:
     """Read and check a whole file; say at which line it breaks."""
     try:
-        is_plain = _is_plain(path)
-        with _opened(path, "rb", is_plain=is_plain) as file:
+        with _opened(path) as file:
             return _parsed(path, iter(lambda: file.readline(line_bytes_max), b""))
     except FileNotFoundError as wrong:
         raise Refused(f"There is no file {path}.", "Check the path.") from wrong
     except (OSError, EOFError, zlib.error) as wrong:
         raise Refused(f"{path} cannot be read: {wrong}.", "Export it again.") from wrong
+    except ValueError as wrong:
+        raise Refused(f"{str(path)!r} cannot name a file: {wrong}.", "Check the path.") from wrong
+
+
+def _opened(path: Path) -> IO[bytes] | gzip.GzipFile:
+    return path.open("rb") if _is_plain(path) else gzip.GzipFile(path, "rb")
 
 
 def _is_plain(path: Path) -> bool:
@@ -218,15 +244,15 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
                 f"{path} is of format {head.glass}; this Glasshouse reads {format_version}.",
                 "Upgrade Glasshouse.",
             )
-        segments: list[FileSegment] = []
+        placed: dict[str, FileSegment] = {}
         for _ in range(head.segments):
             number += 1
-            segments.append(msgspec.json.decode(next(lines, b""), type=FileSegment))
-            _check_segment(segments)
-        placed = {part.segment.id: part.segment for part in segments}
+            part = msgspec.json.decode(next(lines, b""), type=FileSegment)
+            _check_segment(part, placed)
+            placed[part.segment.id] = part
         if head.session not in placed:
             raise BadEvent(f"there is no segment of its session {head.session}")
-        carried = Carried(head, segments, {name: [] for name in placed})
+        carried = Carried(head, list(placed.values()), {name: [] for name in placed})
         story: list[Event] = []
         for line in lines:
             number += 1
@@ -235,7 +261,7 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
                 if next(lines, None) is not None:  # Reading to the end also checks the sum of a packed file.
                     raise BadEvent("something follows the last line")
                 return carried
-            event = decoded(line)
+            event = raw_decoded(line)
             _check_event(event, placed)
             if len(story) >= import_events_max:
                 raise Refused(
@@ -252,53 +278,91 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
     )
 
 
-def _check_segment(segments: list[FileSegment]) -> None:
-    """The newest one has an id of its own, at least one event, and parents that came before it and reach so far."""
-    *before, last = segments
-    reach = {part.segment.id: part.upto for part in before}
-    if last.segment.id in reach or last.upto < 1:
-        raise BadEvent(f"segment {last.segment.id} is told twice or is empty")
-    for parent in last.segment.parents:
-        if parent.upto > reach.get(parent.session_id, 0):
-            raise BadEvent(f"segment {last.segment.id} grows from events that are not here")
+def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
+    """It is new, not empty and has sane numbers; its parents came before it, reach so far and end before it begins."""
+    segment = part.segment
+    if segment.id in before or part.upto < 1:
+        raise BadEvent(f"segment {segment.id} is told twice or is empty")
+    if not all(0 <= number <= segment_number_max for number in (segment.ordinal, segment.base, part.upto)):
+        raise BadEvent(f"segment {segment.id} has a number below 0 or above {segment_number_max}")
+    if not all(1 <= seq < part.upto for seq in part.inner):
+        raise BadEvent(f"segment {segment.id} has a batch that does not end in it")
+    if len({parent.session_id for parent in segment.parents}) < len(segment.parents):
+        raise BadEvent(f"segment {segment.id} names a parent twice")
+    for parent in segment.parents:
+        grown_from = before.get(parent.session_id)
+        if grown_from is None or not 1 <= parent.upto <= grown_from.upto:
+            raise BadEvent(f"segment {segment.id} grows from events that are not here")
+        if segment.base < grown_from.segment.base + parent.upto:
+            raise BadEvent(f"segment {segment.id} begins before its parent {parent.session_id} ends")
 
 
-def _check_event(event: Event, placed: dict[str, Segment]) -> None:
+def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
     """Its id, place and time are those of its segment, and an engine event has the payload of its kind."""
-    segment = placed.get(event.session_id)
-    if segment is None:
+    part = placed.get(event.session_id)
+    if part is None:
         raise BadEvent(f"no segment {event.session_id} was told of")
+    segment = part.segment
     if event.id != event_id(segment.id, event.seq) or event.lamport != segment.base + event.seq:
         raise BadEvent(f"event {event.id} is not where its id and time say")
-    if event.kind in PAYLOAD_TYPES:
-        payload_of(event, PAYLOAD_TYPES[event.kind])
+    today = _lifted(event)
+    if today.kind in PAYLOAD_TYPES:
+        payload_of(today, PAYLOAD_TYPES[today.kind])
+
+
+def _lifted(event: Event) -> Event:
+    """The event as a reader of today sees it."""
+    is_current = event.schema_version == VERSIONS.get(event.kind, 1)
+    return event if is_current else decoded(encoded(event))
 
 
 def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -> None:
     if end.events != len(story) or end.digest != digest_of(story):
         raise Refused(f"{path} does not hold what its last line says.", "It was changed; export it again.")
     for part in carried.segments:
-        seqs = [event.seq for event in carried.events[part.segment.id]]
-        if seqs != list(range(1, part.upto + 1)):
+        events = carried.events[part.segment.id]
+        if len(events) != part.upto or any(event.seq != seq for seq, event in enumerate(events, 1)):
             raise Refused(f"{path} lacks events of {part.segment.id}.", "Export it again.")
 
 
-async def _writes(store: Store, world: World, carried: Carried) -> AsyncIterator[SegmentWrite]:
+async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[SegmentWrite, ...]:
+    """What the store lacks of the file; nothing if it has it all."""
+    known = _known(ledger.world, carried)
+    await (
+        ledger.wait_for_durability()
+    )  # Another import may be on its way; what is known of it can now be read.
+    writes = []
     for part in carried.segments:
-        events = carried.events[part.segment.id]
-        there = world.sessions.get(part.segment.id)
+        there = known.get(part.segment.id)
         if there is None:
-            is_redacted = part.segment.is_redacted or carried.head.is_redacted
-            opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
-            yield _write(part, events, 0, opens)
-            continue
-        if _origin(there.segment) != _origin(part.segment):
-            raise _conflict(carried, f"session {part.segment.id} began otherwise")
-        await _check_same_prefix(store, carried, part.segment, events[: there.head])
-        if len(events) > there.head:
-            if not there.segment.is_imported:
-                raise _conflict(carried, f"session {part.segment.id} went on in two places")
-            yield _write(part, events[there.head :], there.head, None)
+            writes.append(_opening(part, carried))
+        elif (more := await _extension(store, carried, part, there)) is not None:
+            writes.append(more)
+    return tuple(writes)
+
+
+def _known(world: World, carried: Carried) -> dict[str, _Known]:
+    there = {part.segment.id: world.sessions.get(part.segment.id) for part in carried.segments}
+    return {name: _Known(state.segment, state.head) for name, state in there.items() if state is not None}
+
+
+def _opening(part: FileSegment, carried: Carried) -> SegmentWrite:
+    is_redacted = part.segment.is_redacted or carried.head.is_redacted
+    opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
+    return _write(part, carried.events[part.segment.id], 0, opens)
+
+
+async def _extension(store: Store, carried: Carried, part: FileSegment, there: _Known) -> SegmentWrite | None:
+    """What the file tells of a segment beyond what is known of it, if both agree so far."""
+    events = carried.events[part.segment.id]
+    if _origin(there.segment) != _origin(part.segment):
+        raise _conflict(carried, f"session {part.segment.id} began otherwise")
+    await _check_same_prefix(store, carried, part.segment, events[: there.head])
+    if len(events) <= there.head:
+        return None
+    if not there.segment.is_imported:
+        raise _conflict(carried, f"session {part.segment.id} went on in two places")
+    return _write(part, events[there.head :], there.head, None)
 
 
 def _origin(segment: Segment) -> Segment:
@@ -312,16 +376,16 @@ def _write(part: FileSegment, events: list[Event], head: int, opens: Segment | N
 
 
 async def _check_same_prefix(store: Store, carried: Carried, segment: Segment, events: list[Event]) -> None:
-    if not events:
-        return
     kept = await store.read([span_of(segment, 1, len(events))])
+    if len(kept) < len(events):
+        raise _ReadShort
     for ours, theirs in zip(kept, events, strict=True):
         if _comparable(ours, carried.head.role) != _comparable(theirs, carried.head.role):
             raise _conflict(carried, f"event {ours.id} differs")
 
 
 def _comparable(event: Event, role: Role) -> dict[str, Any]:
-    return content_of(redacted(event, role))
+    return content_of(redacted(_lifted(event), role))
 
 
 def _conflict(carried: Carried, what: str) -> ImportConflict:

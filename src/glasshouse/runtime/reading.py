@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.filter import EventFilter
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.subscriptions import Subscriptions
@@ -42,20 +43,30 @@ class HistoryReader:
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[list[Event]]:
         """A history in order, some events at a time. What comes to be while it is read is not in it."""
+        spans = self._planned(session_id, after, upto)
+        while await self._was_refolded_meanwhile():
+            spans = self._planned(session_id, after, upto)
+        for page in pages(spans):
+            yield await self._store.read(page)
+
+    def _planned(self, session_id: str, after: str | None, upto: str | None) -> list[Span]:
         sessions = self._sessions
         prefixes = visible_prefixes(sessions, session_id)
         first = None if after is None else moment_of(sessions, prefixes, after)
         last = None if upto is None else moment_of(sessions, prefixes, upto)
-        spans = spans_between(sessions, prefixes, first, last)
+        return spans_between(sessions, prefixes, first, last)
+
+    async def _was_refolded_meanwhile(self) -> bool:
+        """Wait until what was planned on is durable. True if part of it was refused instead."""
+        refolds = self._ledger.refolds
         await self._ledger.wait_for_durability()
-        for page in pages(spans):
-            yield await self._store.read(page)
+        return self._ledger.refolds != refolds
 
     async def event(self, id_of_event: str) -> Event:
         """One event by its id."""
         session_id, seq = place_of(id_of_event)
         session = self._sessions.get(session_id)
-        if session is not None and seq >= 1:
+        if session is not None and 1 <= seq <= session.head:
             await self._ledger.wait_for_durability()
             found = await self._store.read([span_of(session.segment, seq, seq)])
             if found:
@@ -107,9 +118,9 @@ async def mail_pages(
     """What a creature is owed, some events at a time, oldest first."""
     the_creature(ledger.world, creature_id)
     seen_until = 0
-    async with subscriptions.subscribe() as commits:
+    async with subscriptions.subscribe(_MailOf(ledger, creature_id)) as news:
         while True:
-            causes = [owed for owed in ledger.agenda.owed_to(creature_id) if owed.lamport > seen_until]
+            causes = ledger.agenda.owed_since(creature_id, seen_until)
             await ledger.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
@@ -118,8 +129,24 @@ async def mail_pages(
                 yield page
             if not follow or creature_id not in ledger.world.creatures:
                 return
-            if not causes and await anext(commits, None) is None:
+            if not causes and await anext(news, None) is None:
                 return
+
+
+class _MailOf(EventFilter):
+    """What wakes one mailbox: an event that is owed to its creature, and the creature's end."""
+
+    __slots__ = ("_creature_id", "_ledger")
+
+    def __init__(self, ledger: Ledger, creature_id: str) -> None:
+        super().__init__()
+        self._ledger = ledger
+        self._creature_id = creature_id
+
+    def matches(self, event: Event) -> bool:
+        if event.kind == kinds.CREATURE_STOPPED:
+            return bool(event.payload["creature"] == self._creature_id)
+        return event.id in self._ledger.agenda.owed.get(self._creature_id, ())
 
 
 def _spans(world: World, causes: list[str]) -> list[Span]:

@@ -5,11 +5,13 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, cast
 
+from glasshouse.errors import Refused
 from glasshouse.events.event import VISITOR, Draft, Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
@@ -17,7 +19,8 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature
-from glasshouse.runtime.ledger import Acknowledgement, Ledger, folded_upto
+from glasshouse.runtime.folding import folded_upto
+from glasshouse.runtime.ledger import Acknowledgement, Ledger
 from glasshouse.runtime.ports import Clock, Ids, Store
 from glasshouse.runtime.reading import HistoryReader, mail_pages
 from glasshouse.runtime.subscriptions import Subscription, Subscriptions
@@ -54,6 +57,8 @@ class Terrarium:
         self._history = HistoryReader(store, self._ledger)
         self._agents: dict[str, Agent] = {}
         self._manifests_cache: dict[str, Manifest] = {}
+        self._is_used = False
+        self._closing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -66,6 +71,9 @@ class Terrarium:
 
     async def open(self) -> None:
         """Open the store and bring every open graph back in place. Adds no event."""
+        if self._is_used:
+            raise Refused("A terrarium is opened once.", "Make another one on the same store.")
+        self._is_used = True
         await self._store.open(self._ids.new())
         try:
             await self._ledger.open()
@@ -74,10 +82,17 @@ class Terrarium:
             raise
 
     async def close(self) -> None:
-        """Let everything under way become durable, then let go of the store."""
-        await self._ledger.close()
-        self._subscriptions.close()
-        await self._store.close()
+        """Let everything under way become durable, then let go of the store. Whoever gives up waiting ends nothing."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="glasshouse closing")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        try:
+            await self._ledger.close()
+        finally:
+            self._subscriptions.close()
+            await self._store.close()
 
     @property
     def default_run_id(self) -> str:
@@ -98,6 +113,8 @@ class Terrarium:
         run: str | None = None,
     ) -> Creature:
         """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
+        if not isinstance(manifest, Manifest):
+            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
         intent = AddCreature(
             name=manifest.name,
             manifest=manifest.as_json(),
@@ -120,10 +137,12 @@ class Terrarium:
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""
-        change = await self._change(RemoveCreature(creature_id), dry_run=dry_run)
-        if not dry_run:
-            self._agents.pop(creature_id, None)
-        return change
+        if dry_run:
+            return self._ledger.foresee(RemoveCreature(creature_id))
+        receipt = await self._ledger.change(
+            RemoveCreature(creature_id), lambda gone: self._agents.pop(gone, None)
+        )
+        return receipt.change
 
     async def start_creature(self, creature_id: str) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
@@ -297,6 +316,10 @@ class Terrarium:
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
         """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
+        self._ledger.check_is_open()
+        if wanted is not None and not isinstance(wanted, EventFilter):
+            raise Refused("subscribe() takes an EventFilter.", "Write EventFilter(kinds={...}).")
+        _check_position(after)
         return self._subscriptions.subscribe(wanted, after)
 
     async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
@@ -332,3 +355,8 @@ class Terrarium:
         if dry_run:
             return self._ledger.foresee(intent)
         return (await self._ledger.change(intent)).change
+
+
+def _check_position(after: object) -> None:
+    if after is not None and not (isinstance(after, int) and after >= 0):
+        raise Refused(f"{after!r} is no position.", "Give that of an event you have seen, or 0, or none.")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from glasshouse.errors import Conflict
+from glasshouse.errors import Conflict, Refused
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
@@ -33,6 +33,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._house_id = ""
+        self._is_open = False
         self._bodies: list[bytes] = []
         self._segments: dict[str, _Kept] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
@@ -40,11 +41,15 @@ class MemoryStore:
         self._inbox_numbers = 0
 
     async def open(self, new_house_id: str) -> None:
-        """Get ready."""
+        """Get ready for the one terrarium that may write."""
+        if self._is_open:
+            raise Refused("This store is open already.", "Give each terrarium a store of its own.")
+        self._is_open = True
         self._house_id = self._house_id or new_house_id
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Let the next one in; everything stays."""
+        self._is_open = False
 
     @property
     def house_id(self) -> str:
@@ -129,8 +134,9 @@ class MemoryStore:
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        bodies = self._bodies[position : position + events_max]
-        return [decoded(body, position + n) for n, body in enumerate(bodies, 1)]
+        start = max(position, 0)
+        bodies = self._bodies[start : start + events_max]
+        return [decoded(body, start + n) for n, body in enumerate(bodies, 1)]
 
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""

@@ -33,7 +33,7 @@ def check_room(write: SegmentWrite, head: int | None, bodies_of: BodiesOf) -> bo
 
 
 def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
-    return all(
+    return len(kept) == len(given) and all(
         one == other or content_of(decoded(one)) == content_of(decoded(other))
         for one, other in zip(kept, given, strict=True)
     )

@@ -8,6 +8,7 @@ settles. Merges and splits do not touch the agenda at all, because it is kept by
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -19,11 +20,11 @@ from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
 
-version: Final = 1
+version: Final = 2
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
-class Owed(msgspec.Struct, frozen=True, gc=False):
+class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One cause that a creature owes an act for. Causes of one bundle are settled by one act."""
 
     cause: str
@@ -41,6 +42,11 @@ class Agenda(msgspec.Struct):
     def owed_to(self, creature_id: str) -> tuple[Owed, ...]:
         """A creature's mailbox, oldest cause first."""
         return tuple(self.owed.get(creature_id, {}).values())
+
+    def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
+        """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
+        newest_first = reversed(self.owed.get(creature_id, {}).values())
+        return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
 
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
 from glasshouse.world.names import the_session
@@ -12,19 +12,42 @@ from glasshouse.world.values import Lineage, Session
 
 def session_of(world: World, session_id: str) -> Session:
     """One session, open or ended."""
-    state = the_session(world, session_id)
+    the_session(world, session_id)
+    return _sessions_of(world, [session_id])[0]
+
+
+def lineage_of(world: World, session_id: str) -> Lineage:
+    """A session with everything it grew from and everything that grew from it."""
+    the_session(world, session_id)
+    before = ancestors_of(world.sessions, session_id)
+    after = descendants_of(world.sessions, session_id)
+    found = _sessions_of(world, [*before, session_id, *after])
+    return Lineage(
+        session_id=session_id,
+        ancestors=tuple(found[: len(before)]),
+        session=found[len(before)],
+        descendants=tuple(found[len(before) + 1 :]),
+    )
+
+
+def _sessions_of(world: World, names: Sequence[str]) -> list[Session]:
+    agents = agents_of(world.sessions, names, _members_now(world))
+    return [_session(world, name, agents[name]) for name in names]
+
+
+def _session(world: World, session_id: str, agents: list[str]) -> Session:
+    state = world.sessions[session_id]
     segment = state.segment
     graph = world.graphs.get(segment.graph_id)
-    is_open = graph is not None and graph.session_id == session_id
     return Session(
         id=session_id,
         graph_id=segment.graph_id,
         origin=segment.origin,
         parent_session_ids=tuple([parent.session_id for parent in segment.parents]),
         child_session_ids=tuple(state.children or ()),
-        agents=tuple(agents_of(world.sessions, session_id, _members_now(world))),
+        agents=tuple(agents),
         events=state.head,
-        is_open=is_open,
+        is_open=graph is not None and graph.session_id == session_id,
         merged_at=segment.at if segment.origin == "merge" else None,
         split_at=segment.at if segment.origin == "split" else None,
         forked_at=segment.at if segment.origin == "fork" else None,
@@ -37,13 +60,3 @@ def _members_now(world: World) -> MembersNow:
         return graph.creatures if graph is not None and graph.session_id == session_id else None
 
     return members_now
-
-
-def lineage_of(world: World, session_id: str) -> Lineage:
-    """A session with everything it grew from and everything that grew from it."""
-    return Lineage(
-        session_id=session_id,
-        ancestors=tuple([session_of(world, name) for name in ancestors_of(world.sessions, session_id)]),
-        session=session_of(world, session_id),
-        descendants=tuple([session_of(world, name) for name in descendants_of(world.sessions, session_id)]),
-    )

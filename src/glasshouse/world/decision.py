@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from glasshouse.errors import BadEvent
 from glasshouse.events.event import TERRARIUM, Json
 from glasshouse.events.payloads import Payload, builtins_of
 from glasshouse.world.state import Segment
@@ -46,5 +47,13 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 def engine_fact(kind: str, payload: Payload) -> Fact:
-    """A fact of the engine about the shape of the world."""
-    return Fact(kind, builtins_of(payload))
+    """A fact of the engine about the shape of the world. A field of the wrong type is refused here, before anything
+    has changed, because the fold would find it too late."""
+    plain = builtins_of(payload)
+    try:
+        msgspec.convert(plain, type(payload))
+    except msgspec.ValidationError as wrong:
+        raise BadEvent(
+            f"{kind} cannot be told: {wrong}.", "Give the argument in its documented type."
+        ) from wrong
+    return Fact(kind, plain)

@@ -43,7 +43,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 1
+version: Final = 2
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 

@@ -16,8 +16,8 @@ from glasshouse.world.intents import Connect
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
+    free_session_id,
     name_chars_max,
-    session_id_for,
     the_creature,
 )
 from glasshouse.world.register import Register, free_name
@@ -114,7 +114,7 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
 def _merged_segment(world: World, survivor: GraphState, dropped: GraphState) -> Segment:
     ended = [world.session_of(survivor), world.session_of(dropped)]
     parents = tuple(Parent(session.segment.id, session.head) for session in ended)
-    session_id = session_id_for("merge", (survivor.session_id, dropped.session_id), 0)
+    session_id = free_session_id(world, "merge", (survivor.session_id, dropped.session_id), 0)
     return Segment(
         id=session_id,
         graph_id=survivor.id,

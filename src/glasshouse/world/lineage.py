@@ -10,7 +10,7 @@ enough to be fetched and sorted at once, whatever the number of segments. No eve
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import msgspec
 
@@ -199,24 +199,31 @@ MembersNow = Callable[[str], Mapping[str, None] | None]
 """The members of a session's graph if the session is open, none otherwise."""
 
 
-def agents_of(sessions: Mapping[str, SessionState], session_id: str, members_now: MembersNow) -> list[str]:
-    """Everybody who was in the graph while this session was written.
+def agents_of(
+    sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
+) -> dict[str, list[str]]:
+    """For each of these sessions, everybody who was in the graph while it was written.
 
     Sessions keep only who came and went, so a merge or split of many costs little; the whole is put together here,
-    from the nearest ancestors that are still open.
+    once for all that are asked for, from the nearest ancestors that are still open.
     """
     at_birth: dict[str, dict[str, None]] = {}
-    for name in _by_age(sessions, _ended_line(sessions, session_id, members_now)):
+    for name in _by_age(sessions, _ended_line(sessions, names, members_now)):
         at_birth[name] = _present_at_birth(sessions, sessions[name].segment, at_birth, members_now)
-    present = at_birth.get(session_id) or dict(members_now(session_id) or {})
-    state = sessions[session_id]
-    return list({**present, **dict.fromkeys(state.joined or ()), **dict.fromkeys(state.left or ())})
+    found: dict[str, list[str]] = {}
+    for name in names:
+        state = sessions[name]
+        present = at_birth[name] if name in at_birth else members_now(name) or {}
+        found[name] = list(dict.fromkeys([*present, *(state.joined or ()), *(state.left or ())]))
+    return found
 
 
-def _ended_line(sessions: Mapping[str, SessionState], session_id: str, members_now: MembersNow) -> list[str]:
-    """The session and its ancestors, up to where somebody can still be asked."""
+def _ended_line(
+    sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
+) -> list[str]:
+    """These sessions and their ancestors, up to where somebody can still be asked."""
     found: dict[str, None] = {}
-    waiting = [session_id]
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in found and members_now(name) is None:

@@ -29,10 +29,11 @@ from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
     check_handle,
+    check_length,
     check_name,
     free_creature_id,
+    free_session_id,
     graph_id_for,
-    session_id_for,
     the_creature,
     the_graph,
     the_session,
@@ -60,7 +61,7 @@ def creature_added(world: World, intent: AddCreature) -> Decision:
 
 
 def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decision:
-    session_id = session_id_for("root", (), world.roots, world.house_id)
+    session_id = free_session_id(world, "root", (), world.roots)
     graph_id = graph_id_for(session_id)
     change = change_of("nothing", (), (graph_id,), (creature_id,))
     facts = (
@@ -164,6 +165,9 @@ def channel_added(world: World, intent: AddChannel) -> Decision:
     """A channel nobody is on yet: no change of connectivity."""
     graph = the_graph(world, intent.graph_id)
     check_channel_name(intent.name)
+    check_length("description", intent.description)
+    if intent.history not in ("full", "since_joined"):
+        raise Refused(f"A channel has no history {intent.history!r}.", "Use 'full' or 'since_joined'.")
     if intent.name in graph.channels:
         raise Refused(
             f"Graph {graph.name} has a channel {intent.name!r} already.",
@@ -185,6 +189,8 @@ def wire_added(world: World, intent: AddWire) -> Decision:
             f"{source.handle} and {target.handle} are in two graphs, and a wire never joins graphs.",
             f"First connect({source.id!r}, {target.id!r}), then wire them.",
         )
+    check_length("prompt", intent.prompt or "")
+    check_length("condition", intent.when or "")
     wire_id = wire_id_for(source.id, target.id)
     added = WireAdded(wire_id, source.id, target.id, intent.with_content, intent.prompt, intent.when)
     facts = [engine_fact(kinds.OUTPUT_WIRE_ADDED, added)]
@@ -233,7 +239,7 @@ def session_forked(world: World, intent: Fork) -> Decision:
             f"Session {intent.session_id} has no event {intent.upto}.",
             f"Fork at one of its {parent.head} events.",
         )
-    session_id = session_id_for("fork", (intent.session_id,), len(parent.children or ()))
+    session_id = free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
     graph_id = graph_id_for(session_id)
     opens = Segment(
         id=session_id,

@@ -15,6 +15,7 @@ from glasshouse.events.event import RESERVED_ACTORS
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, SessionState, World
 
 name_chars_max = 64
+text_chars_max = 16_384
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~([2-9]|[1-9][0-9]{1,8}))?")
 
@@ -27,6 +28,15 @@ def short_hash(*parts: str) -> str:
 def session_id_for(origin: str, parents: Iterable[str], ordinal: int, house_id: str = "") -> str:
     """The id of a session: a hash of the operation that made it, its parents and its ordinal."""
     return "s-" + short_hash(origin, house_id, *parents, str(ordinal))
+
+
+def free_session_id(world: World, origin: str, parents: Iterable[str], ordinal: int) -> str:
+    """The id of a session that begins now. An imported one may have it already: then the next ordinal's."""
+    house_id = world.house_id if origin == "root" else ""
+    parents = tuple(parents)
+    while (name := session_id_for(origin, parents, ordinal, house_id)) in world.sessions:
+        ordinal += 1
+    return name
 
 
 def graph_id_for(session_id: str) -> str:
@@ -66,8 +76,18 @@ def check_channel_name(name: str) -> None:
     _check("channel name", name, _NUMBERED_NAME)
 
 
-def _check(noun: str, name: str, pattern: re.Pattern[str]) -> None:
-    if len(name.partition("~")[0]) > name_chars_max or not pattern.fullmatch(name):
+def check_length(noun: str, text: object) -> None:
+    """Refuse a text that would not fit into an event."""
+    if isinstance(text, str) and len(text) > text_chars_max:
+        raise Refused(f"The {noun} has {len(text):,} characters.", f"At most {text_chars_max:,} fit.")
+
+
+def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
+    if (
+        not isinstance(name, str)
+        or len(name.partition("~")[0]) > name_chars_max
+        or not pattern.fullmatch(name)
+    ):
         raise Refused(
             f"{name!r} is no {noun}.",
             f"Use lower-case letters, digits, '-' and '_', {name_chars_max} characters at most.",

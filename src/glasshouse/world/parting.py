@@ -53,11 +53,14 @@ def _channels_between(
     world: World, graph: GraphState, source: CreatureState, target: CreatureState, name: str | None
 ) -> list[str]:
     topology = world.topology
+    fewer = min((topology.channels_of.get(end.id, {}) for end in (source, target)), key=len)
     both = [
         channel_id
-        for channel_id, directions in topology.channels_of.get(source.id, {}).items()
-        if directions & SEND and topology.directions(target.id, channel_id) & LISTEN
+        for channel_id in fewer
+        if topology.directions(source.id, channel_id) & SEND
+        and topology.directions(target.id, channel_id) & LISTEN
     ]
+    both.sort(key=lambda channel_id: world.channels[channel_id].born)
     if name is not None:
         wanted = the_channel(world, graph, name).id
         both = [channel_id for channel_id in both if channel_id == wanted]
@@ -135,7 +138,7 @@ def _split(
     world: World, graph: GraphState, facts: list[Fact], sides: list[list[str]], gone: str | None, subject: str
 ) -> Decision:
     parent = world.session_of(graph)
-    session_ids = [session_id_for("split", (graph.session_id,), n) for n in range(len(sides))]
+    session_ids = _session_ids_for_parts(world, graph, len(sides))
     graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
     moved = by_age(world, (name for side in sides[1:] for name in side))
     change = change_of("split", (graph.id,), graph_ids, moved)
@@ -154,6 +157,18 @@ def _split(
         )
         writes.append(_opening(segment, side if n else []))
     return Decision(tuple(writes), change, subject)
+
+
+def _session_ids_for_parts(world: World, graph: GraphState, count: int) -> list[str]:
+    """An id for each part, none of which an imported session has already."""
+    found: list[str] = []
+    ordinal = 0
+    while len(found) < count:
+        name = session_id_for("split", (graph.session_id,), ordinal)
+        ordinal += 1
+        if name not in world.sessions:
+            found.append(name)
+    return found
 
 
 def _opening(segment: Segment, moved: list[str]) -> Write:

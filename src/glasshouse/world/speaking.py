@@ -12,12 +12,19 @@ from glasshouse.world.names import the_channel, the_creature
 from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import SEND
 
+batch_events_max = 10_000
+
 
 def said(world: World, intent: Say) -> Decision:
     """A creature's drafts as facts of its graph's session."""
     creature = world.creatures.get(intent.creature)
     if creature is None:
         creature = the_creature(world, intent.creature)
+    if len(intent.drafts) > batch_events_max:
+        raise Refused(
+            f"{len(intent.drafts):,} lines are too many for one batch.",
+            f"Say at most {batch_events_max:,} at once.",
+        )
     if intent.caused_by is not None:
         _check_cause(world, intent.caused_by)
     graph = world.graphs[creature.graph_id]

@@ -56,7 +56,7 @@ class SessionState(msgspec.Struct):
         return self.segment.base + self.head
 
 
-class Ear(msgspec.Struct):
+class Ear(msgspec.Struct, array_like=True):
     """When a creature listened on one channel: lamport times, begin and end in turn; open at the end if odd."""
 
     is_full: bool
@@ -68,7 +68,7 @@ class Ear(msgspec.Struct):
         return len(self.spans) % 2 == 1
 
 
-class Stay(msgspec.Struct, gc=False):
+class Stay(msgspec.Struct, gc=False, array_like=True):
     """When a creature was a member of one graph: lamport times; no end means now."""
 
     graph_id: str
@@ -150,8 +150,3 @@ class World(msgspec.Struct):
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""
         return self.sessions[graph.session_id]
-
-    @property
-    def records(self) -> int:
-        """About how many records a snapshot of this world has."""
-        return len(self.creatures) + len(self.channels) + len(self.graphs) + len(self.sessions)

@@ -48,7 +48,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.constants = pytest.MonkeyPatch()
         self.constants.setattr(ledger, "snapshot_events_min", snapshot_events_min)
-        self.constants.setattr(ledger, "snapshot_events_per_record", 0)
+        self.constants.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
         self.store = MemoryStore()
         self.model = ReferenceModel()
         self.names = NameTable()

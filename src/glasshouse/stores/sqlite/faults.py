@@ -6,8 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
+
+FAULTS: Final = (sqlite3.Error, OverflowError)
+"""What a statement can raise: SQLite's own errors, and Python's for a number that does not fit into a column."""
 
 _PRIMARY_CODE_BITS = 0xFF
 
@@ -17,12 +21,16 @@ def in_words(path: Path) -> Iterator[None]:
     """Turn any SQLite error into the `StoreError` that fits."""
     try:
         yield
-    except sqlite3.Error as wrong:
+    except FAULTS as wrong:
         raise store_error(path, wrong) from wrong
 
 
-def store_error(path: Path, wrong: sqlite3.Error) -> StoreError:
+def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:
     """The error of our own tree for one of SQLite's."""
+    if isinstance(wrong, OverflowError):
+        return StoreFailed(
+            f"A number is too large for {path}, which keeps 64 bits. Nothing was written; use a smaller one."
+        )
     code = getattr(wrong, "sqlite_errorcode", None)
     if code is None and "decode to UTF-8" in str(wrong):
         return StoreDamaged(damaged(path))

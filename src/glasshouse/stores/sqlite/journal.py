@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from glasshouse.errors import Conflict
+from glasshouse.errors import Conflict, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
@@ -54,7 +54,12 @@ class Connection(Protocol):
 def prepare(connection: Connection) -> None:
     """Durable before fast: write-ahead log, a sync for every commit."""
     connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    mode = connection.execute("PRAGMA journal_mode = WAL").fetchall()[0][0]
+    if mode != "wal":
+        raise StoreFailed(
+            f"The file system of this store cannot do a write-ahead log (SQLite stays in mode '{mode}'). Choose a"
+            " --store on a local disk."
+        )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {wal_pages_max}").fetchall()
 
@@ -67,6 +72,7 @@ class Journal:
         self._connection = connection
         self._numbers = 0
         self._segments_cache: dict[str, tuple[int, int]] = {}
+        self._must_look = True
 
     def house_id(self, new_house_id: str) -> str:
         """The store's id; a new store takes the one given."""
@@ -78,17 +84,27 @@ class Journal:
 
     def commit(self, batches: Sequence[Batch]) -> int:
         """All batches in one transaction; the position of the first event."""
-        first_position = self.position + 1
+        self._look_if_needed()
+        before = self.position, self._numbers
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._write(batches)
             self._connection.execute("COMMIT")
         except BaseException:
+            # First what cannot fail: the rollback and the look may, and are then made up for before the next write.
+            self.position, self._numbers = before
+            self._segments_cache.clear()
+            self._must_look = True
+            self._look_if_needed()
+            raise
+        return before[0] + 1
+
+    def _look_if_needed(self) -> None:
+        """After a failure: end a transaction that is still open, and see where the file stands."""
+        if self._must_look:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             self._forget()
-            raise
-        return first_position
 
     def _write(self, batches: Sequence[Batch]) -> None:
         rows: list[_Row] = []
@@ -168,7 +184,8 @@ class Journal:
         return kept
 
     def _began(self, number: int) -> Segment | None:
-        return next((s for n, s in self._segments(opened_after=-1) if n == number), None)
+        found = self._connection.execute(SQL["segment_of_number"], (number,)).fetchone()
+        return None if found is None else self._segment_from(found)
 
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
         return [body.encode() for _, body in self._rows(Span(session_id, 0, 0, first, last))]
@@ -176,8 +193,9 @@ class Journal:
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
         self._segments_cache.clear()
-        self.position = self._connection.execute(SQL["last_position"]).fetchone()[0]
-        self._numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
+        position = self._connection.execute(SQL["last_position"]).fetchone()[0]
+        numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
+        self.position, self._numbers, self._must_look = position, numbers, False
 
     def position_now(self) -> int:
         """The last position, looked up again: another process may have written."""
@@ -200,17 +218,12 @@ class Journal:
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""
-        return [segment for _, segment in self._segments(position)]
+        found = self._connection.execute(SQL["segments_after"], (position,)).fetchall()
+        return [self._segment_from(row) for row in found]
 
-    def _segments(self, opened_after: int) -> list[tuple[int, Segment]]:
-        found = self._connection.execute(SQL["segments_after"], (opened_after,)).fetchall()
-        return [
-            (
-                number,
-                Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, *map(bool, marks)),
-            )
-            for number, name, graph_id, origin, ordinal, base, at, *marks in found
-        ]
+    def _segment_from(self, row: Sequence[Any]) -> Segment:
+        number, name, graph_id, origin, ordinal, base, at, *marks = row
+        return Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, *map(bool, marks))
 
     def _parents(self, number: int) -> tuple[Parent, ...]:
         return tuple(
@@ -233,6 +246,10 @@ class Journal:
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
         """Leave a line, in a transaction of its own."""
+        if (
+            self._connection.in_transaction
+        ):  # Of a commit that failed; a line put into it would be lost with it.
+            self._connection.execute("ROLLBACK")
         number: int = self._connection.execute(SQL["put_in_inbox"], (run_id, text)).fetchall()[0][0]
         return number
 

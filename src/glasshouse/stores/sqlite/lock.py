@@ -14,8 +14,9 @@ class WriterLock:
     """Held from opening to closing by the one terrarium that may write."""
 
     def __init__(self, store_path: Path) -> None:
-        self._store_path = store_path
-        self._lock_path = store_path.with_name(store_path.name + ".lock")
+        # Of a file with several names, by symbolic links, all must meet at one lock.
+        self._store_path = Path(os.path.realpath(store_path))
+        self._lock_path = self._store_path.parent / f"{self._store_path.name}.lock"
         self._descriptor: int | None = None
 
     def take(self) -> None:

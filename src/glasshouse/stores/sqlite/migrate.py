@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from glasshouse.errors import StoreDamaged, StoreTooNew
+from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.stores.sqlite.faults import damaged
 
 APPLICATION_ID: Final = 0x474C5348
@@ -68,7 +69,7 @@ def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migr
 
 
 def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """A whole copy of the file as it was, next to it."""
+    """A whole copy of the file as it was, next to it, which survives a power cut before the file is changed."""
     copy = path.with_name(f"{path.name}.v{version}.copy")
     beside = copy.with_name(copy.name + ".part")
     try:
@@ -77,10 +78,25 @@ def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Pat
             connection.backup(with_target)
         finally:
             with_target.close()
+        _sync(beside)
         beside.replace(copy)
+        _sync(copy.parent)
+    except OSError as wrong:
+        raise StoreFailed(
+            f"{path} could not be copied to {copy} before its migration ({wrong.strerror}). It was left as it is. Mend"
+            " the folder, then try again."
+        ) from wrong
     finally:
         beside.unlink(missing_ok=True)
     return copy
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _statements(script: str) -> list[str]:

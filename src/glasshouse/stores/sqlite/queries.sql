@@ -1,3 +1,8 @@
+-- A segment is found epoch by epoch (see migrations/0001_ledger.sql). Its seqs are dense and grow with the position, so
+-- seq n lies at `opened_at + n - 1` or behind: there a walk upwards begins. It gives rows in the order of seqs, for it
+-- goes through the epochs as they come and through the index within each; an ORDER BY would gather all epochs first,
+-- and then the LIMIT could not end the walk with the last row that is wanted.
+
 -- name: house_id
 SELECT value FROM house WHERE key = 'id';
 
@@ -14,7 +19,22 @@ SELECT coalesce(max(number), 0) FROM segments;
 SELECT number FROM segments WHERE id = ?;
 
 -- name: segment_head
-SELECT coalesce(max(seq), 0) FROM events WHERE segment = ?;
+WITH RECURSIVE
+bounds (newest, oldest) AS (
+    SELECT
+        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1),
+        (SELECT epoch FROM events WHERE position >= (SELECT opened_at FROM segments WHERE number = ?1) ORDER BY position LIMIT 1)
+),
+walk (epoch, oldest, head) AS (
+    SELECT newest + 1, oldest, NULL FROM bounds
+    UNION ALL
+    SELECT
+        epoch - 1,
+        oldest,
+        (SELECT max(seq) FROM events INDEXED BY events_by_segment WHERE events.epoch = walk.epoch - 1 AND segment = ?1)
+    FROM walk WHERE head IS NULL AND epoch > oldest
+)
+SELECT coalesce(max(head), 0) FROM walk;
 
 -- name: add_segment
 INSERT INTO segments (number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted, opened_at)
@@ -33,9 +53,18 @@ INSERT OR REPLACE INTO snapshots (scope, name, key, at, body) VALUES (?, ?, ?, ?
 SELECT scope, name, key, at, body FROM snapshots WHERE scope = ? AND name = ? AND key = ?;
 
 -- name: events_of_segment
-SELECT position, body FROM events
-WHERE segment = (SELECT number FROM segments WHERE id = ?) AND seq BETWEEN ? AND ?
-ORDER BY seq;
+WITH RECURSIVE walk (segment, epoch, newest) AS (
+    SELECT
+        number,
+        (SELECT epoch FROM events WHERE position >= opened_at + max(?2, 1) - 1 ORDER BY position LIMIT 1),
+        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
+    FROM segments WHERE id = ?1
+    UNION ALL
+    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
+)
+SELECT position, body FROM walk CROSS JOIN events INDEXED BY events_by_segment
+WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3
+LIMIT max(?3 - max(?2, 1) + 1, 0);
 
 -- name: events_after
 SELECT position, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
@@ -43,18 +72,42 @@ SELECT position, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
 -- name: segments_after
 SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE opened_at > ? ORDER BY number;
 
+-- name: segment_of_number
+SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE number = ?;
+
 -- name: parents_of
 SELECT parent, upto FROM parents WHERE child = ? ORDER BY ordinal;
 
 -- name: batch_end
-SELECT seq FROM events
-WHERE segment = (SELECT number FROM segments WHERE id = ?) AND seq >= ? AND is_inner = 0
-ORDER BY seq LIMIT 1;
+WITH RECURSIVE walk (segment, epoch, newest) AS (
+    SELECT
+        number,
+        (SELECT epoch FROM events WHERE position >= opened_at + max(?2, 1) - 1 ORDER BY position LIMIT 1),
+        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
+    FROM segments WHERE id = ?1
+    UNION ALL
+    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
+)
+SELECT seq FROM walk CROSS JOIN events INDEXED BY events_by_segment
+WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq >= ?2 AND is_inner = 0
+LIMIT 1;
 
 -- name: inner_seqs
-SELECT seq FROM events
-WHERE segment = (SELECT number FROM segments WHERE id = ?) AND seq <= ? AND is_inner = 1
-ORDER BY seq;
+WITH RECURSIVE walk (segment, epoch, newest) AS (
+    SELECT
+        number,
+        (SELECT epoch FROM events WHERE position >= opened_at ORDER BY position LIMIT 1),
+        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
+    FROM segments WHERE id = ?1
+    UNION ALL
+    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
+)
+SELECT seq FROM (
+    SELECT seq, is_inner FROM walk CROSS JOIN events INDEXED BY events_by_segment
+    WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq <= ?2
+    LIMIT max(?2, 0)
+)
+WHERE is_inner = 1;
 
 -- name: put_in_inbox
 INSERT INTO inbox (run_id, text) VALUES (?, ?) RETURNING number;

@@ -7,16 +7,17 @@ on connections of its own and writes nothing but the inbox.
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from glasshouse.errors import Refused, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.stores.sqlite.faults import in_words, store_error
+from glasshouse.stores.sqlite.faults import FAULTS, in_words, store_error
 from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
@@ -25,6 +26,9 @@ from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
 reader_threads = 2
+
+_NO_FILES: Final = frozenset({"", ":memory:"})
+"""Names under which SQLite would open something that is gone, or another for each connection."""
 
 T = TypeVar("T")
 
@@ -35,6 +39,11 @@ class SqliteStore:
     def __init__(
         self, path: str | Path, *, is_guest: bool = False, migrations: list[Migration] | None = None
     ) -> None:
+        if str(path) in _NO_FILES:
+            raise Refused(
+                f"A SqliteStore needs the name of a file, and {str(path)!r} is none.",
+                "Name one, or use MemoryStore() to keep nothing.",
+            )
         self.path = Path(path)
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
@@ -60,9 +69,13 @@ class SqliteStore:
             raise
 
     def _open_blocking(self, new_house_id: str) -> None:
+        if os.path.isdir(self.path):
+            raise StoreFailed(
+                f"{self.path} cannot be opened, for it is a folder. Name a file in it, or choose another --store."
+            )
         if not self.is_guest:
             self._lock.take()
-        elif not self.path.exists():
+        elif not os.path.exists(self.path):
             raise StoreFailed(
                 f"There is no store at {self.path}. Play something first, or name another --store."
             )
@@ -175,5 +188,5 @@ class SqliteStore:
     def _in_words(self, method: Callable[..., T], *arguments: object) -> T:
         try:
             return method(*arguments)
-        except sqlite3.Error as wrong:
+        except FAULTS as wrong:
             raise store_error(self.path, wrong) from wrong

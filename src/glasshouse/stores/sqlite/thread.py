@@ -33,9 +33,9 @@ class WorkThread:
             try:
                 result = function(*arguments)
             except BaseException as wrong:
-                loop.call_soon_threadsafe(_fail, answer, wrong)
+                _tell(loop, _fail, answer, wrong)
             else:
-                loop.call_soon_threadsafe(_give, answer, result)
+                _tell(loop, _give, answer, result)
 
         self._work.put(work)
         return answer
@@ -44,6 +44,17 @@ class WorkThread:
         """Finish what was asked for, then end. Blocks until then."""
         self._work.put(None)
         self._thread.join()
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop, tells: Callable[..., None], answer: asyncio.Future[Any], what: object
+) -> None:
+    try:
+        loop.call_soon_threadsafe(tells, answer, what)
+    except RuntimeError:
+        # A loop that was closed meanwhile has nobody left who waits; the work is done all the same.
+        if not loop.is_closed():
+            raise
 
 
 def _give(answer: asyncio.Future[Any], result: object) -> None:

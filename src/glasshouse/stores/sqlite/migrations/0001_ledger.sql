@@ -1,4 +1,4 @@
--- The ledger. Events lie in the order of their commits; the index finds them by segment.
+-- The ledger. Events lie in the order of their commits; the index finds them by segment, epoch by epoch.
 -- Bodies are JSON as it was first written, and are never rewritten.
 
 CREATE TABLE house (
@@ -32,10 +32,14 @@ CREATE TABLE events (
     segment  INTEGER NOT NULL,
     seq      INTEGER NOT NULL,
     is_inner INTEGER NOT NULL,        -- 1 unless it is the last of its batch
-    body     TEXT    NOT NULL
+    body     TEXT    NOT NULL,
+    -- The one place that says how long an epoch is: 2^12 = 4,096 positions. It is never stored but in the index.
+    epoch    INTEGER GENERATED ALWAYS AS (position >> 12) VIRTUAL
 );
 
-CREATE UNIQUE INDEX events_by_segment ON events (segment, seq);
+-- The epoch comes first, so that a commit which spreads over many segments dirties the few pages at the index's end,
+-- and not one page for each segment. A segment is read epoch by epoch.
+CREATE UNIQUE INDEX events_by_segment ON events (epoch, segment, seq);
 
 -- Caches: may be deleted at any time.
 CREATE TABLE snapshots (

@@ -1,0 +1,77 @@
+"""Folding a whole ledger into a world: from the beginning, or from the newest snapshot that fits."""
+
+from __future__ import annotations
+
+import msgspec
+
+from glasshouse.errors import StoreDamaged
+from glasshouse.events import codec
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Store
+from glasshouse.turns import agenda as agendas
+from glasshouse.turns.agenda import Agenda
+from glasshouse.world import evolve as folds
+from glasshouse.world.evolve import begin, evolve, take_in
+from glasshouse.world.state import World
+
+fold_page_events = 4_096
+
+
+class Folded(msgspec.Struct):
+    """All that is folded from the ledger and kept in memory."""
+
+    world: World
+    agenda: Agenda
+    position: int = 0
+    snapshot_bytes: int = 0
+
+
+def snapshot_key() -> str:
+    """Under what folds and upcasters a snapshot of the world is good."""
+    return f"{folds.version}.{agendas.version}.{codec.upcaster_set()}"
+
+
+async def folded_from(store: Store) -> Folded:
+    """The world as the store tells it: the newest snapshot that fits, and every event after it."""
+    kept = await store.snapshot("", "world", snapshot_key())
+    if kept is None:
+        return await folded_upto(store, store.position)
+    try:
+        folded = msgspec.msgpack.decode(kept.body, type=Folded)
+    except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
+        return await folded_upto(store, store.position)
+    folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
+    return await _folded_on(store, folded, store.position)
+
+
+async def folded_upto(store: Store, position: int) -> Folded:
+    """The world right after the event at this position, folded from the beginning."""
+    return await _folded_on(store, Folded(World(house_id=store.house_id), Agenda()), position)
+
+
+async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
+    segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
+    position = folded.position
+    while position < upto:
+        page = await store.read_after(position, fold_page_events)
+        for event in page:
+            if position >= upto:
+                break
+            position += 1
+            if event.position != position:
+                raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
+            if event.session_id not in folded.world.sessions:
+                begin(folded.world, segments[event.session_id])
+            _fold(folded, event)
+        if not page:
+            break
+    return folded
+
+
+def _fold(folded: Folded, event: Event) -> None:
+    session = folded.world.sessions[event.session_id]
+    if session.segment.is_imported:
+        take_in(folded.world, event)
+        return
+    evolve(folded.world, event)
+    folded.agenda.apply(folded.world, event)
