@@ -15,7 +15,6 @@ import pytest
 from glasshouse import (
     Draft,
     Manifest,
-    Refused,
     SqliteStore,
     StoreBusy,
     StoreError,
@@ -146,17 +145,6 @@ async def test_a_store_that_is_not_open_says_so(path: Path) -> None:
         await store.commit(one_batch(opening(ADA, "a")))
     with pytest.raises(StoreFailed, match="is not open"):
         await store.read_after(0, 1)
-
-
-async def test_opening_an_open_store_is_refused_and_leaves_it_open(path: Path) -> None:
-    store = SqliteStore(path)
-    await store.open("house-one")
-
-    with pytest.raises(Refused, match="open already"):
-        await store.open("house-one")
-
-    assert await store.commit(one_batch(opening(ADA, "a"))) == 1
-    await store.close()
 
 
 async def test_a_thousand_open_graphs_need_few_files(path: Path) -> None:
@@ -297,6 +285,26 @@ async def test_a_second_writer_in_this_process_is_told_who_writes(path: Path) ->
     await second.open("house-one")
     assert await texts_in(second) == ["a"]
     await second.close()
+
+
+async def test_a_second_writer_that_comes_by_another_name_of_the_file_meets_the_same_lock(path: Path) -> None:
+    alias = path.parent / "elsewhere" / "alias"
+    alias.parent.mkdir()
+    alias.symlink_to(path)
+    first = SqliteStore(path)
+    await first.open("house-one")
+
+    with pytest.raises(StoreBusy, match=rf"process {os.getpid()}\b"):
+        await SqliteStore(alias).open("house-one")
+
+    await first.commit(one_batch(opening(ADA, "a")))
+    await first.close()
+    by_alias = SqliteStore(alias)
+    await by_alias.open("house-one")
+    assert await texts_in(by_alias) == ["a"]
+    with pytest.raises(StoreBusy):
+        await SqliteStore(path).open("house-one")
+    await by_alias.close()
 
 
 HOLDS_THE_STORE = """

@@ -239,7 +239,8 @@ async def test_positions_are_dense_and_grow_in_the_order_of_commits(store: Store
 
 
 @pytest.mark.parametrize(
-    ("after", "events_max", "expected"), [(0, 2, "ab"), (2, 2, "cd"), (4, 9, "e"), (5, 9, ""), (99, 9, ""), (-3, 2, "ab")]
+    ("after", "events_max", "expected"),
+    [(0, 2, "ab"), (2, 2, "cd"), (4, 9, "e"), (5, 9, ""), (99, 9, ""), (-3, 2, "ab")],
 )
 async def test_the_ledger_is_read_by_position_in_pieces(
     store: Store, after: int, events_max: int, expected: str

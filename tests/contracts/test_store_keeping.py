@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from glasshouse import Conflict
+from glasshouse import Conflict, Manifest, Refused, Terrarium
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
 from glasshouse.world.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -150,6 +150,25 @@ async def test_closing_twice_is_harmless_and_so_is_closing_before_opening(place:
 
     await store.close()
     await store.close()
+
+
+async def test_opening_an_open_store_is_refused_and_leaves_it_open(store: Store) -> None:
+    with pytest.raises(Refused, match=r"open already.*store of its own"):
+        await store.open("house-two")
+
+    assert await store.commit(one_batch(opening(ADA, "a"))) == 1
+    assert store.house_id == "house-one"
+
+
+async def test_two_terraria_never_share_a_store_but_may_follow_each_other(place: Place) -> None:
+    shared = place()
+    async with Terrarium(shared) as first:
+        with pytest.raises(Refused, match="open already"):
+            await Terrarium(shared).open()
+        await first.add_creature(Manifest(name="ada"))
+
+    async with Terrarium(shared) as second:
+        assert [creature.id for creature in second.creatures()] == ["ada"]
 
 
 # At random, against a plain list

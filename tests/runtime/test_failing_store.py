@@ -6,9 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from glasshouse import Change, GlasshouseError, Manifest, MemoryStore, Refused, StoreFailed, Terrarium
+from glasshouse.events.codec import encoded
 from glasshouse.runtime import ledger
+from glasshouse.runtime.ports import Batch, SegmentWrite
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import FailingStore
 from tests.runtime.troupe import (
@@ -195,14 +198,19 @@ async def test_a_caller_who_leaves_while_the_world_is_folded_again_locks_nobody_
 
 async def test_a_ledger_that_somebody_else_wrote_into_answers_every_call() -> None:
     store = MemoryStore()
-    async with terrarium_on(store) as one, terrarium_on(store) as other:
-        await born(one, "ada")
+    async with terrarium_on(store) as t:
+        await born(t, "ada")
+        last = await t.append("ada", line("mine", None))
+        foreign = replace(
+            last, id=f"{last.session_id}.{last.seq + 1}", seq=last.seq + 1, lamport=last.lamport + 1
+        )
+        await store.commit([Batch((SegmentWrite(last.session_id, last.seq, (encoded(foreign),)),))])
 
         with pytest.raises(GlasshouseError):
-            await soon(other.add_creature(Manifest(name="bo")))
+            await soon(t.append("ada", line("not where it thinks", None)))
 
-        said = await soon(other.append("ada", line("both of us", None)))
-        assert (await other.event(said.id)).actor == "ada"
+        said = await soon(t.append("ada", line("after looking again", None)))
+        assert said.seq == foreign.seq + 1
 
 
 async def test_a_snapshot_that_fails_raises_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,11 @@ import asyncio
 import gc
 import weakref
 from itertools import product
+from pathlib import Path
 
 import pytest
 
-from glasshouse import Event, EventFilter, Manifest, MemoryStore, Terrarium, kinds
+from glasshouse import Event, EventFilter, Manifest, MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.runtime import subscriptions
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
@@ -276,3 +277,25 @@ async def test_a_reader_who_scribbles_on_an_event_changes_neither_world_nor_ledg
 def _persona_in_the_world(terrarium: Terrarium, name: str) -> object:
     world = terrarium._ledger.world
     return world.facts_of(world.creatures[name]).manifest["persona"]
+
+
+@pytest.mark.parametrize("is_durable", [False, True])
+async def test_one_who_is_behind_when_the_terrarium_closes_ends_and_can_go_on_by_position(
+    is_durable: bool, tmp_path: Path
+) -> None:
+    store = SqliteStore(tmp_path / "s.glasshouse") if is_durable else MemoryStore()
+    t = new_terrarium(store)
+    await t.open()
+    await troupe(t, "ada", "bo")
+    behind = t.subscribe(after=0)
+    await t.append_all("ada", [line(f"{n}") for n in range(3_000)])
+    first = await anext(behind)
+    await t.close()
+
+    seen = [first, *[event async for event in behind]]
+
+    async with new_terrarium(store) as again:
+        await again.append("ada", line("and more"))
+        following = await soon(anext(again.subscribe(after=seen[-1].position)))
+    assert [event.position for event in seen] == list(range(1, len(seen) + 1))
+    assert following.position == len(seen) + 1

@@ -45,10 +45,7 @@ def decoded(
     upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
 ) -> Event:
     """The event in `body`, lifted to today's payload version."""
-    try:
-        event = _decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
+    event = raw_decoded(body)
     if event.schema_version != versions.get(event.kind, 1):
         event = _lifted(event, versions, upcasters)
     if position is not None:

@@ -174,11 +174,10 @@ class Ledger:
             await self.wait_for_room()
         if not all(_still_fits(self.world, write) for write in writes):
             return False
-        events: list[Event] = []
+        events = [codec.decoded(body) for write in writes for body in write.bodies]
         for write in writes:
             if write.opens is not None:
                 begin(self.world, write.opens)
-            events += [codec.decoded(body) for body in write.bodies]
         for event in events:
             take_in(self.world, event)
         await self._enqueue(Batch(writes), events).acknowledged

@@ -1,6 +1,7 @@
 """Subscriptions: readers that are told of every committed event, and can never hold anything up.
 
-Always holds: a subscriber sees each matching event exactly once, in the order of commits. Its queue is bounded; when
+Always holds: a subscriber sees each matching event exactly once, in the order of commits. When the terrarium closes,
+it still gets what can be read; where the store is gone already, it ends and can go on later, by position. Its queue is bounded; when
 it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store by position.
 The hub holds subscribers weakly: one that is dropped is forgotten.
 """
@@ -13,6 +14,7 @@ from types import TracebackType
 from typing import Self
 from weakref import WeakSet
 
+from glasshouse.errors import StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EVERYTHING, EventFilter
 from glasshouse.runtime.ports import Store
@@ -116,7 +118,13 @@ class Subscription:
         return self._queue.popleft()
 
     async def _catch_up(self) -> None:
-        page = await self._hub.read_after(self._position)
+        try:
+            page = await self._hub.read_after(self._position)
+        except StoreError:
+            if self._hub.is_open:
+                raise
+            self._is_behind = False
+            return
         self._queue.extend(event for event in page if self._wanted.matches(event))
         if page:
             self._position = page[-1].position or self._position
