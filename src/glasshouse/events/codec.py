@@ -106,12 +106,12 @@ def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> s
 
 def json_copy(kind: str, value: Json) -> Json:
     """The value as JSON would give it back, sharing nothing with the one given, or a refusal in words."""
-    if type(value) is dict:
-        for key, part in value.items():
-            if type(part) not in _FLAT or type(key) is not str:
-                break
-        else:
-            return value.copy()
+    if (
+        type(value) is dict
+        and _FLAT.issuperset(map(type, value.values()))
+        and _TEXT.issuperset(map(type, value))
+    ):
+        return value.copy()
     if not isinstance(value, dict):
         raise _not_json(kind, f"it is {_sort_of(value)}")
     copy: Json = _copied(kind, value, 1)
@@ -119,6 +119,7 @@ def json_copy(kind: str, value: Json) -> Json:
 
 
 _FLAT = frozenset({str, int, bool, type(None)})
+_TEXT = frozenset({str})
 
 
 def _copied(kind: str, value: Any, depth: int) -> Any:

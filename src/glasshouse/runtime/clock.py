@@ -5,16 +5,15 @@ from __future__ import annotations
 import random
 import secrets
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 _FIRST_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The machine's clock. `now` gives the time now, with as little between as can be: every event asks."""
 
-    def now(self) -> datetime:
-        """The time now."""
-        return datetime.now(UTC)
+    now = staticmethod(partial(datetime.now, UTC))
 
 
 class HandMovedClock:

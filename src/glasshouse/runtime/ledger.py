@@ -14,6 +14,7 @@ to be; then the world is folded again from what the store holds. Until that is d
 from __future__ import annotations
 
 import asyncio
+from asyncio import Future
 from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any, Protocol
@@ -23,6 +24,7 @@ from msgspec.structs import force_setattr
 
 from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
+from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Event
 from glasshouse.runtime.folding import Folded, folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
@@ -199,9 +201,9 @@ class Ledger:
         writes: list[SegmentWrite] = []
         for write in decision.writes:
             events = stamped(world, write, now)
-            bodies = tuple(map(codec.encoded_within_bounds, events))
+            bodies = tuple([encoded_within_bounds(event) for event in events])
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
-            staged += events
+            staged = staged + events if staged else events
         try:
             for event in staged:
                 if event.seq == 1:
@@ -218,7 +220,7 @@ class Ledger:
         return queued
 
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
-        queued = Queued(batch, events, asyncio.Future(loop=self._loop))
+        queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
         self._batches_queued += 1
         count = len(events)

@@ -44,7 +44,7 @@ class SqliteStore:
                 f"A SqliteStore needs the name of a file, and {str(path)!r} is none.",
                 "Name one, or use MemoryStore() to keep nothing.",
             )
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
         self._lock = WriterLock(self.path)
