@@ -14,7 +14,7 @@ from glasshouse import Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
 from glasshouse.stores.sqlite.journal import prepare
 
-rounds = 5
+rounds = 9
 
 
 def run() -> list[Result]:

@@ -11,7 +11,7 @@ from glasshouse.runtime.ports import Store
 from glasshouse.turns import agenda as agendas
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world import evolve as folds
-from glasshouse.world.evolve import begin, evolve, take_in
+from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, take_in
 from glasshouse.world.state import World
 
 fold_page_events = 4_096
@@ -69,9 +69,18 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
 
 
 def _fold(folded: Folded, event: Event) -> None:
-    session = folded.world.sessions[event.session_id]
-    if session.segment.is_imported:
+    if folded.world.sessions[event.session_id].segment.is_imported:
         take_in(folded.world, event)
+    else:
+        fold(folded.world, folded.agenda, event)
+
+
+def fold(world: World, agenda: Agenda, event: Event) -> None:
+    """Move world and agenda on by one event. What concerns neither costs no call."""
+    if event.kind in MOVE_THE_WORLD:
+        evolve(world, event)
+        agenda.apply(world, event)
         return
-    evolve(folded.world, event)
-    folded.agenda.apply(folded.world, event)
+    world.sessions[event.session_id].head = event.seq
+    if event.kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
+        agenda.apply(world, event)

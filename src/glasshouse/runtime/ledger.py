@@ -26,12 +26,12 @@ from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Event
-from glasshouse.runtime.folding import Folded, folded_from, snapshot_key
+from glasshouse.runtime.folding import Folded, fold, folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
-from glasshouse.world.decision import Decision
-from glasshouse.world.evolve import begin, evolve, take_in
+from glasshouse.world.decision import Write
+from glasshouse.world.evolve import begin, take_in
 from glasshouse.world.intents import AnyIntent, Say
 from glasshouse.world.speaking import said
 from glasshouse.world.stamp import stamped
@@ -145,7 +145,7 @@ class Ledger:
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        queued = self._stage(decision) if decision.writes else None
+        queued = self._stage(decision.writes) if decision.writes else None
         seen = None if look is None else look(decision.subject)
         if queued is not None:
             await queued.acknowledged
@@ -193,13 +193,13 @@ class Ledger:
                 self._settling = self._loop.create_future()
             await asyncio.shield(self._settling)
 
-    def _stage(self, decision: Decision) -> Queued:
+    def _stage(self, decided: tuple[Write, ...]) -> Queued:
         """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
         now = self._clock.now()
         world, agenda = self.world, self.agenda
         staged: list[Event] = []
         writes: list[SegmentWrite] = []
-        for write in decision.writes:
+        for write in decided:
             events = stamped(world, write, now)
             bodies = tuple([encoded_within_bounds(event) for event in events])
             writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
@@ -207,9 +207,8 @@ class Ledger:
         try:
             for event in staged:
                 if event.seq == 1:
-                    _begin(world, decision, event.session_id)
-                evolve(world, event)
-                agenda.apply(world, event)
+                    _begin(world, decided, event.session_id)
+                fold(world, agenda, event)
         except BaseException as unforeseen:
             self._broken = unforeseen  # The world is half moved: the next caller folds it again.
             self._move_gate()
@@ -379,8 +378,8 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
     return there is not None and there.head == write.expected_head
 
 
-def _begin(world: World, decision: Decision, session_id: str) -> None:
-    for write in decision.writes:
+def _begin(world: World, decided: tuple[Write, ...], session_id: str) -> None:
+    for write in decided:
         if write.opens is not None and write.session_id == session_id:
             begin(world, write.opens)
 

@@ -32,7 +32,7 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
     """What the intent leads to in this world."""
     match intent:
         case Say():
-            return speaking.said(world, intent)
+            return Decision(speaking.said(world, intent))
         case AddCreature():
             return membership.creature_added(world, intent)
         case RemoveCreature():

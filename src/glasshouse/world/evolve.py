@@ -47,6 +47,10 @@ version: Final = 2
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
+MOVE_THE_WORLD: Final = kinds.ENGINE | {kinds.TURN_STARTED}
+"""The kinds that change more than how far their session is written."""
+
+
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
     world.sessions[segment.id] = SessionState(segment)

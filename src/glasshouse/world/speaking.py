@@ -6,7 +6,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Draft, Event, place_of
-from glasshouse.world.decision import Decision, Fact, Write
+from glasshouse.world.decision import Fact, Write
 from glasshouse.world.intents import Say
 from glasshouse.world.names import the_channel, the_creature
 from glasshouse.world.state import CreatureState, GraphState, World
@@ -15,7 +15,7 @@ from glasshouse.world.topology import SEND
 batch_events_max = 10_000
 
 
-def said(world: World, intent: Say) -> Decision:
+def said(world: World, intent: Say) -> tuple[Write, ...]:
     """A creature's drafts as facts of its graph's session."""
     creature = world.creatures.get(intent.creature)
     if creature is None:
@@ -31,7 +31,7 @@ def said(world: World, intent: Say) -> Decision:
     facts: list[Fact] = []
     for draft in intent.drafts:
         facts.append(_fact(world, creature, graph, draft, intent.caused_by))
-    return Decision((Write(graph.session_id, graph.id, tuple(facts)),)) if facts else Decision()
+    return (Write(graph.session_id, graph.id, tuple(facts)),) if facts else ()
 
 
 def _fact(
