@@ -1,17 +1,22 @@
 """The agenda: who owes an act for what, and what settles it."""
 
+from contextlib import suppress
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Draft
 from glasshouse.turns.agenda import Agenda, Owed
 from glasshouse.world.evolve import begin, evolve
+from glasshouse.world.hearing import visible_to
 from glasshouse.world.intents import Say
 from glasshouse.world.state import World
+from glasshouse.world.topology import SEND
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 TALK = (kinds.AGENT_SPOKE, kinds.TOOL_CALLED, kinds.TOOL_RETURNED, kinds.AGENT_PASSED)
@@ -394,3 +399,37 @@ def test_nobody_ever_owes_an_act_for_its_own_doing_or_for_one_it_has_answered(ch
         for cause in mailbox:
             assert told[cause].actor != creature
             assert (creature, cause) not in answered
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)), min_size=8, max_size=40))
+def test_whoever_owes_an_act_for_a_line_may_see_it_or_is_wired_to_its_actor(
+    choices: list[tuple[int, int, int]],
+) -> None:
+    names = ["ada", "bo", "cy", "dee", "eve"]
+    made = talkers(*names)
+
+    for what, one, other in choices:
+        source, target = names[one], names[other]
+        if what == 0 and source != target:
+            made.connect(source, target, f"channel-{one}-{other}")
+        elif (
+            what == 1
+            and source != target
+            and made.world.creatures[source].graph_id == (made.world.creatures[target].graph_id)
+        ):
+            made.wire(source, target)
+        elif what == 2:
+            with suppress(Refused):
+                made.disconnect(source, target)
+        else:
+            sends_on = [
+                c
+                for c, directions in made.world.topology.channels_of.get(source, {}).items()
+                if directions & SEND
+            ]
+            line = made.say(source, channel=sends_on[0] if what == 3 and sends_on else None)
+            for name in names:
+                wired = any(made.world.wires[w].source == source for w in made.world.wires_of.get(name, {}))
+                seen = visible_to(made.world.creatures[name], line)
+                assert line.id not in made.owed(name) or seen or wired
+                assert line.id not in made.owed(source)
