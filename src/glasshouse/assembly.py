@@ -2,19 +2,83 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.models.router import ModelRouter
 from glasshouse.runtime import terrarium
+from glasshouse.runtime.act import Record
+from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
-from glasshouse.runtime.ports import Clock, Ids, Store
+from glasshouse.runtime.conductor import Pacing
+from glasshouse.runtime.played import Played, played_of
+from glasshouse.runtime.played_by import agent_for
+from glasshouse.runtime.ports import Clock, Ids, Router, Store
+from glasshouse.runtime.sitting import DueTurn, Sitting, due_of
+from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
+from glasshouse.turns.governor import Governor
 
-__all__ = ["MemoryStore", "SqliteStore", "Terrarium"]
+__all__ = ["MemoryStore", "ModelRouter", "Played", "SqliteStore", "Terrarium", "play"]
 
 
 class Terrarium(terrarium.Terrarium):
-    """The running whole, with the usual parts: memory for a store, the machine's clock, random ids."""
+    """The running whole, with the usual parts: memory for a store, the offline troupe, the machine's clock, random ids."""
 
     def __init__(
-        self, store: Store | None = None, *, clock: Clock | None = None, ids: Ids | None = None
+        self,
+        store: Store | None = None,
+        *,
+        models: Router | None = None,
+        governor: Governor | None = None,
+        pacing: Pacing = "lockstep",
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        record: Record | None = None,
     ) -> None:
-        super().__init__(store or MemoryStore(), clock or SystemClock(), ids or RandomIds())
+        super().__init__(
+            store or MemoryStore(),
+            clock or SystemClock(),
+            ids or RandomIds(),
+            models or ModelRouter(),
+            _mind,
+            governor=governor,
+            pacing=pacing,
+            record=record,
+        )
+
+    def due(self, run_id: str) -> tuple[DueTurn, ...]:
+        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        return due_of(self._ledger.folded, run_id)
+
+
+def play(
+    world: str | Path | LoadedWorld,
+    *,
+    seed: str | None = None,
+    rng_seed: int = 0,
+    turns: int | None = None,
+    governor: Governor | None = None,
+    store: Store | None = None,
+    models: Router | None = None,
+) -> Played:
+    """Play a world to its end, or so many turns of it, and give back what was played.
+
+    The one blocking call, for scripts and notebooks; it works where an event loop is running, too.
+    """
+    kept = store or MemoryStore()
+
+    async def played() -> Played:
+        async with Terrarium(kept, models=models) as terrarium:
+            run = await terrarium.play(world, seed, rng_seed, governor)
+            await Sitting(terrarium, run.id, turns).play()
+            return await played_of(terrarium, kept, run.id)
+
+    return outcome_of(played)
+
+
+def _mind(manifest: Manifest) -> Agent:
+    return agent_for(manifest.played_by, is_code_allowed=settings().allow_python_creatures)

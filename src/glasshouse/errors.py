@@ -5,6 +5,8 @@
     │   ├── BadEvent       a draft or an event of the wrong shape      -> mend the draft
     │   └── UnknownName    nothing is called that                      -> use one of `.known`
     ├── BudgetExceeded     a limit of the governor tripped             -> `.reason` names the limit
+    ├── ModelUnreachable   no model answered                           -> start its server, or bind another
+    ├── UnusableReply      a model's answer held no line               -> its act fails, the others go on
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
     ├── BadWorld           a scenario or manifest does not hold        -> mend the file at the named line
@@ -19,7 +21,7 @@ Each message is a whole sentence that says what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from itertools import islice
 
@@ -81,6 +83,14 @@ class BudgetExceeded(GlasshouseError):
         self.reason = reason
 
 
+class ModelUnreachable(GlasshouseError):
+    """The model behind a profile was not reached: nothing was asked, so nothing was spent."""
+
+
+class UnusableReply(GlasshouseError):
+    """A model answered, was asked to mend it, and its answer still holds no line."""
+
+
 class Conflict(GlasshouseError):
     """An event id, or the place after a segment's last event, is already taken by other content."""
 
@@ -90,7 +100,11 @@ class ImportConflict(GlasshouseError):
 
 
 class BadWorld(GlasshouseError):
-    """A scenario or manifest does not hold; the message names file, line and field."""
+    """A scenario or manifest does not hold; each of `problems` names file, line and field."""
+
+    def __init__(self, problems: str | Iterable[object]) -> None:
+        self.problems: tuple[object, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
 
 
 class StoreError(GlasshouseError):

@@ -1,16 +1,18 @@
-"""The commands. Each only reads its options and hands them on; what is heavy is imported when it is needed."""
+"""The command line, put together from its commands: each module in `COMMANDS` brings its own.
+
+Always holds: a command's module only reads options and hands them on, and imports what is heavy when it is needed, so that
+help is quick. A new command is a new module and a line in `COMMANDS`.
+"""
 
 from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from glasshouse.cli.exits import in_words
-from glasshouse.cli.pace import Pace
+from glasshouse.cli import playing, touring
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,12 +22,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-TOUR_EXAMPLES = """\b
-Examples:
-  glasshouse tour                          at the pace of a reader
-  glasshouse tour --pace fast              all at once
-  glasshouse tour --store my.glasshouse    keep the store that the tour wrote
-  glasshouse tour --json | head -n 3       facts for machines, one object a line"""
+COMMANDS = (
+    touring,
+    playing,
+)
+"""The modules that bring commands, in the order in which help lists them."""
 
 
 def _say_version(is_wanted: bool) -> None:
@@ -52,31 +53,8 @@ def glasshouse(
     """
 
 
-@app.command(epilog=TOUR_EXAMPLES, short_help="A short tour: graphs merge, split, fork, are read back.")
-def tour(
-    *,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH", help="Keep the store in this new file. By default it is a temporary one."
-        ),
-    ] = None,
-    pace: Annotated[
-        Pace | None,
-        typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line instead of drawings.")
-    ] = False,
-) -> None:
-    """Take a short scripted tour: graphs merge, split, fork and are read back.
-
-    It needs no network and no model, and shows the same every time.
-    """
-    with in_words():
-        from glasshouse.cli.tour.showing import take
-
-        take(store, pace, as_json=as_json)
+for commands in COMMANDS:
+    commands.add_to(app)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import typer
 
 from glasshouse.errors import GlasshouseError
 
+CHECK_FAILED: Final = 1
 REFUSED: Final = 3
 INTERRUPTED: Final = 130
 

@@ -20,6 +20,9 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.payloads import CREATURE_FIELDS
 
 _LATENCY_FIELDS = frozenset({"milliseconds"})
+_OF_ONE_MACHINE = frozenset({"recipe"})
+_NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
+_SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
 _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 _header_encoder = msgspec.json.Encoder(order="sorted")
@@ -73,7 +76,11 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
     part: Json | None = getattr(event, field)
     if part is None:
         return None
-    return names.in_value(_without_latencies(part) if field == "model" else part, event.kind)
+    if field == "model":
+        part = _without_latencies(part)
+    elif field == "payload" and event.kind == kinds.RUN_STARTED:
+        part = {key: value for key, value in part.items() if key not in _OF_ONE_MACHINE}
+    return names.in_value(part, _SEALED if field == "sealed" else event.kind)
 
 
 def _without_latencies(value: Any) -> Any:
@@ -118,7 +125,7 @@ class _Names:
     def _in_text(self, text: str, kind: str, field: str) -> str | None:
         if field == "run_id":
             return self.of_run(text)
-        if kind in kinds.ENGINE and field in CREATURE_FIELDS:
+        if (kind in _NAMES_CREATURES and field in CREATURE_FIELDS) or (kind == _SEALED and field == "to"):
             return self.of_creature(text)
         if _GENERATED_ID.fullmatch(text):
             return self.of(text)

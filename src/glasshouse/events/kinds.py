@@ -73,6 +73,12 @@ MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 """Kinds that end an act with nothing to hand on: output wires do not carry them."""
 
+INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
+"""Kinds that only their own actor reads back: no other creature sees or answers them."""
+
+WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED}
+"""Kinds that are no lines: nobody hears them said."""
+
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 well_formed_cache: Final[set[str]] = set()

@@ -6,49 +6,47 @@ Always holds: an unknown field is an error; a manifest is a value, and its diges
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+from glasshouse.manifests.fields import Kinds, Player, Strict, Text, Texts, number_max
 from glasshouse.world.names import check_name
-
-number_max = 1_000_000
-text_chars_max = 16_384
-list_items_max = 256
-
-Text = Annotated[str, Field(max_length=text_chars_max)]
-Texts = Annotated[tuple[Text, ...], Field(max_length=list_items_max)]
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Voice(_Strict):
+class Voice(Strict):
     """How a creature speaks."""
 
-    examples: Texts = ()
-    never: Texts = ()
-    say_words_max: int = Field(default=40, ge=1, le=number_max)
+    examples: Texts = Field(default=(), description="Lines in its voice, as it would say them.")
+    never: Texts = Field(default=(), description="What it never does or says.")
+    say_words_max: int = Field(
+        default=40, ge=1, le=number_max, description="How many words a line of it has at most."
+    )
 
 
-class Schedule(_Strict):
+class Schedule(Strict):
     """When a creature acts unasked. Without `tick_every`: never."""
 
-    tick_every: int | None = Field(default=None, ge=1, le=number_max)
-    together: bool = False
+    tick_every: int | None = Field(
+        default=None, ge=1, le=number_max, description="It acts in every turn that this number divides."
+    )
+    together: bool = Field(
+        default=False, description="Whether it thinks at the same time as others due in the same turn."
+    )
 
 
-class Memory(_Strict):
+class Memory(Strict):
     """How much a creature keeps in mind."""
 
-    window: int = Field(default=8, ge=0, le=number_max)
+    window: int = Field(
+        default=8, ge=0, le=number_max, description="How many of the latest lines it has before it."
+    )
 
 
 def _ticks(schedule: object) -> bool:
@@ -57,23 +55,36 @@ def _ticks(schedule: object) -> bool:
     return isinstance(schedule, dict) and schedule.get("tick_every") is not None
 
 
-class Manifest(_Strict):
+class Manifest(Strict):
     """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
 
-    name: str
-    role: Literal["worker", "judge", "narrator", "root"] = "worker"
-    persona: Text = ""
-    wants: Text = ""
-    cares_about: Texts = ()
-    temper: Text = ""
-    voice: Voice = Voice()
-    subscribes_to: Texts = ()
-    may_emit: Texts = (kinds.AGENT_SPOKE,)
-    schedule: Schedule = Schedule()
-    model_profile: Profile = "fast"
-    memory: Memory = Memory()
-    tools: Texts = ()
-    reply: Literal["json", "prose"] = "json"
+    name: str = Field(description="The creature's name: the name of its file.")
+    role: Literal["worker", "judge", "narrator", "root"] = Field(
+        default="worker", description="What it is in the play. A judge reads the whole discussion."
+    )
+    persona: Text = Field(default="", description="Who it is, told to it.")
+    wants: Text = Field(default="", description="What it is after.")
+    cares_about: Texts = Field(default=(), description="What catches its ear.")
+    temper: Text = Field(default="", description="How it takes things, in a word or two.")
+    voice: Voice = Field(default=Voice(), description="How it speaks.")
+    subscribes_to: Kinds = Field(
+        default=(),
+        description="Kinds of events that it answers. Left out: what is said, unless it has a schedule.",
+    )
+    may_emit: Kinds = Field(
+        default=(kinds.AGENT_SPOKE,), description="Kinds of events that it may write. It may always pass."
+    )
+    schedule: Schedule = Field(default=Schedule(), description="When it acts unasked. Left out: never.")
+    model_profile: Profile = Field(default="fast", description="The size of model that it asks for.")
+    memory: Memory = Field(default=Memory(), description="How much it keeps in mind.")
+    tools: Texts = Field(default=(), description="Tools that it may use.")
+    reply: Literal["json", "prose"] = Field(
+        default="json", description="How its model answers: as JSON, or as THINK and SAY lines if very small."
+    )
+    played_by: Player | None = Field(
+        default=None,
+        description="Who plays it if no model does: visitor, or a Python class as package.module:Class.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -91,13 +102,6 @@ class Manifest(_Strict):
         except Refused as refusal:
             raise ValueError(str(refusal)) from refusal
         return name
-
-    @field_validator("subscribes_to", "may_emit")
-    @classmethod
-    def _kinds_are_sound(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        for kind in given:
-            kinds.check_kind(kind)
-        return given
 
     @field_validator("may_emit")
     @classmethod

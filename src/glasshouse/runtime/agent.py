@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from glasshouse.events.event import Draft
+from glasshouse.turns.moment import Moment
 
 
 class Agent(ABC):
     """The mind of a creature."""
 
     @abstractmethod
-    async def act(self, moment: object) -> Draft | None:
+    async def act(self, moment: Moment) -> Draft | None:
         """Read what was assembled for this act, and give back one draft, or none to pass."""

@@ -9,7 +9,11 @@ from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import Store
 from glasshouse.turns import agenda as agendas
+from glasshouse.turns import runs as purses
+from glasshouse.turns import tables as lines
 from glasshouse.turns.agenda import Agenda
+from glasshouse.turns.runs import Runs
+from glasshouse.turns.tables import Tables
 from glasshouse.world import evolve as folds
 from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, take_in
 from glasshouse.world.state import World
@@ -20,15 +24,18 @@ fold_page_events = 4_096
 class Folded(msgspec.Struct):
     """All that is folded from the ledger and kept in memory."""
 
-    world: World
-    agenda: Agenda
+    world: World = msgspec.field(default_factory=World)
+    agenda: Agenda = msgspec.field(default_factory=Agenda)
+    runs: Runs = msgspec.field(default_factory=Runs)
+    tables: Tables = msgspec.field(default_factory=Tables)
     position: int = 0
     snapshot_bytes: int = 0
 
 
 def snapshot_key() -> str:
     """Under what folds and upcasters a snapshot of the world is good."""
-    return f"{folds.version}.{agendas.version}.{codec.upcaster_set()}"
+    versions = (folds.version, agendas.version, purses.version, lines.version)
+    return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
 
 
 async def folded_from(store: Store) -> Folded:
@@ -46,7 +53,7 @@ async def folded_from(store: Store) -> Folded:
 
 async def folded_upto(store: Store, position: int) -> Folded:
     """The world right after the event at this position, folded from the beginning."""
-    return await _folded_on(store, Folded(World(house_id=store.house_id), Agenda()), position)
+    return await _folded_on(store, Folded(World(house_id=store.house_id)), position)
 
 
 async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
@@ -72,15 +79,21 @@ def _fold(folded: Folded, event: Event) -> None:
     if folded.world.sessions[event.session_id].segment.is_imported:
         take_in(folded.world, event)
     else:
-        fold(folded.world, folded.agenda, event)
+        fold(folded, event)
 
 
-def fold(world: World, agenda: Agenda, event: Event) -> None:
-    """Move world and agenda on by one event. What concerns neither costs no call."""
+def fold(folded: Folded, event: Event) -> None:
+    """Move everything on by one event. What concerns a part of it not at all costs it no call."""
+    world, agenda = folded.world, folded.agenda
     if event.kind in MOVE_THE_WORLD:
         evolve(world, event)
         agenda.apply(world, event)
+        folded.tables.apply(world, event)
+        folded.runs.apply(world, event)
         return
     world.sessions[event.session_id].head = event.seq
+    folded.tables.apply(world, event)
+    if event.model is not None or folded.runs.concerns(event):
+        folded.runs.apply(world, event)
     if event.kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
         agenda.apply(world, event)

@@ -31,7 +31,7 @@ from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
-from glasshouse.world.evolve import begin, take_in
+from glasshouse.world.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.intents import AnyIntent, Say
 from glasshouse.world.speaking import said
 from glasshouse.world.stamp import stamped
@@ -43,6 +43,9 @@ pending_events_max = 16_384
 snapshot_events_min = 8_192
 snapshot_bytes_per_event_max = 64
 snapshot_on_close_events_min = 1_024
+
+
+NOTHING_BESIDE = Batch()
 
 
 class Audience(Protocol):
@@ -93,8 +96,7 @@ class Ledger:
     """Decides, stamps, queues, commits; keeps the pending world."""
 
     def __init__(self, store: Store, clock: Clock, audience: Audience) -> None:
-        self.world = World()
-        self.agenda = Agenda()
+        self.folded = Folded()
         self.takes_more = False
         self._store = store
         self._clock = clock
@@ -107,12 +109,23 @@ class Ledger:
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
+        self.run_moves = 0
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
         self._broken: BaseException | None = None
         self._is_refolding = False
         self._is_closing = False
+
+    @property
+    def world(self) -> World:
+        """The pending world: what is committed and what is on its way."""
+        return self.folded.world
+
+    @property
+    def agenda(self) -> Agenda:
+        """Who owes which acts in it."""
+        return self.folded.agenda
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
@@ -137,15 +150,18 @@ class Ledger:
                 f"The writer ended before its time: {writer.exception()!r}."
             ) from writer.exception()
 
-    async def change(self, intent: AnyIntent, look: Look | None = None) -> Receipt:
+    async def change(
+        self, intent: AnyIntent, look: Look | None = None, beside: Batch = NOTHING_BESIDE
+    ) -> Receipt:
         """Decide an intent and wait until what came of it is durable.
 
         `look` sees the subject right after the decision: by the time it is durable, others may have changed it again.
+        `beside` goes into the same commit: prompt texts to keep, inbox lines that are answered.
         """
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        queued = self._stage(decision.writes) if decision.writes else None
+        queued = self._stage(decision.writes, beside) if decision.writes else None
         seen = None if look is None else look(decision.subject)
         if queued is not None:
             await queued.acknowledged
@@ -153,7 +169,7 @@ class Ledger:
         refolds = self.refolds
         await self.wait_for_durability()
         if self.refolds != refolds:
-            return await self.change(intent, look)  # What made it true already never came to be.
+            return await self.change(intent, look, beside)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [], seen)
 
     def submit(self, intent: Say) -> Queued:
@@ -193,10 +209,11 @@ class Ledger:
                 self._settling = self._loop.create_future()
             await asyncio.shield(self._settling)
 
-    def _stage(self, decided: tuple[Write, ...]) -> Queued:
+    def _stage(self, decided: tuple[Write, ...], beside: Batch = NOTHING_BESIDE) -> Queued:
         """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
         now = self._clock.now()
-        world, agenda = self.world, self.agenda
+        folded = self.folded
+        world = folded.world
         staged: list[Event] = []
         writes: list[SegmentWrite] = []
         for write in decided:
@@ -208,12 +225,15 @@ class Ledger:
             for event in staged:
                 if event.seq == 1:
                     _begin(world, decided, event.session_id)
-                fold(world, agenda, event)
+                fold(folded, event)
         except BaseException as unforeseen:
             self._broken = unforeseen  # The world is half moved: the next caller folds it again.
             self._move_gate()
             raise
-        queued = self._enqueue(Batch(tuple(writes)), staged)
+        if staged[0].kind in OF_RUNS:
+            self.run_moves += 1
+        batch = Batch(tuple(writes), None, beside.inbox_done, beside.prompts)
+        queued = self._enqueue(batch, staged)
         if self._events_since_snapshot >= snapshot_events_min:
             self._queue_snapshot_if_due()
         return queued
@@ -238,7 +258,7 @@ class Ledger:
 
     def _queue_snapshot(self) -> None:
         """Keep the pending world of this very place in the queue: it is true when its turn comes."""
-        body = msgspec.msgpack.encode(Folded(self.world, self.agenda))
+        body = msgspec.msgpack.encode(self.folded)
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
         self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
 
@@ -339,7 +359,7 @@ class Ledger:
             self._move_gate()
 
     def _take(self, folded: Folded) -> None:
-        self.world, self.agenda = folded.world, folded.agenda
+        self.folded = folded
         self.refolds += 1
         self._events_since_snapshot = self._store.position - folded.position
         self._snapshot_bytes = folded.snapshot_bytes

@@ -1,4 +1,4 @@
-"""What the runtime needs from outside: a store, a clock, a source of ids. Adapters stand in `stores`.
+"""What the runtime needs from outside: a store, models, a clock, a source of ids. Adapters stand in `stores` and `models`.
 
 Always holds: a store keeps bytes and their places; it knows nothing of creatures or graphs.
 """
@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from glasshouse.events.event import Event
+from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
@@ -46,6 +47,8 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     writes: tuple[SegmentWrite, ...] = ()
     snapshot: Snapshot | None = None
     inbox_done: tuple[int, ...] = ()
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Texts that models were given, each with its digest: kept beside the ledger, which is whole without them."""
 
 
 class InboxLine(NamedTuple):
@@ -94,11 +97,49 @@ class Store(Protocol):
     async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
         """The newest snapshot with this key, if one was kept."""
 
+    async def prompt(self, digest: str) -> str | None:
+        """The text of this digest that a model was given, if it is still kept."""
+
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         """Leave a line for whoever runs this store; give its number."""
 
     async def read_inbox(self, lines_max: int) -> list[InboxLine]:
         """The oldest lines in the inbox. They stay until a batch names them as done."""
+
+
+class Model(Protocol):
+    """Answers prompts. It sees the prompt and nothing else. Raises `ModelUnreachable` if it was not reached."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """What the model says to this."""
+
+
+class Route(NamedTuple):
+    """The concrete model behind a profile, its settings, and its prices for a million tokens where they are known."""
+
+    model: Model
+    name: str
+    context_tokens_max: int
+    reply_tokens_max: int
+    usd_per_million_in: float | None = 0.0
+    usd_per_million_out: float | None = 0.0
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether anybody knows what a call costs."""
+        return self.usd_per_million_in is not None and self.usd_per_million_out is not None
+
+    def usd(self, tokens_in: int, tokens_out: int) -> float:
+        """What so many tokens cost; unknown prices count as nothing."""
+        cost = tokens_in * (self.usd_per_million_in or 0) + tokens_out * (self.usd_per_million_out or 0)
+        return cost / 1_000_000
+
+
+class Router(Protocol):
+    """Turns the profile that a manifest asks for into a concrete model."""
+
+    def route(self, profile: str) -> Route:
+        """The model behind a profile, or a refusal."""
 
 
 class Clock(Protocol):

@@ -15,8 +15,10 @@ from glasshouse.events.filter import EventFilter
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.subscriptions import Subscriptions
+from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import (
     Span,
+    descendants_of,
     moment_of,
     page_events_max,
     pages,
@@ -72,6 +74,26 @@ class HistoryReader:
             if found:
                 return found[0]
         raise UnknownName(noun="event", name=id_of_event)
+
+    async def events_of_run(self, run_id: str) -> list[Event]:
+        """What a run wrote, and what happened to the graphs that grew from where it began, until its end.
+
+        Events of other runs in merged graphs are not of it, and neither is what comes after its `run.finished`.
+        """
+        world = self._ledger.world
+        root = the_run(world, run_id).session_id
+        spans: list[Span] = []
+        while True:
+            names = [root, *descendants_of(world.sessions, root)]
+            spans = [span_of(world.sessions[n].segment, 1, world.sessions[n].head) for n in names]
+            if not await self._was_refolded_meanwhile():
+                break
+        spans.sort(key=lambda span: span.starts_at)
+        found = [
+            e for page in pages(spans) for e in await self._store.read(page) if e.run_id in (run_id, None)
+        ]
+        end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        return [e for e in found if end is None or (e.position or 0) <= end]
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""

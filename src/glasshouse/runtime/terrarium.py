@@ -1,362 +1,152 @@
-"""`Terrarium`: the public face. It makes intents, waits for the ledger, and shows the world as values.
+"""`Terrarium`: the public face. What the habitat hosts, this lets act: worlds are opened, graphs are driven.
 
 Always holds: every change goes through `Ledger.change`; every answer carries ids and values, never live objects.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self, cast
 
 from glasshouse.errors import Refused
-from glasshouse.events.event import VISITOR, Draft, Event
-from glasshouse.events.filter import EventFilter
-from glasshouse.events.payloads import History
+from glasshouse.events.digest import digest_of
+from glasshouse.events.event import Event
+from glasshouse.events.run_payloads import FinishReason
+from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime import portable
+from glasshouse.manifests.opening import opening_of
+from glasshouse.runtime.act import Record
 from glasshouse.runtime.agent import Agent
-from glasshouse.runtime.creature import Creature
-from glasshouse.runtime.folding import folded_upto
-from glasshouse.runtime.ledger import Acknowledgement, Ledger
-from glasshouse.runtime.ports import Clock, Ids, Store
-from glasshouse.runtime.reading import HistoryReader, mail_pages
-from glasshouse.runtime.subscriptions import Subscription, Subscriptions
-from glasshouse.views import lineage as lineage_views
-from glasshouse.views import topology as topology_views
-from glasshouse.world.intents import (
-    AddChannel,
-    AddCreature,
-    AddWire,
-    AnyIntent,
-    Connect,
-    Disconnect,
-    Fork,
-    GrantPrivilege,
-    RemoveChannel,
-    RemoveCreature,
-    RemoveWire,
-    Say,
-    StartCreature,
-    StopCreature,
-)
-from glasshouse.world.names import short_hash, the_creature
-from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
+from glasshouse.runtime.conductor import Pacing
+from glasshouse.runtime.habitat import Habitat
+from glasshouse.runtime.ports import Clock, Ids, Router, Store
+from glasshouse.runtime.referee_files import referees_of
+from glasshouse.runtime.run import Run
+from glasshouse.runtime.show import Show
+from glasshouse.runtime.visitor import VisitorAgent
+from glasshouse.turns.governor import Governor
+from glasshouse.world.intents import OpenRun
+from glasshouse.world.names import the_creature
+
+AgentFor = Callable[[Manifest], Agent]
+"""Makes the mind of a creature that was given none."""
 
 
-class Terrarium:
-    """The running whole: hosts creatures, owns topology and ledger. Runs no model itself."""
+class Terrarium(Habitat):
+    """The running whole: hosts creatures, owns topology, ledger and conductors. Runs no model itself."""
 
-    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
-        self._store = store
-        self._ids = ids
-        self._subscriptions = Subscriptions(store)
-        self._ledger = Ledger(store, clock, self._subscriptions)
-        self._history = HistoryReader(store, self._ledger)
-        self._agents: dict[str, Agent] = {}
-        self._manifests_cache: dict[str, Manifest] = {}
-        self._is_used = False
-        self._closing: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def open(self) -> None:
-        """Open the store and bring every open graph back in place. Adds no event."""
-        if self._is_used:
-            raise Refused("A terrarium is opened once.", "Make another one on the same store.")
-        self._is_used = True
-        await self._store.open(self._ids.new())
-        try:
-            await self._ledger.open()
-        except BaseException:
-            await self._store.close()
-            raise
-
-    async def close(self) -> None:
-        """Let everything under way become durable, then let go of the store. Whoever gives up waiting ends nothing."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(), name="glasshouse closing")
-        await asyncio.shield(self._closing)
-
-    async def _close(self) -> None:
-        try:
-            await self._ledger.close()
-        finally:
-            self._subscriptions.close()
-            await self._store.close()
-
-    @property
-    def default_run_id(self) -> str:
-        """The run of every creature that was added without one."""
-        return "r-" + short_hash("default run", self._store.house_id)
-
-    # Creatures
-
-    async def add_creature(
+    def __init__(
         self,
-        manifest: Manifest,
+        store: Store,
+        clock: Clock,
+        ids: Ids,
+        router: Router,
+        agent_for: AgentFor,
         *,
-        agent: Agent | None = None,
-        graph: str | None = None,
-        handle: str | None = None,
-        is_privileged: bool = False,
-        parent: str | None = None,
-        run: str | None = None,
-    ) -> Creature:
-        """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
-        if not isinstance(manifest, Manifest):
-            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
-        intent = AddCreature(
-            name=manifest.name,
-            manifest=manifest.as_json(),
-            manifest_digest=manifest.digest,
-            handle=handle,
-            graph_id=graph,
-            is_privileged=is_privileged,
-            parent=parent,
-            run_id=run or self.default_run_id,
-        )
-        self._manifests_cache.setdefault(intent.manifest_digest, manifest)
-
-        def settled(creature_id: str) -> Creature:
-            self._agents.pop(creature_id, None)
-            if agent is not None:
-                self._agents[creature_id] = agent
-            return self.creature(creature_id)
-
-        return cast("Creature", (await self._ledger.change(intent, settled)).seen)
-
-    async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
-        """Take a creature with its edges and wires away; what hung on it alone splits off."""
-        if dry_run:
-            return self._ledger.foresee(RemoveCreature(creature_id))
-        receipt = await self._ledger.change(
-            RemoveCreature(creature_id), lambda gone: self._agents.pop(gone, None)
-        )
-        return receipt.change
-
-    async def start_creature(self, creature_id: str) -> Creature:
-        """Let a stopped creature run again. What waited for it becomes one act."""
-        return cast("Creature", (await self._ledger.change(StartCreature(creature_id), self.creature)).seen)
-
-    async def stop_creature(self, creature_id: str) -> Creature:
-        """Let a creature rest. Its edges and its mail stay."""
-        return cast("Creature", (await self._ledger.change(StopCreature(creature_id), self.creature)).seen)
-
-    async def grant_privilege(self, creature_id: str) -> Creature:
-        """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        return cast(
-            "Creature",
-            (await self._ledger.change(GrantPrivilege(creature_id, by=VISITOR), self.creature)).seen,
+        governor: Governor | None = None,
+        pacing: Pacing = "lockstep",
+        record: Record | None = None,
+    ) -> None:
+        super().__init__(store, clock, ids)
+        self._agent_for = agent_for
+        self._pacing: Pacing = pacing
+        self._show = Show(
+            store,
+            self._ledger,
+            clock,
+            self._history,
+            router,
+            self._mind,
+            governor=governor or Governor(),
+            record=record,
         )
 
-    def creature(self, creature_id: str) -> Creature:
-        """One live creature."""
-        state = the_creature(self._ledger.world, creature_id)
-        return Creature(
-            id=state.id,
-            handle=state.handle,
-            graph_id=state.graph_id,
-            session_id=self._ledger.world.graphs[state.graph_id].session_id,
-            is_privileged=state.is_privileged,
-            is_running=state.is_running,
-            manifest=self._manifest(state.manifest_digest),
-            cast_key=state.cast_key,
-            run_id=state.run_id,
-            parent=state.parent,
-        )
+    async def _let_go(self) -> None:
+        await self._show.close()
 
-    def creatures(self) -> tuple[Creature, ...]:
-        """Every live creature, the oldest first."""
-        return tuple([self.creature(name) for name in self._ledger.world.creatures])
-
-    def agent(self, creature_id: str) -> Agent | None:
-        """The Python object that thinks for a creature; no change of the graph re-creates it."""
-        the_creature(self._ledger.world, creature_id)
-        return self._agents.get(creature_id)
-
-    def _manifest(self, digest: str) -> Manifest:
-        found = self._manifests_cache.get(digest)
+    def _mind(self, creature_id: str) -> Agent:
+        """Who thinks for a creature: the object it was given, or one made from its manifest when it first acts."""
+        found = self._agents.get(creature_id)
         if found is None:
-            found = Manifest.model_validate(self._ledger.world.manifests[digest].manifest)
-            self._manifests_cache[digest] = found
+            manifest = self._manifest(self._ledger.world.creatures[creature_id].manifest_digest)
+            found = self._agents[creature_id] = self._agent_for(manifest)
         return found
 
-    # The graph
-
-    async def connect(
+    async def play(
         self,
-        source: str,
-        target: str,
+        world: str | Path | LoadedWorld,
+        seed: str | None = None,
+        rng_seed: int = 0,
+        governor: Governor | None = None,
         *,
-        channel: str | None = None,
-        both: bool = False,
-        dry_run: bool = False,
-    ) -> Change:
-        """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
-        return await self._change(Connect(source, target, channel, both), dry_run=dry_run)
+        run_id: str | None = None,
+    ) -> Run:
+        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
+        loaded = world if isinstance(world, LoadedWorld) else load_world(world)
+        for name, referee in referees_of(loaded).items():
+            self._show.add_referee(name, referee)
+        limits = None if governor is None else governor.as_json()
+        name = run_id or f"r-{self._ids.new()}"
+        return await self._show.open(
+            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits)
+        )
 
-    async def disconnect(
-        self, source: str, target: str, *, channel: str | None = None, dry_run: bool = False
-    ) -> Change:
-        """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
-        return await self._change(Disconnect(source, target, channel), dry_run=dry_run)
+    async def open_run(self, intent: OpenRun) -> Run:
+        """Open a run from an intent that somebody has made ready; `play` makes one from a world."""
+        return await self._show.open(intent)
 
-    async def add_channel(
-        self, graph: str, name: str, description: str = "", history: History = "full"
-    ) -> Channel:
-        """Open a channel that nobody is on yet."""
-        receipt = await self._ledger.change(AddChannel(graph, name, description, history), self._channel)
-        return cast("Channel", receipt.seen)
+    def runs(self) -> tuple[Run, ...]:
+        """Every run that has begun, the oldest first."""
+        return self._show.runs()
 
-    def _channel(self, channel_id: str) -> Channel:
-        world = self._ledger.world
-        return topology_views.channel_of(world, world.channels[channel_id])
+    def run_of(self, run_id: str) -> Run:
+        """One run as it stands now."""
+        return self._show.run(run_id)
 
-    async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
-        """Close a channel. Where it alone joined creatures: split."""
-        return await self._change(RemoveChannel(graph, name), dry_run=dry_run)
+    async def step_one(self, graph_id: str | None = None) -> Event | None:
+        """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
+        return await self._show.step_one(graph_id)
 
-    async def wire(
-        self,
-        source: str,
-        target: str,
-        *,
-        with_content: bool = True,
-        prompt: str | None = None,
-        when: str | None = None,
-    ) -> Wire:
-        """Hand every finished line of `source` to `target`, within one graph."""
-        intent = AddWire(source, target, with_content, prompt, when)
-        receipt = await self._ledger.change(intent, lambda wire_id: self._ledger.world.wires[wire_id])
-        return cast("Wire", receipt.seen)
+    async def step(self, turns: int = 1) -> int:
+        """So many turns of every graph; how many were played."""
+        return await self._show.play(turns, self._pacing)
 
-    async def unwire(self, source: str, target: str) -> None:
-        """Take an output wire away."""
-        await self._ledger.change(RemoveWire(source, target))
+    async def run(self, run_id: str | None = None) -> int:
+        """Play until nothing is due, or until the run named has finished; how many turns were played."""
+        return await self._show.play(None, self._pacing, run_id)
 
-    def graph(self, graph_id: str) -> Graph:
-        """One open graph."""
-        return topology_views.graph_of(self._ledger.world, graph_id)
+    async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
+        """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
+        return await self._show.disturb(run_id, text, graph_id)
 
-    def graphs(self) -> tuple[Graph, ...]:
-        """Every open graph, the oldest first."""
-        return topology_views.graphs_of(self._ledger.world)
+    def speak_as(self, creature_id: str, text: str) -> None:
+        """Give a creature that a visitor plays its next line."""
+        the_creature(self._ledger.world, creature_id)
+        agent = self._mind(creature_id)
+        if not isinstance(agent, VisitorAgent):
+            raise Refused(f"{creature_id} is not played by a visitor.", "Write `played_by: visitor`.")
+        agent.say(text)
 
-    def environment(self, graph_id: str) -> Environment:
-        """The channels of a graph, with who listens and who sends."""
-        return topology_views.environment_of(self._ledger.world, graph_id)
+    async def pause(self, run_id: str, reason: str = "asked to") -> None:
+        """Let nobody of a run begin an act until it goes on."""
+        await self._show.pause(run_id, reason)
 
-    async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
-        """Every graph that was open right after the change an event belongs to: the shape of the past."""
-        folded = await folded_upto(self._store, await self._history.end_of_change(event_id))
-        return topology_views.graphs_of(folded.world)
+    async def proceed(self, run_id: str) -> None:
+        """Let a paused run go on."""
+        await self._show.proceed(run_id)
 
-    # The ledger
+    async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
+        """End a run once nobody of it is thinking any more; the one event that tells of it."""
+        return await self._show.finish(run_id, reason)
 
-    async def append(self, creature_id: str, draft: Draft, *, caused_by: str | None = None) -> Event:
-        """Let a creature say something. On return it is durable."""
-        ledger = self._ledger
-        if not ledger.takes_more:
-            await ledger.wait_for_room()
-        queued = ledger.submit(Say(creature_id, (draft,), caused_by))
-        await queued.acknowledged
-        return queued.events[0]
+    async def run_events(self, run_id: str) -> tuple[Event, ...]:
+        """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
+        return tuple(await self._history.events_of_run(run_id))
 
-    def append_nowait(
-        self, creature_id: str, draft: Draft, *, caused_by: str | None = None
-    ) -> Acknowledgement:
-        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
-        return Acknowledgement(self._ledger.submit(Say(creature_id, (draft,), caused_by)))
+    async def digest(self, run_id: str) -> str:
+        """The digest of a run: equal wherever and whenever the story is the same."""
+        return digest_of(await self._history.events_of_run(run_id))
 
-    async def append_all(
-        self, creature_id: str, drafts: Iterable[Draft], *, caused_by: str | None = None
-    ) -> tuple[Event, ...]:
-        """Let a creature say several things as one batch: all or nothing."""
-        receipt = await self._ledger.change(Say(creature_id, tuple(drafts), caused_by))
-        return tuple(receipt.events)
-
-    def session(self, session_id: str) -> Session:
-        """One session, open or ended."""
-        return lineage_views.session_of(self._ledger.world, session_id)
-
-    def lineage(self, session_id: str) -> Lineage:
-        """A session with its ancestors and descendants."""
-        return lineage_views.lineage_of(self._ledger.world, session_id)
-
-    async def history(
-        self, session_id: str, after: str | None = None, upto: str | None = None
-    ) -> AsyncIterator[Event]:
-        """What a session remembers, in order, each event once. `after` excludes, `upto` includes."""
-        async for page in self._history.pages(session_id, after, upto):
-            for event in page:
-                yield event
-
-    async def events(
-        self, session_id: str, after: str | None = None, upto: str | None = None
-    ) -> tuple[Event, ...]:
-        """The same as `history`, all at once."""
-        found: list[Event] = []
-        async for page in self._history.pages(session_id, after, upto):
-            found += page
-        return tuple(found)
-
-    async def event(self, event_id: str) -> Event:
-        """One event by its id."""
-        return await self._history.event(event_id)
-
-    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
-        self._ledger.check_is_open()
-        if wanted is not None and not isinstance(wanted, EventFilter):
-            raise Refused("subscribe() takes an EventFilter.", "Write EventFilter(kinds={...}).")
-        _check_position(after)
-        return self._subscriptions.subscribe(wanted, after)
-
-    async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
-        """What a creature is owed now, in order, each cause once; with `follow`, go on as more arrives."""
-        async for page in mail_pages(
-            self._ledger, self._subscriptions, self._store, creature_id, follow=follow
-        ):
-            for event in page:
-                yield event
-
-    async def fork(self, session_id: str, at: str | None = None) -> Session:
-        """Begin a session that shares the past of another up to an event (or to its end)."""
-        event_id, writer, upto = await self._history.batch_to_fork(session_id, at)
-        receipt = await self._ledger.change(Fork(writer, event_id, upto))
-        return self.session(receipt.subject)
-
-    async def export(
-        self,
-        session_id: str,
-        path: str | Path,
-        *,
-        role: Literal["spectator", "audience", "director"] = "audience",
-    ) -> Path:
-        """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
-        return await portable.export(self._store, self._ledger, session_id, Path(path), role)
-
-    async def import_file(self, path: str | Path) -> Session:
-        """Take in a session from a file. It can be read and grown from; nobody in it lives."""
-        session_id = await portable.import_file(self._store, self._ledger, Path(path))
-        return self.session(session_id)
-
-    async def _change(self, intent: AnyIntent, *, dry_run: bool) -> Change:
-        if dry_run:
-            return self._ledger.foresee(intent)
-        return (await self._ledger.change(intent)).change
-
-
-def _check_position(after: object) -> None:
-    if after is not None and not (isinstance(after, int) and after >= 0):
-        raise Refused(f"{after!r} is no position.", "Give that of an event you have seen, or 0, or none.")
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given, by its digest, if it is still kept."""
+        return await self._store.prompt(digest)

@@ -19,6 +19,9 @@ from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
 
+prompts_in_memory_max = 2_048
+
+
 class _Kept(msgspec.Struct):
     """A segment, where its events lie, and which of them are not the last of their batch."""
 
@@ -39,6 +42,7 @@ class MemoryStore:
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
+        self._prompts: dict[str, str] = {}
 
     async def open(self, new_house_id: str) -> None:
         """Get ready for the one terrarium that may write."""
@@ -73,7 +77,19 @@ class MemoryStore:
                 self._snapshots[kept.scope, kept.name] = kept
             for number in batch.inbox_done:
                 self._inbox.pop(number, None)
+            if batch.prompts:
+                self._keep_prompts(batch.prompts)
         return first_position
+
+    def _keep_prompts(self, prompts: tuple[tuple[str, str], ...]) -> None:
+        """Keep the newest texts; the oldest go."""
+        self._prompts.update(prompts)
+        while len(self._prompts) > prompts_in_memory_max:
+            del self._prompts[next(iter(self._prompts))]
+
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given."""
+        return self._prompts.get(digest)
 
     def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
         """The writes of each batch that are not there already, in the store or earlier in this very commit."""

@@ -4,6 +4,10 @@ Always holds: an event is owed to each creature that hears it when it is said an
 `subscribes_to`, never to its own actor; wires owe their target. One cause, one act: the event that an act ends
 in names its cause and settles it. What a stopped creature hears waits for it as one bundle, which one act
 settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
+
+What an act of the reactive track causes is due in the same turn; what comes from outside, and what ticks cause, is due
+in the next. A tick's cause is the `turn.started` that it belongs to. So what is left of a turn can be told from the
+ledger alone, and a show that was cut off goes on exactly where it was.
 """
 
 from __future__ import annotations
@@ -12,30 +16,40 @@ from itertools import takewhile
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import CONDUCTOR, Event
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
 
-version: Final = 2
+version: Final = 3
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
+_TOLD_APART: Final = frozenset(
+    {kinds.TURN_STARTED, kinds.RUN_FINISHED, kinds.CREATURE_STARTED, kinds.CREATURE_STOPPED}
+)
+
+
 class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One cause that a creature owes an act for. Causes of one bundle are settled by one act."""
+    """One cause that a creature owes an act for, from which turn on. Causes of one bundle are settled by one act."""
 
     cause: str
     lamport: int
     bundle: int = 0
+    due: int = 1
+    as_of: int | None = None
+    """For a tick: the time at which the ticks of its turn began, once they have."""
 
 
 class Agenda(msgspec.Struct):
     """What is owed, by creature and then by cause, each in the order of the ledger."""
 
     owed: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
+    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
     stops: dict[str, int] = msgspec.field(default_factory=dict)
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
 
@@ -50,44 +64,93 @@ class Agenda(msgspec.Struct):
 
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
-        if event.caused_by is not None and ends_its_act(event):
-            self._settle(event.actor, event.caused_by)
-        if event.kind == kinds.CREATURE_STARTED:
+        is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
+        if event.kind in _TOLD_APART:
+            self._note(world, event)
+        due = _turn_due(event, is_tick=is_tick)
+        if event.kind in self.subscribers and event.kind not in kinds.INNER:
+            self._owe_hearers(world, event, due)
+        if event.actor in world.wires_of and ends_its_act(event) and event.kind not in kinds.WITHOUT_A_LINE:
+            self._owe_wired(world, event, due)
+
+    def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
+        """Settle what the event ends. True if it is of a tick."""
+        tick = self.ticks.get(event.actor)
+        if tick is None or tick.cause != cause:
+            if ends_its_act(event):
+                self._settle(event.actor, cause)
+            return False
+        if tick.as_of is None:
+            self._note_first_tick(world, tick, event)
+        if ends_its_act(event):
+            del self.ticks[event.actor]
+        return True
+
+    def _note(self, world: World, event: Event) -> None:
+        if event.kind == kinds.TURN_STARTED:
+            self._owe_ticks(world, event)
+        elif event.kind == kinds.RUN_FINISHED:
+            self._forget_run(world, event.run_id)
+        elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
-        elif event.kind == kinds.CREATURE_STOPPED:
+        else:
             self._note_stop(event)
-        if event.kind not in self.subscribers:
-            pass
-        elif event.channel_id is not None:
+
+    def _owe_hearers(self, world: World, event: Event, due: int) -> None:
+        if event.channel_id is not None:
             for name, directions in world.topology.members_of.get(event.channel_id, {}).items():
                 if directions & LISTEN and name != event.actor:
-                    self._owe(world, world.creatures[name], event)
+                    self._owe(world, world.creatures[name], event, due)
         elif event.graph_id in world.graphs:
-            self._owe_members(world, event)
-        if event.actor in world.wires_of and ends_its_act(event) and event.kind not in kinds.WITHOUT_A_LINE:
-            self._owe_wired(world, event)
+            self._owe_members(world, event, due)
 
-    def _owe_members(self, world: World, event: Event) -> None:
+    def _note_first_tick(self, world: World, tick: Owed, event: Event) -> None:
+        """The ticks of a turn begin: those that go together all see the past up to here, even after a crash."""
+        for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
+            other = self.ticks.get(name)
+            if other is not None and other.cause == tick.cause:
+                self.ticks[name] = replace(other, as_of=event.lamport - 1)
+
+    def _owe_ticks(self, world: World, event: Event) -> None:
+        """Who ticks at this turn. One whose last tick still waits does not get a second one."""
+        graph = world.graphs.get(event.graph_id)
+        for name in () if graph is None else graph.creatures:
+            creature = world.creatures[name]
+            every = world.manifests[creature.manifest_digest].tick_every
+            if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
+                self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
+
+    def _forget_run(self, world: World, run_id: str | None) -> None:
+        """Creatures of a finished run fall silent: they owe nothing any more."""
+        for name in [name for name in self.owed if world.creatures[name].run_id == run_id]:
+            del self.owed[name]
+        for name in [name for name in self.ticks if world.creatures[name].run_id == run_id]:
+            del self.ticks[name]
+
+    def _owe_members(self, world: World, event: Event, due: int) -> None:
         members, subscribers = world.graphs[event.graph_id].creatures, self.subscribers[event.kind]
         fewer, more = sorted((members, subscribers), key=len)
         for name in fewer:
             if name in more and name != event.actor:
-                self._add(world.creatures[name], event)
+                self._add(world, world.creatures[name], event, due)
 
-    def _owe_wired(self, world: World, event: Event) -> None:
+    def _owe_wired(self, world: World, event: Event, due: int) -> None:
         for wire_id in world.wires_of[event.actor]:
             wire = world.wires[wire_id]
             if wire.source == event.actor:
-                self._add(world.creatures[wire.target], event)
+                self._add(world, world.creatures[wire.target], event, due)
 
-    def _owe(self, world: World, creature: CreatureState, event: Event) -> None:
+    def _owe(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
         if event.kind in world.manifests[creature.manifest_digest].subscribes_to:
-            self._add(creature, event)
+            self._add(world, creature, event, due)
 
-    def _add(self, creature: CreatureState, event: Event) -> None:
+    def _add(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
+        run = world.runs.get(creature.run_id or "")
+        if run is not None and run.status == "finished":
+            return
         bundle = 0 if creature.is_running else self.stops.get(creature.id, 0)
         mailbox = self.owed.setdefault(creature.id, {})
-        mailbox.setdefault(event.id, Owed(event.id, event.lamport, bundle))
+        mailbox.setdefault(event.id, Owed(event.id, event.lamport, bundle, due))
 
     def _settle(self, creature_id: str, cause: str) -> None:
         mailbox = self.owed.get(creature_id)
@@ -109,8 +172,19 @@ class Agenda(msgspec.Struct):
         told = payload_of(event, CreatureStopped)
         if told.reason == "removed":
             self.owed.pop(told.creature, None)
+            self.ticks.pop(told.creature, None)
             self.stops.pop(told.creature, None)
             for subscribers in self.subscribers.values():
                 subscribers.pop(told.creature, None)
         else:
             self.stops[told.creature] = self.stops.get(told.creature, 0) + 1
+
+
+def _turn_due(event: Event, *, is_tick: bool) -> int:
+    is_of_this_turn = not is_tick and (event.caused_by is not None or event.actor == CONDUCTOR)
+    return max(1, event.turn) if is_of_this_turn else event.turn + 1
+
+
+def _is_playing(world: World, creature: CreatureState) -> bool:
+    run = world.runs.get(creature.run_id or "")
+    return run is None or run.status != "finished"

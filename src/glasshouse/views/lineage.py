@@ -48,6 +48,7 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         agents=tuple(agents),
         events=state.head,
         is_open=graph is not None and graph.session_id == session_id,
+        recipes=tuple([recipe.path for recipe in state.recipes]),
         merged_at=segment.at if segment.origin == "merge" else None,
         split_at=segment.at if segment.origin == "split" else None,
         forked_at=segment.at if segment.origin == "fork" else None,

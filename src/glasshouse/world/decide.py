@@ -7,22 +7,28 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import joining, membership, parting, speaking
+from glasshouse.world import acting, joining, membership, opening, parting, speaking
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
     AnyIntent,
+    BeginRun,
     Connect,
     Disconnect,
+    EndAct,
     Fork,
     GrantPrivilege,
+    Inject,
+    MoveRun,
+    OpenRun,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
     Say,
     StartCreature,
+    StartTurn,
     StopCreature,
 )
 from glasshouse.world.state import World
@@ -57,5 +63,17 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case EndAct():
+            return Decision(acting.act_ended(world, intent), subject=intent.creature)
+        case StartTurn():
+            return acting.turn_started(world, intent)
+        case Inject():
+            return acting.injected(world, intent)
+        case OpenRun():
+            return opening.run_opened(world, intent)
+        case BeginRun():
+            return opening.run_begun(world, intent)
+        case MoveRun():
+            return acting.run_moved(world, intent)
         case _:
             assert_never(intent)

@@ -23,6 +23,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     sealed: Json | None = None
     caused_by: str | None = None
     run_id: str | None = None
+    model: Json | None = None
 
 
 class Write(msgspec.Struct, frozen=True, gc=False):
@@ -32,6 +33,8 @@ class Write(msgspec.Struct, frozen=True, gc=False):
     graph_id: str
     facts: tuple[Fact, ...]
     opens: Segment | None = None
+    turn: int | None = None
+    """The clock that these facts are stamped with, where they move it."""
 
 
 NO_CHANGE = Change(kind="nothing")

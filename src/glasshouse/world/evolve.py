@@ -28,6 +28,7 @@ from glasshouse.events.payloads import (
     WireRemoved,
     payload_of,
 )
+from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -35,6 +36,7 @@ from glasshouse.world.state import (
     Ear,
     GraphState,
     ManifestFacts,
+    RunFacts,
     Segment,
     SessionState,
     Stay,
@@ -43,11 +45,13 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 2
+version: Final = 3
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
-MOVE_THE_WORLD: Final = kinds.ENGINE | {kinds.TURN_STARTED}
+OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
+
+MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 """The kinds that change more than how far their session is written."""
 
 
@@ -62,6 +66,9 @@ def begin(world: World, segment: Segment) -> None:
         if siblings.children is None:
             siblings.children = []
         siblings.children.append(segment.id)
+        if siblings.recipes:
+            own = world.sessions[segment.id]
+            own.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in own.recipes])
 
 
 def evolve(world: World, event: Event) -> None:
@@ -74,6 +81,30 @@ def evolve(world: World, event: Event) -> None:
         graph = world.graphs.get(event.graph_id)
         if graph is not None:
             graph.turn = event.turn
+    elif kind in OF_RUNS:
+        _run_moved(world, event)
+
+
+def _run_moved(world: World, event: Event) -> None:
+    run = _run(world, event.run_id or "", event.session_id)
+    if event.kind == kinds.RUN_STARTED:
+        run.is_begun, run.session_id = True, event.session_id
+        recipe = payload_of(event, RunStarted).recipe
+        if recipe is not None:
+            world.sessions[event.session_id].recipes += (recipe,)
+    elif event.kind == kinds.RUN_PAUSED:
+        run.status = "paused"
+    elif event.kind == kinds.RUN_CONTINUED:
+        run.status = "playing"
+    else:
+        run.status = "finished"
+
+
+def _run(world: World, run_id: str, session_id: str) -> RunFacts:
+    found = world.runs.get(run_id)
+    if found is None:
+        found = world.runs[run_id] = RunFacts(run_id, session_id)
+    return found
 
 
 def take_in(world: World, event: Event) -> None:
@@ -82,6 +113,9 @@ def take_in(world: World, event: Event) -> None:
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+    elif event.kind == kinds.RUN_STARTED:
+        recipe = payload_of(event, RunStarted).recipe
+        session.recipes += () if recipe is None else (recipe,)
     elif event.kind == kinds.CREATURE_STOPPED:
         told = payload_of(event, CreatureStopped)
         if told.reason == "removed":
@@ -130,6 +164,10 @@ def _creature_started(world: World, event: Event) -> None:
         parent=told.parent,
         is_privileged=told.is_privileged,
     )
+    if told.run_id is not None:
+        run = _run(world, told.run_id, event.session_id)
+        run.creatures_born += 1
+        world.creatures[told.creature].ordinal = run.creatures_born
     graph.creatures[told.creature] = None
     graph.handles.take(told.handle, told.creature)
     if told.parent is not None:
@@ -138,7 +176,15 @@ def _creature_started(world: World, event: Event) -> None:
 
 def manifest_facts(manifest: dict[str, object]) -> ManifestFacts:
     """What the world reads of a manifest on every event."""
-    return ManifestFacts(manifest, _names(manifest.get("may_emit")), _names(manifest.get("subscribes_to")))
+    schedule = manifest.get("schedule")
+    timed = schedule if isinstance(schedule, dict) else {}
+    return ManifestFacts(
+        manifest,
+        _names(manifest.get("may_emit")),
+        _names(manifest.get("subscribes_to")),
+        tick_every=timed.get("tick_every") or 0,
+        is_together=bool(timed.get("together")),
+    )
 
 
 def _names(value: object) -> frozenset[str]:

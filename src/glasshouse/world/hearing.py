@@ -2,10 +2,12 @@
 
 A creature sees its own acts; what was said on a channel while it listened there, and what was said there
 earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member.
+Thoughts and reflections are nobody's but their own actor's.
 """
 
 from __future__ import annotations
 
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.world.state import CreatureState, Ear
 
@@ -14,6 +16,8 @@ def visible_to(creature: CreatureState, event: Event) -> bool:
     """Whether the creature may see the event."""
     if event.actor == creature.id:
         return True
+    if event.kind in kinds.INNER:
+        return False
     if event.channel_id is not None:
         ear = creature.ears.get(event.channel_id)
         return ear is not None and _heard(ear, event.lamport)

@@ -11,6 +11,7 @@ import msgspec
 
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.payloads import History
+from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
 class Intent(msgspec.Struct, frozen=True, gc=False):
@@ -121,6 +122,108 @@ class Fork(Intent, frozen=True, gc=False):
     upto: int
 
 
+class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
+    """A channel of a scenario."""
+
+    name: str
+    description: str = ""
+    history: History = "full"
+
+
+class WirePlan(msgspec.Struct, frozen=True, gc=False):
+    """An output wire of a scenario, to a handle of the same troupe."""
+
+    to: str
+    with_content: bool = True
+    prompt: str | None = None
+    when: str | None = None
+
+
+class Member(msgspec.Struct, frozen=True, gc=False):
+    """One creature of a scenario's cast, with the channels it listens and sends on by name."""
+
+    name: str
+    manifest: Json
+    manifest_digest: str
+    handle: str
+    is_privileged: bool = False
+    listens: tuple[str, ...] = ()
+    sends: tuple[str, ...] = ()
+    wires: tuple[WirePlan, ...] = ()
+    dealt: Json | None = None
+    model: str = ""
+
+
+class Troupe(msgspec.Struct, frozen=True, gc=False):
+    """Creatures that are opened together, and the channels among them."""
+
+    members: tuple[Member, ...]
+    channels: tuple[ChannelPlan, ...] = ()
+
+
+class OpenRun(Intent, frozen=True, gc=False):
+    """Open a scenario: a run, its creatures, their channels and what they are shown first, as one batch."""
+
+    run_id: str
+    started: RunStarted
+    troupes: tuple[Troupe, ...]
+    opening: str = ""
+
+
+class BeginRun(Intent, frozen=True, gc=False):
+    """Let the run that creatures were born into without a scenario begin, where it is first driven."""
+
+    run_id: str
+    graph_id: str
+    started: RunStarted
+
+
+class StartTurn(Intent, frozen=True, gc=False):
+    """Move a graph's clock on. `shown` is what the world shows at that turn, each with the run it belongs to."""
+
+    graph_id: str
+    turn: int
+    shown: tuple[tuple[str, Json], ...] = ()
+
+
+class EndAct(Intent, frozen=True, gc=False):
+    """Write the one event that an act ends in, to wherever its creature is now.
+
+    Without a draft the act abstained, or with `failure` it failed. `channel_id` is where the draft was meant to go.
+    """
+
+    creature: str
+    cause: str
+    session_id: str
+    """The session that the creature was in when its act began: where its end is told if it is gone."""
+    draft: Draft | None = None
+    channel_id: str | None = None
+    reply_to: str | None = None
+    """The channel that the cause was said on."""
+    passed: str = ""
+    private: Json | None = None
+    failure: str = ""
+    attempts: int = 0
+    model: Json | None = None
+    run_id: str | None = None
+
+
+class Inject(Intent, frozen=True, gc=False):
+    """Let the visitor say something to everybody in a graph."""
+
+    graph_id: str
+    text: str
+    run_id: str | None = None
+
+
+class MoveRun(Intent, frozen=True, gc=False):
+    """Pause a run, let it go on, or end it with what it came to; told in the graph named, if that is open."""
+
+    run_id: str
+    payload: RunPaused | RunContinued | RunFinished
+    graph_id: str | None = None
+
+
 AnyIntent: TypeAlias = (
     AddCreature
     | RemoveCreature
@@ -135,4 +238,10 @@ AnyIntent: TypeAlias = (
     | GrantPrivilege
     | Say
     | Fork
+    | OpenRun
+    | BeginRun
+    | StartTurn
+    | EndAct
+    | Inject
+    | MoveRun
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
-from glasshouse.events.event import Draft, Event, place_of
+from glasshouse.events.event import Draft, Event, Json, place_of
 from glasshouse.world.decision import Fact, Write
 from glasshouse.world.intents import Say
 from glasshouse.world.names import the_channel, the_creature
@@ -27,16 +27,23 @@ def said(world: World, intent: Say) -> tuple[Write, ...]:
         )
     if intent.caused_by is not None:
         _check_cause(world, intent.caused_by)
+    check_may_act(world, creature)
     graph = world.graphs[creature.graph_id]
     facts: list[Fact] = []
     for draft in intent.drafts:
-        facts.append(_fact(world, creature, graph, draft, intent.caused_by))
+        facts.append(line_of(world, creature, graph, draft, intent.caused_by))
     return (Write(graph.session_id, graph.id, tuple(facts)),) if facts else ()
 
 
-def _fact(
-    world: World, creature: CreatureState, graph: GraphState, draft: Draft, caused_by: str | None
+def line_of(
+    world: World,
+    creature: CreatureState,
+    graph: GraphState,
+    draft: Draft,
+    caused_by: str | None,
+    model: Json | None = None,
 ) -> Fact:
+    """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
     if draft.kind not in world.manifests[creature.manifest_digest].may_emit or draft.kind in kinds.ENGINE:
         _refuse_kind(world, creature, draft.kind)
     channel_id = channel = None
@@ -58,7 +65,18 @@ def _fact(
         None if draft.sealed is None else json_copy(draft.kind, draft.sealed),
         caused_by,
         creature.run_id,
+        model,
     )
+
+
+def check_may_act(world: World, creature: CreatureState) -> None:
+    """Refuse a creature whose run is over: nothing of a run comes after its end."""
+    run = world.runs.get(creature.run_id or "")
+    if run is not None and run.status == "finished":
+        raise Refused(
+            f"The run of {creature.handle} has finished, and nothing of it comes after its end.",
+            "Branch the run, or add a creature of another run.",
+        )
 
 
 def _check_cause(world: World, cause: str) -> None:

@@ -16,9 +16,13 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
     """The events that a write's facts are, right after the last one of its session."""
     if write.opens is None:
         session = world.sessions[write.session_id]
-        seq, base, turn = session.head, session.segment.base, world.graphs[write.graph_id].turn
+        seq, base = session.head, session.segment.base
+        graph = world.graphs.get(write.graph_id)
+        turn = 0 if graph is None else graph.turn
     else:
         seq, base, turn = 0, write.opens.base, _turn_at_birth(world, write)
+    if write.turn is not None:
+        turn = write.turn
     events = []
     for fact in write.facts:
         seq += 1
@@ -40,14 +44,16 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
             private=fact.private,
             caused_by=fact.caused_by,
         )
-        if fact.sealed is not None or fact.kind in VERSIONS:
-            event = replace(event, sealed=fact.sealed, schema_version=VERSIONS.get(fact.kind, 1))
+        if fact.model is not None or fact.sealed is not None or fact.kind in VERSIONS:
+            version = VERSIONS.get(fact.kind, 1)
+            event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
         events.append(event)
     return events
 
 
 def _turn_at_birth(world: World, write: Write) -> int:
-    """A new session's clock is the latest of its parents' graphs."""
+    """A new session's clock is the latest of its parents' graphs. A parent of the same batch has not begun to count."""
     parents = write.opens.parents if write.opens is not None else ()
-    graph_ids = [world.sessions[parent.session_id].segment.graph_id for parent in parents]
+    known = [world.sessions[parent.session_id] for parent in parents if parent.session_id in world.sessions]
+    graph_ids = [session.segment.graph_id for session in known]
     return max((world.graphs[name].turn for name in graph_ids if name in world.graphs), default=0)

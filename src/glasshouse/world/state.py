@@ -7,10 +7,13 @@ no walk depends on hashes. It encodes to bytes as it is, which makes a snapshot.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import History
+from glasshouse.events.run_payloads import Recipe
 from glasshouse.world.register import Register
 from glasshouse.world.topology import Topology
 from glasshouse.world.values import SessionOrigin, Wire
@@ -49,6 +52,7 @@ class SessionState(msgspec.Struct):
     children: list[str] | None = None
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
+    recipes: tuple[Recipe, ...] = ()
 
     @property
     def lamport(self) -> int:
@@ -91,6 +95,8 @@ class CreatureState(msgspec.Struct):
     parent: str | None = None
     is_privileged: bool = False
     is_running: bool = True
+    ordinal: int = 0
+    """The how-manieth creature of its run it is: names it whatever its id has become."""
 
 
 class ChannelState(msgspec.Struct, gc=False):
@@ -123,6 +129,21 @@ class ManifestFacts(msgspec.Struct):
     manifest: Json
     may_emit: frozenset[str]
     subscribes_to: frozenset[str]
+    tick_every: int = 0
+    is_together: bool = False
+
+
+RunStatus = Literal["playing", "paused", "finished"]
+
+
+class RunFacts(msgspec.Struct):
+    """What the world knows of a run: where it began, and whether its creatures may still act."""
+
+    id: str
+    session_id: str
+    status: RunStatus = "playing"
+    is_begun: bool = False
+    creatures_born: int = 0
 
 
 class World(msgspec.Struct):
@@ -138,6 +159,7 @@ class World(msgspec.Struct):
     sessions: dict[str, SessionState] = msgspec.field(default_factory=dict)
     topology: Topology = msgspec.field(default_factory=Topology)
     manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
+    runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
     numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
     births: int = 0
     roots: int = 0

@@ -15,6 +15,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from glasshouse.cli.pace import Pace
+from glasshouse.cli.screen import PipeConsole
 from glasshouse.cli.tour.drawing import Sketchbook
 from glasshouse.cli.tour.performance import performed
 from glasshouse.cli.tour.scenes import Scene
@@ -68,14 +69,6 @@ async def _shown(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
             number += 1
             is_last = number == len(TITLES)
             await _draw(console, book.scene(number, len(TITLES), scene), Pace.FAST if is_last else pace)
-
-
-class PipeConsole(Console):
-    """A console that leaves a closed pipe to whoever ends the command."""
-
-    def on_broken_pipe(self) -> None:
-        """Let the error go on."""
-        raise  # noqa: PLE0704 (it is called while the error is handled)
 
 
 async def _draw(console: Console, drawing: RenderableType, pace: Pace) -> None:

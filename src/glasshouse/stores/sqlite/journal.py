@@ -7,6 +7,7 @@ which library the connection comes from, so that the power-cut rig can bring one
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
@@ -20,6 +21,7 @@ from glasshouse.world.state import Parent, Segment
 
 busy_milliseconds_max = 5_000
 wal_pages_max = 4_000
+prompts_remembered_max = 4_096
 
 _Row = tuple[int, int, int, int, str]
 
@@ -73,6 +75,7 @@ class Journal:
         self._numbers = 0
         self._segments_cache: dict[str, tuple[int, int]] = {}
         self._must_look = True
+        self._prompts_kept_cache: set[str] = set()
 
     def house_id(self, new_house_id: str) -> str:
         """The store's id; a new store takes the one given."""
@@ -94,6 +97,7 @@ class Journal:
             # First what cannot fail: the rollback and the look may, and are then made up for before the next write.
             self.position, self._numbers = before
             self._segments_cache.clear()
+            self._prompts_kept_cache.clear()
             self._must_look = True
             self._look_if_needed()
             raise
@@ -128,6 +132,21 @@ class Journal:
         for batch in batches:
             for number in batch.inbox_done:
                 self._connection.execute(SQL["drop_from_inbox"], (number,))
+            for digest, text in batch.prompts:
+                self._keep_prompt(digest, text)
+
+    def _keep_prompt(self, digest: str, text: str) -> None:
+        if digest in self._prompts_kept_cache:
+            return
+        if len(self._prompts_kept_cache) >= prompts_remembered_max:
+            self._prompts_kept_cache.clear()
+        self._prompts_kept_cache.add(digest)
+        self._connection.execute(SQL["keep_prompt"], (digest, zlib.compress(text.encode(), 1)))
+
+    def prompt(self, digest: str) -> str | None:
+        """A text that a model was given, if it is still there."""
+        row = self._connection.execute(SQL["prompt"], (digest,)).fetchone()
+        return None if row is None else zlib.decompress(row[0]).decode()
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)
@@ -193,6 +212,7 @@ class Journal:
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
         self._segments_cache.clear()
+        self._prompts_kept_cache.clear()
         position = self._connection.execute(SQL["last_position"]).fetchone()[0]
         numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
         self.position, self._numbers, self._must_look = position, numbers, False

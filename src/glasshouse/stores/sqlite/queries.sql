@@ -117,3 +117,9 @@ SELECT number, run_id, text FROM inbox ORDER BY number LIMIT ?;
 
 -- name: drop_from_inbox
 DELETE FROM inbox WHERE number = ?;
+
+-- name: keep_prompt
+INSERT OR IGNORE INTO prompts (digest, body) VALUES (?, ?);
+
+-- name: prompt
+SELECT body FROM prompts WHERE digest = ?;

@@ -157,6 +157,10 @@ class SqliteStore:
         """The newest snapshot with this key."""
         return await self._read(Journal.snapshot, scope, name, key)
 
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given."""
+        return await self._read(Journal.prompt, digest)
+
     async def read_inbox(self, lines_max: int) -> list[InboxLine]:
         """The oldest lines in the inbox."""
         return await self._read(Journal.read_inbox, lines_max)

@@ -1,0 +1,113 @@
+"""The stage: what rebuilding it over a long story costs, and seeking to any place in it. CPU time."""
+
+from __future__ import annotations
+
+import gc
+import random
+from datetime import UTC, datetime
+from time import process_time
+
+from bench.creatures import LINE
+from bench.result import Result, judged, middle, percentile
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
+from glasshouse.runtime.observer import Observer
+from glasshouse.views.seeking import StageSeeker
+from glasshouse.views.stage import rebuild_stage
+
+story_events = 100_000
+cast_creatures = 8
+turn_events = 9
+scene_events = 50
+rebuilds_repeated = 5
+seeks_repeated = 400
+observed_events = 20_000
+
+
+def run() -> list[Result]:
+    """All figures about the stage."""
+    story = [_event(n) for n in range(1, story_events + 1)]
+    gc.collect()
+    return [_rebuilding(story), *_seeking(story), _observing(story)]
+
+
+def _rebuilding(story: list[Event]) -> Result:
+    seconds = []
+    for _ in range(rebuilds_repeated):
+        begun = process_time()
+        rebuild_stage(story, run_id="r-bench")
+        seconds.append(process_time() - begun)
+    return judged(f"stage: rebuild over {story_events:,} events", middle(seconds), "s CPU", "≤", 0.4)
+
+
+def _seeking(story: list[Event]) -> list[Result]:
+    seeker, dice, milliseconds = StageSeeker(story), random.Random(1), []
+    begun = process_time()
+    seeker.stage_at(story_events)
+    first = process_time() - begun
+    for _ in range(seeks_repeated):
+        place = dice.randrange(story_events + 1)
+        begun = process_time()
+        seeker.stage_at(place)
+        milliseconds.append((process_time() - begun) * 1_000)
+    return [
+        judged("stage: first seek, to the end", first, "s CPU", "≤", 0.4),
+        judged(
+            f"stage: seek to any of {story_events:,} events",
+            percentile(milliseconds, 0.95),
+            "ms CPU p95",
+            "≤",
+            20,
+        ),
+    ]
+
+
+def _observing(story: list[Event]) -> Result:
+    observer = Observer(role="director")
+    begun = process_time()
+    for event in story[:observed_events]:
+        observer.consume(event)
+    each = (process_time() - begun) / observed_events * 1_000_000
+    return judged("stage: an observer's diff", each, "µs CPU an event", "≤", 20)
+
+
+def _event(n: int) -> Event:
+    if n <= cast_creatures:
+        role = "judge" if n == cast_creatures else "worker"
+        birth = {
+            "creature": f"creature-{n}",
+            "handle": f"handle-{n}",
+            "cast_key": "x",
+            "manifest_digest": "d",
+        }
+        return _written(n, TERRARIUM, kinds.CREATURE_STARTED, {**birth, "manifest": {"role": role}})
+    if n % turn_events == 0:
+        return _written(n, CONDUCTOR, kinds.TURN_STARTED, {"turn": n // turn_events})
+    if n % scene_events == 0:
+        return _written(n, CONDUCTOR, kinds.WORLD_OBSERVED, {"text": f"The lamp was moved {n} times."})
+    speaker = f"creature-{n % cast_creatures + 1}"
+    return _written(n, speaker, kinds.AGENT_SPOKE, {"text": LINE, "n": n}, model=_asked(n))
+
+
+def _written(n: int, actor: str, kind: str, payload: Json, model: Json | None = None) -> Event:
+    return Event(
+        id=f"s-bench.{n}",
+        session_id="s-bench",
+        graph_id="g-bench",
+        seq=n,
+        lamport=n,
+        turn=n // turn_events,
+        actor=actor,
+        kind=kind,
+        payload=payload,
+        created_at=datetime(2026, 3, 1, tzinfo=UTC),
+        run_id=None if actor == TERRARIUM else "r-bench",
+        private={"thought": "The kettle knows."} if model else None,
+        model=model,
+    )
+
+
+def _asked(n: int) -> Json:
+    usage = {"input": 210, "output": 35}
+    call = {"model": "offline", "prompt": f"{n}", "seed": n, "usage": usage, "usd": 0.0, "reached": True}
+    return {"profile": "fast", "as_of": f"s-bench.{n - 1}", "calls": [call]}

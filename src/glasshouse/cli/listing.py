@@ -1,0 +1,87 @@
+"""`glasshouse runs`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from glasshouse.cli.exits import in_words
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.looking import Lookout
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse runs                              every run in the store, the oldest first
+  glasshouse runs --store other.glasshouse     of another store
+  glasshouse runs --json | tail -n 1           the last one, for machines"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=EXAMPLES, short_help="List the runs in a store.")(runs)
+
+
+def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """List the runs in a store, also while one is being played."""
+    with in_words():
+        from glasshouse.cli.looking import looked_up
+        from glasshouse.cli.screen import print_json
+
+        found = looked_up(store, _facts)
+        if as_json:
+            for facts in found:
+                print_json(facts)
+        else:
+            _draw(found)
+
+
+async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
+    """What is told of each run."""
+    facts = []
+    for run in lookout.runs():
+        first = await lookout.terrarium.event(f"{run.session_id}.1")
+        facts.append(
+            {
+                "run": run.id,
+                "world": run.scenario,
+                "title": run.title,
+                "status": run.status,
+                "reason": (run.finished or {}).get("reason"),
+                "winner": run.winner,
+                "seed": run.seed,
+                "rng_seed": run.rng_seed,
+                "turns": run.turns,
+                "calls": run.calls,
+                "tokens": run.tokens,
+                "usd": run.usd,
+                "session": run.session_id,
+                "graphs": list(run.graph_ids),
+                "began": first.created_at.isoformat(),
+            }
+        )
+    return facts
+
+
+def _draw(found: list[dict[str, Any]]) -> None:
+    from glasshouse.cli.naming import short_ids
+    from glasshouse.cli.screen import Screen
+    from glasshouse.cli.tables import table
+
+    screen = Screen()
+    if not found:
+        screen.draw("There is no run yet. Play one: glasshouse play WORLD")
+        return
+    short = short_ids([facts["run"] for facts in found])
+    rows = [_row(short[facts["run"]], facts) for facts in found]
+    headings = ("run", "world", "status", "winner", "turns", "calls", "began", "seed")
+    screen.draw(table(headings, rows, loose=("world", "winner", "began", "seed")))
+
+
+def _row(run_id: str, facts: dict[str, Any]) -> tuple[str, ...]:
+    status = facts["status"] if facts["reason"] is None else facts["reason"]
+    began = facts["began"][:16].replace("T", " ")
+    turns, calls = str(facts["turns"]), str(facts["calls"])
+    return (run_id, facts["world"], status, facts["winner"] or "", turns, calls, began, facts["seed"])

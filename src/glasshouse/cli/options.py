@@ -1,0 +1,35 @@
+"""Options and arguments that commands share, so that they are spelled and explained alike everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store", metavar="PATH", help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")
+]
+StoryArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
+    ),
+]
+
+
+class RoleName(StrEnum):
+    """Who looks on, and so what is shown."""
+
+    SPECTATOR = "spectator"
+    AUDIENCE = "audience"
+    DIRECTOR = "director"

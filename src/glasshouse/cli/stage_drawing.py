@@ -1,0 +1,121 @@
+"""The stage on the screen, as it was after some events of a story.
+
+Always holds: everything drawn is folded from events as the one who looks may read them; no model is asked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+from rich.rule import Rule
+from rich.text import Text
+
+from glasshouse.cli.looking import Story
+from glasshouse.cli.screen import Screen, one_line, print_json, spelled
+from glasshouse.cli.voices import QUIET, Voices
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role, redacted
+from glasshouse.views.stage import RunStatus, StageProjection, rebuild_stage
+from glasshouse.views.transcript import transcript_of
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A story up to some event, for somebody's eyes."""
+
+    story: Story
+    count: int
+    role: Role
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The events, as this role may read them."""
+        return [redacted(event, self.role) for event in self.story.events[: self.count]]
+
+    @cached_property
+    def stage(self) -> StageProjection:
+        """The stage after them."""
+        return rebuild_stage(self.events, self.story.run_id)
+
+
+def tell_stage(sight: Sight) -> None:
+    """Print the stage for machines."""
+    print_json(
+        {
+            "run": sight.story.name,
+            "at": sight.count,
+            "events": len(sight.story.events),
+            "role": sight.role,
+            "last_event": sight.events[-1].id if sight.events else None,
+            "stage": msgspec.to_builtins(sight.stage),
+        }
+    )
+
+
+def draw_stage(sight: Sight, lines_shown: int) -> None:
+    """Draw the stage for people: what is played, the scene, the cast, the last lines, the verdicts."""
+    screen, stage = Screen(), sight.stage
+    voices = Voices([member.handle for member in stage.cast.values()], has_minds=sight.role != "spectator")
+    _draw_heading(screen, sight)
+    _draw_cast(screen, stage, voices)
+    if stage.current_scene:
+        title = f" {one_line(stage.scene_title)} " if stage.scene_title else " The scene "
+        screen.draw(Text(), Rule(Text(title, style="bold"), align="left", style=QUIET))
+        screen.draw(Text(one_line(stage.current_scene), style="italic"))
+    _draw_lines(screen, sight, voices, lines_shown)
+    _draw_end(screen, stage.run)
+
+
+def _draw_heading(screen: Screen, sight: Sight) -> None:
+    run, counters = sight.stage.run, sight.stage.counters
+    title = one_line(run.title) if run is not None and run.title else sight.story.name
+    screen.draw(Text.assemble((title, "bold"), f"  {sight.story.name}"))
+    if run is not None and run.seed:
+        screen.draw(Text(f"from: {one_line(run.seed)}", style=QUIET))
+    state = "not begun" if run is None else run.state
+    place = f"event {sight.count:,} of {len(sight.story.events):,}, turn {sight.stage.turn}, {state}"
+    counts = f"{counters.lines} lines, {counters.passes} passes, {counters.failures} failures"
+    screen.draw(Text(f"{place}; {counts}", style=QUIET))
+
+
+def _draw_cast(screen: Screen, stage: StageProjection, voices: Voices) -> None:
+    if not stage.cast:
+        return
+    shown = Text("cast: ")
+    for place, member in enumerate(stage.cast.values()):
+        shown.append(", " if place else "")
+        shown.append(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}")
+        notes = [member.role if member.role != "worker" else "", "" if member.is_running else "resting"]
+        told = ", ".join(note for note in notes if note)
+        shown.append(f" ({told})" if told else "", style=QUIET)
+    screen.draw(shown)
+
+
+def _draw_lines(screen: Screen, sight: Sight, voices: Voices, lines_shown: int) -> None:
+    every = list(transcript_of(sight.events, sight.story.run_id))
+    last = deque(every, maxlen=lines_shown)
+    if not last:
+        return
+    before = len(every) - len(last)
+    title = f" The last {len(last)} of {len(every)} lines " if before else " Every line "
+    screen.draw(Text(), Rule(Text(title, style="bold"), align="left", style=QUIET))
+    for line in last:
+        voices.show(screen, line)
+
+
+def _draw_end(screen: Screen, run: RunStatus | None) -> None:
+    if run is not None and run.state == "finished":
+        screen.draw(Text(), Text(ending_of(run), style="bold"))
+
+
+def ending_of(run: RunStatus) -> str:
+    """How a finished run ended, as one sentence."""
+    why = f" ({run.axis})" if run.axis else ""
+    spent = f"{run.turns or 0} turns, {run.calls or 0} calls, {run.tokens or 0:,} tokens"
+    price = "price unknown" if run.usd is None else f"{run.usd:.4f} USD" if run.usd else "free"
+    winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
+    told = f" {spelled(one_line(run.why))}" if run.why else ""
+    return f"The end: {run.reason}{why}.{winner}{told} It took {spent}, {price}."

@@ -1,0 +1,134 @@
+"""Voices: the lines of a transcript as people read them, each voice in a colour of its own.
+
+    seedkeeper    I keep the seed warm until somebody
+                  asks for it.
+                  (I hope nobody asks.)
+
+Always holds: a creature keeps the colour that it got when it first appeared; the colours can be read on light and on dark
+ground. In a pipe a line stays one line, however long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from glasshouse.cli.screen import Screen, as_json, one_line
+from glasshouse.views.transcript import TranscriptLine
+
+COLOURS: Final = (
+    "color(33)",
+    "color(161)",
+    "color(28)",
+    "color(133)",
+    "color(166)",
+    "color(30)",
+    "color(99)",
+    "color(130)",
+)
+"""None is so light that it fades on white, none so dark that it fades on black."""
+
+VISITOR: Final = "bold color(166)"
+WORLD: Final = "italic"
+QUIET: Final = "dim"
+MARGIN: Final = 2
+who_chars_max: Final = 18
+who_chars_min: Final = 8
+
+
+class Voices:
+    """Draws the lines of one show, and remembers which voice has which colour."""
+
+    def __init__(self, cast: Iterable[str] = (), *, has_minds: bool = False) -> None:
+        self._colours: dict[str, str] = {}
+        self._who_chars = who_chars_min
+        self._has_minds = has_minds
+        for handle in cast:
+            self.colour_of(handle)
+
+    def colour_of(self, who: str) -> str:
+        """The colour of a creature; a new one gets the next."""
+        found = self._colours.get(who)
+        if found is None:
+            found = self._colours[who] = COLOURS[len(self._colours) % len(COLOURS)]
+            self._who_chars = max(self._who_chars, min(cell_len(who), who_chars_max))
+        return found
+
+    def show(self, screen: Screen, line: TranscriptLine) -> None:
+        """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
+        screen.draw(self.drawn(line) if screen.is_terminal else self.plain(line))
+
+    def drawn(self, line: TranscriptLine) -> RenderableType:
+        """A line for a terminal: who on the left, what was said on the right, wrapped to the width."""
+        if line.voice == "world":
+            return self._scene(line)
+        who, style = (
+            Text(one_line(line.who), style=self._style(line)),
+            QUIET if line.voice == "silence" else "",
+        )
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
+        grid.add_column(ratio=1)
+        grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line), style=style))
+        if thought := self._thought(line):
+            grid.add_row("", Text(thought, style="dim italic"))
+        return grid
+
+    def plain(self, line: TranscriptLine) -> str:
+        """A line for a pipe."""
+        who = one_line("world" if line.voice == "world" else line.who)
+        who = set_cell_size(who, self._width_of(who)) if cell_len(who) < self._width_of(who) else who
+        thought = self._thought(line)
+        return f"{who}  {self._said(line)}{'  ' if thought else ''}{thought}".rstrip()
+
+    def _width_of(self, who: str) -> int:
+        self._who_chars = max(self._who_chars, min(cell_len(one_line(who)), who_chars_max))
+        return self._who_chars
+
+    def _style(self, line: TranscriptLine) -> str:
+        match line.voice:
+            case "visitor":
+                return VISITOR
+            case "silence":
+                return QUIET
+            case "judge":
+                return f"bold underline {self.colour_of(line.who)}"
+            case _:
+                return f"bold {self.colour_of(line.who)}"
+
+    def _scene(self, line: TranscriptLine) -> RenderableType:
+        title = line.fields.get("title")
+        text = Padding(Text(one_line(line.text), style=WORLD), (0, 0, 0, MARGIN))
+        if not isinstance(title, str) or not title:
+            return Group(Text(), text, Text())
+        rule = Rule(Text(f" {one_line(title)} ", style="bold"), style=QUIET, align="left")
+        return Group(Text(), rule, text, Text())
+
+    def _said(self, line: TranscriptLine) -> str:
+        """The words, and in brackets what a kind carries besides them."""
+        if line.voice == "silence":
+            return f"({one_line(line.text) or 'says nothing'})"
+        fields = {name: value for name, value in line.fields.items() if name != "title"}
+        if line.voice == "world" and line.fields.get("title"):
+            return f"[{one_line(str(line.fields['title']))}] {one_line(line.text)}"
+        parts = [one_line(line.text), *(f"[{one_line(_field(*field))}]" for field in fields.items())]
+        return " ".join(part for part in parts if part)
+
+    def _thought(self, line: TranscriptLine) -> str:
+        if not self._has_minds or not (line.thought or line.mood):
+            return ""
+        mood = f"{one_line(line.mood)}: " if line.mood and line.thought else one_line(line.mood)
+        return f"({mood}{one_line(line.thought)})"
+
+
+def _field(name: str, value: object) -> str:
+    if isinstance(value, list):
+        value = ", ".join(str(part) for part in value)
+    return f"{name}: {value if isinstance(value, str) else as_json(value)}"

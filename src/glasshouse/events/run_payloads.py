@@ -1,0 +1,66 @@
+"""The typed payloads of a run's own kinds: how it began, how it stands, how it ended.
+
+Always holds: `run.started` describes itself: whoever has the ledger needs no file to know what was played.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from glasshouse.events.event import Json
+from glasshouse.events.payloads import Payload
+
+FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
+
+
+class Recipe(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The scenario file that a run was opened from, and the digest of what it said then."""
+
+    path: str
+    digest: str
+
+
+class RunStarted(Payload, frozen=True):
+    """A run began."""
+
+    seed: str = ""
+    rng_seed: int = 0
+    goal: str = ""
+    scenario: Json | None = None
+    scenario_digest: str = ""
+    recipe: Recipe | None = None
+    cast: list[Json] = msgspec.field(default_factory=list)
+    """Who plays: creature, handle, cast key, profile, and the model behind it."""
+    competition: Json = msgspec.field(default_factory=dict)
+    limits: Json = msgspec.field(default_factory=dict)
+
+
+class RunFinished(Payload, frozen=True, omit_defaults=False):
+    """A run is over; told exactly once."""
+
+    reason: FinishReason
+    turns: int
+    calls: int
+    tokens: int
+    usd: float | None
+    axis: str | None = None
+    winner: str | None = None
+    why: str | None = None
+
+
+class RunPaused(Payload, frozen=True):
+    """Nobody of this run acts until it goes on."""
+
+    reason: str
+
+
+class RunContinued(Payload, frozen=True):
+    """A paused run goes on."""
+
+
+class TurnStarted(Payload, frozen=True):
+    """A graph's clock moved on."""
+
+    turn: int

@@ -1,0 +1,97 @@
+"""Decks: what a scenario may deal, read from its files before the play begins.
+
+Always holds: a deck has at least one card; a card is plain JSON and small enough to be dealt. A deck's file stands
+beside the scenario: lines of text (empty ones and those that begin with '#' are passed over), or a YAML list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from glasshouse.errors import BadWorld
+from glasshouse.events.codec import canonical_json
+from glasshouse.manifests.finding import source_at
+from glasshouse.manifests.problem import Complaint, Problem
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests.yaml_source import yaml_bytes_max
+
+card_bytes_max = 16_384
+deck_cards_max = 20_000
+
+Deck = tuple[Any, ...]
+
+
+def decks_of(
+    scenario: Scenario, folder: Path | None, given: Mapping[str, Deck]
+) -> tuple[dict[str, Deck], list[Complaint], list[Problem]]:
+    """Every deck by the key it is dealt under, and what is wrong: with the scenario, and with files of decks."""
+    decks: dict[str, Deck] = {}
+    complaints: list[Complaint] = []
+    problems: list[Problem] = []
+    for key, deal in scenario.deal.items():
+        try:
+            deck = given[key] if key in given else _deck(deal.source, folder)
+            decks[key] = _checked(deck)
+        except _NoDeck as fault:
+            complaints.append(Complaint(("deal", key, "from"), str(fault)))
+        except BadWorld as fault:
+            problems += [problem for problem in fault.problems if isinstance(problem, Problem)]
+    return decks, complaints, problems
+
+
+class _NoDeck(Exception):
+    """Why there is nothing to deal."""
+
+
+def _deck(source: str | Deck, folder: Path | None) -> Deck:
+    if not isinstance(source, str):
+        return source
+    if folder is None:
+        raise _NoDeck(f"a world without a folder has no file {source!r}. Write a list, or give decks=.")
+    if Path(source).name != source:
+        raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write its name alone.")
+    path = folder / source
+    if not path.is_file():
+        raise _NoDeck(f"there is no file {source!r} beside the scenario.{_instead(source, folder)}")
+    return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
+
+
+def _instead(source: str, folder: Path) -> str:
+    close = get_close_matches(source, sorted(path.name for path in folder.iterdir() if path.is_file()), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _lines(path: Path) -> Deck:
+    try:
+        with path.open("rb") as file:
+            text = file.read(yaml_bytes_max + 1)
+        if len(text) > yaml_bytes_max:
+            raise _NoDeck(f"{path.name} has more than {yaml_bytes_max:,} bytes. Cut it.")
+        lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
+    except OSError as fault:
+        raise _NoDeck(f"{path.name} cannot be read ({fault.strerror}). Mend its rights.") from fault
+    except UnicodeDecodeError as fault:
+        raise _NoDeck(f"{path.name} is no UTF-8. Save it as UTF-8.") from fault
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _yaml_list(path: Path) -> Deck:
+    source = source_at(path)
+    if source.problems:
+        raise BadWorld(source.problems)
+    if not isinstance(source.data, list):
+        raise _NoDeck(f"{path.name} should be a YAML list. Begin each card with '- '.")
+    return tuple(source.data)
+
+
+def _checked(deck: Deck) -> Deck:
+    if not deck:
+        raise _NoDeck("there is nothing in it to deal. Write at least one card.")
+    if len(deck) > deck_cards_max:
+        raise _NoDeck(f"there are {len(deck):,} cards. At most {deck_cards_max:,} are dealt from.")
+    if any(card is None or len(canonical_json({"card": card})) > card_bytes_max for card in deck):
+        raise _NoDeck(f"a card is empty, or larger than {card_bytes_max:,} bytes. Mend it.")
+    return tuple(deck)

@@ -1,0 +1,110 @@
+"""The kinds of values that fields of manifests and scenarios are made of.
+
+Always holds: a value is taken as it is written, never turned into another type, save that a list may be given where a
+tuple is kept. What is refused here is refused in words that say what to write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from glasshouse.errors import Refused
+from glasshouse.events.kinds import check_kind
+from glasshouse.world.names import check_channel_name, check_handle, check_name, name_chars_max
+
+number_max = 1_000_000
+text_chars_max = 16_384
+list_items_max = 256
+
+SPOKEN_FOR = frozenset({"world", "nobody"})
+"""Words that prompts and verdicts use for the conductor and for no winner: no creature and no team has them."""
+
+_FIELD_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_PLAYER = re.compile(r"visitor|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+T = TypeVar("T")
+
+
+class Strict(BaseModel):
+    """A value made of data: unknown fields and other types are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _listed(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _refusing(check: Callable[[Any], None]) -> Callable[[T], T]:
+    def checked(value: T) -> T:
+        try:
+            check(value)
+        except Refused as refusal:
+            raise ValueError(str(refusal)) from refusal
+        return value
+
+    return checked
+
+
+def _check_creature_name(name: str) -> None:
+    check_name("creature name", name)
+    _check_not_spoken_for(name)
+
+
+def _check_world_name(name: str) -> None:
+    check_name("world name", name)
+
+
+def _check_handle(handle: str) -> None:
+    check_handle(handle)
+    _check_not_spoken_for(handle)
+
+
+def _check_team_name(name: str) -> None:
+    check_name("team name", name)
+    _check_not_spoken_for(name)
+
+
+def _check_not_spoken_for(name: str) -> None:
+    if name in SPOKEN_FOR:
+        raise Refused(f"{name!r} has a meaning of its own in every world.", "Choose another name.")
+
+
+def _check_field_name(name: str) -> None:
+    if len(name) > name_chars_max or not _FIELD_NAME.fullmatch(name):
+        raise Refused(f"{name!r} is no field name.", "Use lower-case letters, digits and '_'.")
+
+
+def _check_language(code: str) -> None:
+    if not _LANGUAGE.fullmatch(code):
+        raise Refused(f"{code!r} is no language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
+
+
+def _check_player(player: str) -> None:
+    if not _PLAYER.fullmatch(player):
+        raise Refused(f"{player!r} plays nobody.", "Write 'visitor', or a class as 'package.module:Class'.")
+
+
+Listed = BeforeValidator(_listed)
+
+Text = Annotated[str, Field(max_length=text_chars_max)]
+Texts = Annotated[tuple[Text, ...], Field(max_length=list_items_max), Listed]
+Kind = Annotated[str, AfterValidator(_refusing(check_kind))]
+Kinds = Annotated[tuple[Kind, ...], Field(max_length=list_items_max), Listed]
+CreatureName = Annotated[str, AfterValidator(_refusing(_check_creature_name))]
+Handle = Annotated[str, AfterValidator(_refusing(_check_handle))]
+Handles = Annotated[tuple[Handle, ...], Field(max_length=list_items_max), Listed]
+CreatureNames = Annotated[tuple[CreatureName, ...], Field(max_length=list_items_max), Listed]
+WorldName = Annotated[str, AfterValidator(_refusing(_check_world_name))]
+TeamName = Annotated[str, AfterValidator(_refusing(_check_team_name))]
+FieldName = Annotated[str, AfterValidator(_refusing(_check_field_name))]
+ChannelName = Annotated[str, AfterValidator(_refusing(check_channel_name))]
+ChannelNames = Annotated[tuple[ChannelName, ...], Field(max_length=list_items_max), Listed]
+Language = Annotated[str, AfterValidator(_refusing(_check_language))]
+Player = Annotated[str, AfterValidator(_refusing(_check_player))]
+Count = Annotated[int, Field(ge=1, le=number_max)]

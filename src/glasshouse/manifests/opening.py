@@ -1,0 +1,82 @@
+"""Opening: a loaded world, a seed and limits become the one intent that begins a run. Pure: nothing is read here.
+
+Always holds: what is dealt hangs on the number `rng_seed`, the deal's name and the deck alone, so the same number deals
+the same cards on every machine.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from glasshouse.events.event import Json
+from glasshouse.events.run_payloads import Recipe, RunStarted
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.scenario import CastEntry, Scenario
+from glasshouse.manifests.scenario import Troupe as TroupePlan
+from glasshouse.world.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
+
+
+def opening_of(
+    world: LoadedWorld, *, run_id: str, seed: str | None, rng_seed: int, limits: Json | None = None
+) -> OpenRun:
+    """The intent that opens a world. Without a seed: the first of its own; without limits: its own."""
+    scenario = world.scenario
+    chosen = seed if seed is not None else next(iter(scenario.seeds), "")
+    dealt = _dealt(world, rng_seed)
+    recipe = None if world.path is None else Recipe(str(world.path), world.digest)
+    plain = scenario.as_json()
+    started = RunStarted(
+        seed=chosen,
+        rng_seed=rng_seed,
+        goal=scenario.goal,
+        scenario=plain,
+        scenario_digest=world.digest,
+        recipe=recipe,
+        competition=plain["competition"],
+        limits=limits if limits is not None else limits_of(scenario),
+    )
+    troupes = tuple(_troupe(world, plan, dealt) for plan in scenario.stages.values())
+    return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+
+
+def limits_of(scenario: Scenario) -> Json:
+    """A scenario's limits as a governor takes them."""
+    return scenario.governor.model_dump(mode="json", exclude={"on_turn_limit"})
+
+
+def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Json]:
+    """What each handle is dealt."""
+    dealt: dict[str, Json] = {}
+    for key, deal in world.scenario.deal.items():
+        dealt.setdefault(deal.to, {})[key] = card(world.decks[key], f"{rng_seed}/{key}")
+    return dealt
+
+
+def card(deck: tuple[Any, ...], seed: str) -> Any:
+    """The card that a seed draws from a deck."""
+    return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
+
+
+def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Troupe:
+    channels = tuple(
+        ChannelPlan(name, channel.description, channel.history)
+        for name, channel in (plan.channels or {}).items()
+    )
+    return Troupe(tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast), channels)
+
+
+def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
+    manifest = world.manifest_of(entry)
+    wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
+    return Member(
+        name=entry.use,
+        manifest=manifest.as_json(),
+        manifest_digest=manifest.digest,
+        handle=entry.name,
+        is_privileged=entry.privileged,
+        listens=entry.channels.listen if entry.channels is not None else (),
+        sends=entry.channels.send if entry.channels is not None else (),
+        wires=wires,
+        dealt=dealt,
+    )

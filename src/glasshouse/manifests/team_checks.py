@@ -1,0 +1,80 @@
+"""Cross checks of the competition: teams and the referee.
+
+Always holds: each check yields what is wrong and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from glasshouse.manifests.problem import Complaint, likely
+from glasshouse.manifests.rehearsal import Rehearsal
+
+_TEAMS = ("competition", "teams")
+
+
+def versus_without_teams(world: Rehearsal) -> Iterator[Complaint]:
+    """A match that has fewer than two sides."""
+    competition = world.scenario.competition
+    if competition.kind == "versus" and len(competition.teams) < 2 and "competition" not in world.hurt:
+        words = f"'versus' needs two teams at least, and there {_are(len(competition.teams))}. List them under 'teams'."
+        yield Complaint(("competition", "kind"), words)
+
+
+def _are(count: int) -> str:
+    return "is one" if count == 1 else "is none"
+
+
+def teams_overlapping(world: Rehearsal) -> Iterator[Complaint]:
+    """Creatures that play for two teams, or twice for one."""
+    team_of: dict[str, str] = {}
+    for team, members in world.scenario.competition.teams.items():
+        for n, name in enumerate(members):
+            if name in team_of:
+                words = f"{name!r} already plays for {team_of[name]!r}. Nobody plays twice: take one out."
+                yield Complaint((*_TEAMS, team, n), words)
+            team_of.setdefault(name, team)
+
+
+def teams_called_like_creatures(world: Rehearsal) -> Iterator[Complaint]:
+    """Team names that could be mistaken for a creature's."""
+    for team in world.scenario.competition.teams:
+        if team in world.handles or team in world.known:
+            words = f"a creature is called {team!r} too. Give the team another name."
+            yield Complaint((*_TEAMS, team), words, at_key=True)
+
+
+def referee_unknown(world: Rehearsal) -> Iterator[Complaint]:
+    """A referee that is neither built in nor a function in a file beside the world."""
+    referee = world.scenario.competition.referee
+    if referee is not None and referee not in world.referees:
+        words = _fault_of_referee(referee, world)
+        if words:
+            yield Complaint(("competition", "referee"), words)
+
+
+def _fault_of_referee(referee: str, world: Rehearsal) -> str | None:
+    file, colon, function = referee.partition(":")
+    if not colon:
+        advice = likely(referee, sorted(world.referees))
+        return f"no referee is called {referee!r}. {advice} One of your own is 'file.py:function'."
+    if not file.endswith(".py") or "/" in file or "\\" in file or not function.isidentifier():
+        return f"{referee!r} is no referee. Write 'file.py:function', the file beside the scenario."
+    functions = world.functions_in(file)
+    if functions is None:
+        return f"there is no readable file {file!r} beside the scenario."
+    if function not in functions:
+        return f"{file} has no function {function!r}. {likely(function, functions)}"
+    return None
+
+
+def referee_missing(world: Rehearsal) -> Iterator[Complaint]:
+    """A play that a referee should end, without a referee."""
+    ends = world.scenario.ends_when
+    if (
+        ends
+        and ends.referee
+        and world.scenario.competition.referee is None
+        and "competition" not in world.hurt
+    ):
+        yield Complaint(("ends_when", "referee"), "there is no referee. Name one as competition.referee.")

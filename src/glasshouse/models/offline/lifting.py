@@ -1,0 +1,185 @@
+"""Lifting: the things a text is about, as phrases that can be set into another sentence.
+
+Always holds: a phrase consists of words of the text. Rare words and words in the place of a noun come first, so that a
+thing nobody has a word for is picked up under the name it was given.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.models.offline.vocabulary import WORD, is_a, is_rare, of_sort, stem
+
+lifting_cache_texts_max: Final = 8_192
+modifiers_max: Final = 2
+
+_PLURAL_DETS: Final = frozenset({"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"})
+_SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
+
+
+class Noun(NamedTuple):
+    """A thing that was named: its head word, the whole phrase, and how it may stand in a sentence."""
+
+    head: str
+    phrase: str
+    weight: float
+    is_rare: bool = False
+    is_plural: bool = False
+    is_name: bool = False
+    is_word: bool = False
+    start: int = 0
+    end: int = 0
+    det: str = ""
+
+    @property
+    def stem(self) -> str:
+        """What other forms of its head share with it."""
+        return stem(self.head)
+
+    @property
+    def definite(self) -> str:
+        """The thing as one that is known: `the brass bell`."""
+        if self.is_word:
+            return f'the word "{self.phrase}"'
+        return self.phrase if self.is_name else f"the {self.phrase}"
+
+    @property
+    def indefinite(self) -> str:
+        """The thing as one of its kind: `a brass bell`."""
+        if self.is_word or self.is_name or self.is_plural:
+            return self.definite
+        return f"{'an' if self.phrase[0].lower() in 'aeiou' else 'a'} {self.phrase}"
+
+
+class _Token(NamedTuple):
+    word: str
+    lower: str
+    start: int
+    end: int
+    opens: bool
+    joined: bool
+    """Whether nothing but a blank stands between it and the word before."""
+
+
+@lru_cache(maxsize=lifting_cache_texts_max)
+def nouns_in(text: str) -> tuple[Noun, ...]:
+    """The things a text names, the most telling first; at equal weight in the order they come."""
+    tokens = _tokens(text)
+    found = [noun for at in range(len(tokens)) if (noun := _noun_at(tokens, at)) is not None]
+    if not any(noun.weight > 0 for noun in found):
+        found += _bare_words(tokens)
+    heads: dict[str, Noun] = {}
+    for noun in sorted(found, key=lambda one: (-one.weight, one.start)):
+        heads.setdefault(noun.head.lower(), noun)
+    return tuple(noun for noun in heads.values() if noun.weight > 0)
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    before = 0
+    for found in WORD.finditer(text):
+        gap = text[before : found.start()]
+        opens = not tokens or any(mark in gap for mark in ".!?:\u201c\"")
+        tokens.append(
+            _Token(found[0], found[0].lower(), found.start(), found.end(), opens, gap.isspace() and bool(tokens))
+        )
+        before = found.end()
+    return tokens
+
+
+def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
+    token = tokens[at]
+    lower = token.lower
+    if is_a(lower, "stop") or len(lower) < 3 or lower.endswith(("'s", "\u2019s")):
+        return None
+    if at + 1 < len(tokens) and tokens[at + 1].joined and _goes_on(tokens, at):
+        return None
+    first = at
+    while first > 0 and at - first < modifiers_max and tokens[first].joined and _modifies(tokens[first - 1]):
+        first -= 1
+    if first < at and is_a(lower, "verb") and not is_a(lower, "noun"):
+        return None
+    before = tokens[first - 1] if first > 0 and tokens[first].joined else None
+    det = before.lower if before is not None and _is_det(before.lower) else ""
+    if not det and first < at and not all(is_rare(one.lower) or is_a(one.lower, "adjective") for one in tokens[first:at]):
+        first = at
+    return _noun(tokens[first : at + 1], det)
+
+
+def _noun(tokens: list[_Token], det: str) -> Noun:
+    head = tokens[-1]
+    rare = any(is_rare(one.lower) for one in tokens)
+    plural = _is_plural(head.lower, det)
+    capital = head.word[0].isupper() and not det
+    is_name = capital and not (tokens[0].opens and (plural or not is_rare(head.lower)))
+    phrase = " ".join(one.word if is_name or not one.opens else one.lower for one in tokens)
+    return Noun(
+        head=head.word if is_name or not head.opens else head.lower,
+        phrase=phrase,
+        weight=_weight(head, det, rare=rare) + (1.5 if is_name else 0.0),
+        is_rare=rare,
+        is_plural=plural and not is_name,
+        is_name=is_name,
+        start=tokens[0].start,
+        end=head.end,
+        det=det,
+    )
+
+
+def _weight(head: _Token, det: str, *, rare: bool) -> float:
+    lower = head.lower
+    weight = 4.0 if rare else 0.5
+    if is_a(lower, "noun"):
+        weight += 1.0
+    elif not det and is_a(lower, "verb"):
+        weight -= 4.0
+    elif is_a(lower, "adjective"):
+        weight -= 1.0 if det else 3.0
+    if is_a(lower, "hollow"):
+        weight -= 2.8
+    if is_a(lower, "adverb") or lower.endswith("ly"):
+        weight -= 3.5
+    if not det and lower.endswith(("ing", "ed")):
+        weight -= 2.0
+    return weight + (2.0 if det else 0.0)
+
+
+def _goes_on(tokens: list[_Token], at: int) -> bool:
+    """Whether the phrase goes on behind this word, so that this word is no head."""
+    this, after = tokens[at].lower, tokens[at + 1].lower
+    if is_a(after, "stop") or is_a(after, "adverb") or after.endswith("ly"):
+        return False
+    if is_a(after, "verb") and not is_a(after, "noun"):
+        return False
+    if is_a(after, "noun") and after in of_sort("verb"):
+        return not (is_rare(this) or is_a(this, "noun"))
+    if is_rare(after):
+        return not (is_rare(this) or is_a(this, "noun")) or not after.endswith(("s", "ed", "ing"))
+    return not (after.endswith(("s", "ed")) and is_a(after, "verb"))
+
+
+def _modifies(token: _Token) -> bool:
+    lower = token.lower
+    if is_a(lower, "stop") or is_a(lower, "adverb") or lower.endswith(("'s", "\u2019s")):
+        return False
+    return is_a(lower, "adjective") or is_a(lower, "noun") or not is_a(lower, "verb")
+
+
+def _is_det(word: str) -> bool:
+    return word in of_sort("det") or word.endswith(("'s", "\u2019s"))
+
+
+def _is_plural(head: str, det: str) -> bool:
+    if det in _PLURAL_DETS or head in {"people", "children", "mice", "geese", "feet", "teeth"}:
+        return True
+    return det not in _SINGULAR_DETS and head.endswith("s") and not head.endswith(("ss", "us", "is"))
+
+
+def _bare_words(tokens: list[_Token]) -> list[Noun]:
+    """Words that are no things, for a text that names none."""
+    return [
+        Noun(one.lower, one.lower, 0.25, is_rare=is_rare(one.lower), is_word=True, start=one.start, end=one.end)
+        for one in tokens
+        if len(one.lower) > 2 and not is_a(one.lower, "stop")
+    ]

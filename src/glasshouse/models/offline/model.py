@@ -1,0 +1,117 @@
+"""`OfflineModel`: the troupe behind the port of a model, and the pure function it is made of.
+
+Always holds: `answer` is a function of the prompt. It costs nothing, waits for nothing and never calls itself anything
+but the offline troupe.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from random import Random
+from typing import Any, Final
+
+from glasshouse.events import kinds
+from glasshouse.models.offline.reading import Reading
+from glasshouse.models.offline.schema import Source, filled_schema
+from glasshouse.models.offline.skills.bluffing import description, vote
+from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.guessing import named_or_asked
+from glasshouse.models.offline.skills.judging import verdict
+from glasshouse.models.offline.skills.keeping import kept_answer
+from glasshouse.models.offline.skills.reply import Branch, Reply, branches_of, passing, with_line
+from glasshouse.models.offline.skills.sleuthing import hypothesis, objection
+from glasshouse.models.offline.speaking import Speaker
+from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
+
+MODEL_NAME: Final = "offline"
+
+Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
+
+SKILLS: Final[tuple[Skill, ...]] = (
+    kept_answer,
+    named_or_asked,
+    hypothesis,
+    objection,
+    verdict,
+    chosen,
+    vote,
+    description,
+)
+"""Asked in this order; the first that has an answer gives it."""
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+
+
+class OfflineModel:
+    """A model that needs no network, no key and no download."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Answer at once."""
+        text = answer(prompt)
+        return Completion(
+            text=text,
+            model=MODEL_NAME,
+            input_tokens=tokens_guessed(prompt.system) + tokens_guessed(prompt.user),
+            output_tokens=tokens_guessed(text),
+            usd=0.0,
+        )
+
+
+def answer(prompt: Prompt) -> str:
+    """What the troupe says to a prompt."""
+    reading = Reading(prompt)
+    speaker = Speaker(reading, dice_for(prompt))
+    if reading.me.is_prose and prompt.schema is None:
+        spoken = speaker.speak(kinds.AGENT_SPOKE)
+        return f"THINK: {spoken.thought}\nSAY: {spoken.text}"
+    branches = branches_of(reading.schema)
+    if not branches:
+        return _without_branches(speaker, reading)
+    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
+    reply = reply or _talk(speaker, branches)
+    return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+
+
+def dice_for(prompt: Prompt) -> Random:
+    """Dice that fall alike for the same seed and the same texts."""
+    seen = f"{prompt.seed}\x1f{prompt.system}\x1f{prompt.user}".encode("utf-8", "surrogatepass")
+    return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
+
+
+def _talk(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
+    """Plain talk in one of the branches that take it; of several, the first is the likeliest."""
+    open_ones = [one for one in branches if not one.is_passing]
+    if not open_ones:
+        return passing(branches, speaker, "pass") or Reply(branches[0], {})
+    outward = [one for one in open_ones if one.kind not in kinds.INNER] or open_ones
+    branch = outward[0] if speaker.dice.random() < 0.85 else speaker.dice.choice(open_ones)
+    return with_line(branch, speaker.speak(branch.kind))
+
+
+def _without_branches(speaker: Speaker, reading: Reading) -> str:
+    if reading.schema is not None:
+        return _encode(filled_schema(reading.schema, _source(speaker)))
+    spoken = speaker.speak(kinds.AGENT_SPOKE)
+    return _encode({"kind": kinds.AGENT_SPOKE, **spoken._asdict()})
+
+
+def _source(speaker: Speaker) -> Source:
+    """What the fields that no skill has filled are made from."""
+    reading = speaker.reading
+    line = speaker.topic.line
+    newest = [one.ref for one in reversed(reading.heard)]
+    refs = newest if line is None else [line.ref, *(ref for ref in newest if ref != line.ref)]
+
+    def text(name: str) -> str:
+        if name in _LONG:
+            return speaker.speak(kinds.AGENT_SPOKE).text
+        if name == "mood":
+            return speaker.speak(kinds.AGENT_SPOKE).mood
+        return speaker.topic.noun.definite if not name.startswith("another") else speaker.topic.second or name
+
+    return Source(text, tuple(refs), lambda: reading.stems_heard, speaker.dice)
+
+
+_LONG: Final[frozenset[Any]] = frozenset({"text", "thought", "reason", "message", "description", "prompt"})

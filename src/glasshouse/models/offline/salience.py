@@ -1,0 +1,160 @@
+"""Salience: which line matters most to a player now, and which thing in it.
+
+Always holds: what came from outside since the player spoke last is always taken up, and so is a rare word that others
+said since; a word that nobody in the prompt said is never a topic, unless nobody said anything.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final, NamedTuple
+
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.lifting import Noun, nouns_in
+from glasshouse.models.offline.reading import Heard, Reading
+from glasshouse.models.offline.vocabulary import stems_of
+from glasshouse.models.offline.voice import breaks_a_vow, voice_of
+
+lines_weighed_max: Final = 8
+owed_max: Final = 3
+
+_ADDRESSED: Final = 2.0
+_ASKED: Final = 1.0
+_DISTURBING: Final = 3.0
+_CAUSING: Final = 2.5
+_RARE: Final = 2.0
+_KIN: Final = 0.8
+
+
+class Topic(NamedTuple):
+    """What a player will speak of: the line, the thing in it, what else must be taken up."""
+
+    line: Heard | None
+    noun: Noun
+    others: tuple[Noun, ...] = ()
+    """Things that must be in the answer, too."""
+    second: str = ""
+    """Another thing that was heard, for sentences that need two."""
+
+
+def topic_of(reading: Reading, dice: Random) -> Topic:
+    """The most salient thing heard."""
+    owed = owed_by(reading)
+    if owed:
+        (line, noun), *more = owed
+        others = tuple(one for _, one in more)
+    else:
+        line, noun, others = *_chosen(reading, dice), ()
+    second = others[0].definite if others else _second(reading, noun, dice)
+    return Topic(line, noun, others, second)
+
+
+def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
+    """The things that must be taken up: what disturbs, then rare words in what is answered and in what is new."""
+    found: dict[str, tuple[Heard, Noun]] = {}
+    for line in reversed(reading.fresh_disturbances):
+        usable = _usable(reading, line)
+        for noun in [one for one in usable if one.is_rare] or usable[:1]:
+            found.setdefault(noun.head.lower(), (line, noun))
+    newest = [line for line in reversed(reading.fresh[-lines_weighed_max:]) if line.origin != "world"]
+    if reading.cause is not None and reading.cause in newest:
+        newest = [reading.cause, *(line for line in newest if line is not reading.cause)]
+    for line in newest:
+        for noun in _usable(reading, line):
+            if noun.is_rare and noun.head.lower() not in reading.own_text:
+                found.setdefault(noun.head.lower(), (line, noun))
+    return list(found.values())[:owed_max]
+
+
+def salience_of(reading: Reading, line: Heard, age: int) -> float:
+    """How much a line matters; `age` counts from the newest."""
+    lower = line.text.lower()
+    weight = 3.0 / (1 + age)
+    if reading.cause is not None and line.ref == reading.cause.ref:
+        weight += _CAUSING
+    if is_addressed(reading, lower):
+        weight += _ADDRESSED
+    if "?" in lower:
+        weight += _ASKED
+    if line.origin in {"visitor", "tool"}:
+        weight += _DISTURBING / (1 + age)
+    weight += _KIN * min(2, len(reading.me.kin & stems_of(line.text)))
+    if any(noun.is_rare and noun.head.lower() not in reading.own_text for noun in nouns_in(line.text)[:2]):
+        weight += _RARE
+    return weight
+
+
+def is_addressed(reading: Reading, lower: str) -> bool:
+    """Whether a text, in small letters, calls me by my handle or a part of it."""
+    handle = reading.me.handle
+    return bool(handle) and (handle in lower or handle.replace("-", " ") in lower)
+
+
+def is_somebody(reading: Reading, noun: Noun) -> bool:
+    """Whether a noun is a living being or a name, and nobody of the cast."""
+    head = noun.head.lower()
+    living = shelf.words_listed("animates.txt")
+    return head not in reading.names and (noun.is_name or head in living or head.removesuffix("s") in living)
+
+
+def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun]:
+    lines = (reading.fresh or [one for one in reading.heard if one.text])[-lines_weighed_max:]
+    if reading.cause is not None and reading.cause.text and reading.cause not in lines:
+        lines = [*lines, reading.cause]
+    newest = len(lines) - 1
+    ranked = sorted(range(len(lines)), key=lambda at: -salience_of(reading, lines[at], newest - at))
+    for at in ranked:
+        noun = _best(reading, _usable(reading, lines[at]), dice)
+        if noun is not None:
+            return lines[at], noun
+    for text in (reading.scene, *reading.me.cares, reading.me.goal, reading.me.wants):
+        noun = _best(reading, [one for one in nouns_in(text) if _may_say(reading, one)], dice)
+        if noun is not None:
+            return None, noun
+    return None, nouns_in(dice.choice(shelf.sections("stock.txt")["stand-in"]))[0]
+
+
+def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
+    """The most telling thing; one that I have not spoken of, and that was not on everybody's lips, goes first."""
+    if not nouns:
+        return None
+    own, visible, kin = reading.own_text, reading.visible_text, reading.me.kin
+    places = shelf.sections("stock.txt")["place"]
+
+    def weight(noun: Noun) -> float:
+        head = noun.head.lower()
+        said = 3.0 if head in own else 0.8 if noun.definite in places else 0.0
+        return noun.weight - said - 0.6 * min(4, visible.count(head)) + (1.5 if noun.stem in kin else 0.0)
+
+    weighed = [(weight(noun), noun) for noun in nouns]
+    best = max(one for one, _ in weighed)
+    return dice.choice([noun for one, noun in weighed if one > best - 0.9])
+
+
+def _second(reading: Reading, noun: Noun, dice: Random) -> str:
+    lines = reading.fresh[-3:] or reading.heard[-3:]
+    found = [
+        one.definite
+        for line in lines
+        for one in _usable(reading, line)[:2]
+        if one.head.lower() != noun.head.lower() and not one.is_word
+    ]
+    found += [one.definite for one in nouns_in(reading.scene)[:2] if one.head.lower() != noun.head.lower()]
+    return dice.choice(found) if found else ""
+
+
+def _usable(reading: Reading, line: Heard) -> list[Noun]:
+    found = reading.usable_cache.get(line.text)
+    if found is None:
+        found = reading.usable_cache[line.text] = [one for one in nouns_in(line.text) if _may_say(reading, one)]
+    return found
+
+
+def _may_say(reading: Reading, noun: Noun) -> bool:
+    head = noun.head.lower()
+    if head in reading.names or head.removesuffix("s") in reading.names:
+        return False
+    phrase = noun.phrase.lower()
+    if any(secret in phrase or secret == head for secret in reading.secrets):
+        return False
+    return not breaks_a_vow(phrase, voice_of(reading.me).forbidden)

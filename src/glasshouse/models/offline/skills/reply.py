@@ -1,0 +1,102 @@
+"""Replies: the branches a schema offers, and a choice of one with the fields that a skill has filled.
+
+Always holds: a skill knows a branch by its fields and their types, never by the name of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from glasshouse.events import kinds
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.schema import is_ref
+from glasshouse.models.offline.speaking import Speaker, Spoken
+
+_ABOUT_ONESELF: Final = frozenset({"kind", "thought", "mood"})
+
+
+class Branch(NamedTuple):
+    """One kind of answer that may be given."""
+
+    schema: Mapping[str, Any]
+    kind: str
+    fields: Mapping[str, Any]
+    """The schemas of its own fields."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it is the way to say nothing."""
+        return self.kind == kinds.AGENT_PASSED
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a text is all it asks for."""
+        return set(self.fields) == {"text"}
+
+    def words_of(self, field: str) -> list[str]:
+        """The words a field may be; none if it may be any."""
+        schema = self.fields.get(field)
+        if not isinstance(schema, dict):
+            return []
+        return [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
+
+    def takes_text(self, field: str) -> bool:
+        """Whether a field is there for words of one's own."""
+        schema = self.fields.get(field)
+        return isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema and not is_ref(schema)
+
+
+class Reply(NamedTuple):
+    """The branch to answer with and what to say in it."""
+
+    branch: Branch
+    fields: dict[str, Any]
+
+
+def branches_of(schema: Any) -> list[Branch]:
+    """The branches that a reply's schema offers."""
+    if not isinstance(schema, dict):
+        return []
+    choices = schema.get("anyOf") or schema.get("oneOf") or [schema]
+    return [_branch(one) for one in choices if isinstance(one, dict) and isinstance(one.get("properties"), dict)]
+
+
+def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:
+    """A reply with a line, what was thought and felt behind it, and some more fields."""
+    said = {"text": spoken.text, "thought": spoken.thought, "mood": spoken.mood, **fields}
+    return Reply(branch, {name: value for name, value in said.items() if name in branch.schema["properties"]})
+
+
+def passing(branches: Sequence[Branch], speaker: Speaker, why: str) -> Reply | None:
+    """To say nothing, and why; none where that is not offered."""
+    branch = next((one for one in branches if one.is_passing), None)
+    if branch is None:
+        return None
+    return Reply(branch, {"reason": speaker.dice.choice(shelf.sections("games.txt")[why])})
+
+
+def plain_branch(branches: Sequence[Branch]) -> Branch | None:
+    """The branch that asks for a text alone; a world's own kind goes before the core's."""
+    plain = [one for one in branches if one.is_plain and one.kind not in kinds.INNER]
+    return next((one for one in plain if not one.kind.startswith("agent.")), plain[0] if plain else None)
+
+
+def sentences(heading: str, **gaps: str) -> list[str]:
+    """The sentences of a game with their gaps filled; those with a gap that cannot be filled are left out."""
+    found = []
+    for line in shelf.sections("games.txt")[heading]:
+        text = line
+        for gap, value in gaps.items():
+            if value:
+                text = text.replace(f"<{gap}>", value)
+        if "<" not in text:
+            found.append(text)
+    return found
+
+
+def _branch(schema: dict[str, Any]) -> Branch:
+    properties = schema["properties"]
+    kind = properties.get("kind")
+    fields = {name: one for name, one in properties.items() if name not in _ABOUT_ONESELF}
+    return Branch(schema, str(kind.get("const", "")) if isinstance(kind, dict) else "", fields)

@@ -1,0 +1,91 @@
+"""Vocabulary: which words the troupe knows by itself, and so which ones it must have heard from somebody.
+
+Always holds: a word is rare when no list and no sentence of the data has it in any form. The troupe makes up no words,
+so a rare word in its lines was said by somebody else or written by an author.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from glasshouse.models.offline import shelf
+
+WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+word_cache_words_max: Final = 8_192
+
+_GRAMMAR: Final = (
+    "agree", "answer", "appraise", "ask", "comfort", "extend", "favour", "find", "narrate", "object",
+    "offer", "oppose", "perform", "recall", "short", "tease", "turn", "warn", "wonder",
+)  # fmt: skip
+ACTS: Final = _GRAMMAR
+_ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
+
+
+@lru_cache(maxsize=16)
+def of_sort(sort: str) -> frozenset[str]:
+    """The everyday words of one sort: stop, det, verb, adjective, adverb, hollow, noun."""
+    return shelf.words_listed("vocabulary.txt", sort)
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[str]:
+    names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
+    names += ["attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
+    names += [f"grammar/{act}.txt" for act in _GRAMMAR]
+    texts = (line.lower() for name in names for line in shelf.entries(name))
+    return frozenset(word for text in texts for word in WORD.findall(text))
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def is_rare(word: str) -> bool:
+    """Whether a word, in small letters, is known in no form."""
+    known = _known()
+    if word in known or any(form in known for form in _simpler(word)):
+        return False
+    parts = word.split("-")
+    return len(parts) == 1 or any(is_rare(part) for part in parts if part)
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def is_a(word: str, sort: str) -> bool:
+    """Whether a word, in small letters, is of a sort in this or a simpler form."""
+    words = of_sort(sort)
+    if word in words or sort in {"stop", "det", "hollow"}:
+        return word in words
+    if sort in {"noun", "adjective"} and word.endswith(("ed", "ing")):
+        return False
+    return any(form in words for form in _simpler(word))
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def stem(word: str) -> str:
+    """The beginning that the forms of a word share, roughly: enough to see that two are akin."""
+    word = word.lower()
+    for ending in ("ing", "ies", "ed", "es", "s", "ly", "y", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(stem(word) for word in WORD.findall(text.lower()) if not is_a(word, "stop"))
+
+
+def _simpler(word: str) -> list[str]:
+    found = []
+    if word.endswith(("'s", "\u2019s")):
+        word = word[:-2]
+        found.append(word)
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            bare = word[: -len(ending)]
+            found += [bare, bare + "e", bare + "y"]
+            if bare.endswith("i"):
+                found.append(bare[:-1] + "y")
+            if len(bare) > 3 and bare[-1] == bare[-2]:
+                found.append(bare[:-1])
+    return found

@@ -1,0 +1,62 @@
+"""Models for tests: one that says what it was given, one that counts how often another was asked.
+
+Always holds: neither thinks, waits or reaches anything outside.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused
+from glasshouse.runtime.ports import Model
+from glasshouse.turns.prompt import Completion, Prompt
+
+
+class ScriptedModel:
+    """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
+
+    name: Final = "scripted"
+
+    def __init__(self, *answers: str | Completion | BaseException) -> None:
+        if not answers:
+            raise Refused("A scripted model needs something to say.", "Give it at least one answer.")
+        self._answers = answers
+        self.prompts: list[Prompt] = []
+
+    @property
+    def calls(self) -> int:
+        """How often it was asked."""
+        return len(self.prompts)
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """The next answer; one that is an error is raised."""
+        answer = self._answers[min(len(self.prompts), len(self._answers) - 1)]
+        self.prompts.append(prompt)
+        if isinstance(answer, BaseException):
+            raise answer
+        if isinstance(answer, Completion):
+            return replace(answer)
+        return Completion(answer, self.name, len(prompt.user) // 4, len(answer) // 4, usd=0.0)
+
+
+class CountingModel:
+    """Hands every prompt on to another model, and keeps it; without another model nobody may ask it anything."""
+
+    def __init__(self, model: Model | None = None) -> None:
+        self._model = model
+        self.name: Final = str(getattr(model, "name", "counting"))
+        self.prompts: list[Prompt] = []
+
+    @property
+    def calls(self) -> int:
+        """How often it was asked."""
+        return len(self.prompts)
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """What the other model says to this."""
+        self.prompts.append(prompt)
+        if self._model is None:
+            raise Refused("This was to ask no model, and asked one.", "Give CountingModel a model to ask.")
+        return await self._model.complete(prompt)

@@ -1,0 +1,223 @@
+"""One act: the only place where somebody thinks. A moment is assembled, the agent is awaited, its draft is written.
+
+Always holds: an act ends in exactly one event, or, if its run ran out of budget or its model out of reach before it
+cost anything, in none, and is owed still. Whatever an agent raises becomes `agent.failed`, and the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Final, Protocol
+
+import msgspec
+
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event, Json, event_id
+from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.asking import Asking, Recorded
+from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.treasury import Reservation, Treasury
+from glasshouse.turns.character import Character, character_of
+from glasshouse.turns.governor import Cost
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.schedule import Due
+from glasshouse.turns.sight import around_of, handles_of
+from glasshouse.world.intents import EndAct
+from glasshouse.world.state import CreatureState, World
+
+failure_chars_max: Final = 500
+characters_cache_max: Final = 4_096
+
+
+class Thought(msgspec.Struct, frozen=True):
+    """What came of an act before it is written: the intent that ends it, or what stopped it."""
+
+    end: EndAct | None
+    beside: Batch
+    reservation: Reservation
+    stopped_by: BudgetExceeded | ModelUnreachable | None = None
+
+
+class Record(Protocol):
+    """What a replay knows of the acts it plays again."""
+
+    def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
+        """The recorded answers to one act's calls, if there are any."""
+
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
+        """The time up to which its prompt saw the past then, if it is told."""
+
+    async def before_commit(self) -> None:
+        """Let happen now what came from outside at this very place."""
+
+
+class Acts:
+    """Thinks and writes, one act at a time; knows nothing of whose turn it is."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        treasury: Treasury,
+        router: Router,
+        agent_of: Callable[[str], Agent],
+        record: Record | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._treasury = treasury
+        self._router = router
+        self._agent_of = agent_of
+        self._record = record
+        self._characters_cache: dict[str, Character] = {}
+
+    async def think(self, due: Due, cause: Event, upto: int | None) -> Thought:
+        """Let a creature think once. With `upto`, it sees the past up to that time only."""
+        ledger = self._ledger
+        creature = ledger.world.creatures[due.creature]
+        graph = ledger.world.graphs[creature.graph_id]
+        character = self._character(ledger.world, creature)
+        route = self._router.route(character.model_profile)
+        mine = self._treasury.begin(creature.run_id or "", graph.id)
+        recorded, upto = self._recorded(creature, cause, upto)
+        asking = Asking(route, self._treasury, mine, recorded)
+        channels = {
+            ledger.world.channels[c].name: c for c in ledger.world.topology.channels_of.get(creature.id, ())
+        }
+        moment = self._moment(creature, character, cause, upto, route, asking)
+        end = EndAct(
+            creature=creature.id,
+            cause=due.cause,
+            session_id=graph.session_id,
+            reply_to=cause.channel_id,
+            run_id=creature.run_id,
+        )
+        stopped_by: BudgetExceeded | ModelUnreachable | None = None
+        try:
+            await self._treasury.reserve(mine, Cost(calls=1))
+            draft = await self._agent_of(creature.id).act(moment)
+            changes = _outcome(draft, channels)
+        except (BudgetExceeded, ModelUnreachable) as stop:
+            stopped_by = stop
+            changes = {"failure": str(stop), "attempts": len(asking.calls)}
+        except Exception as wrong:
+            changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
+        model: Json | None = None
+        if asking.calls:
+            model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
+        is_worth_telling = stopped_by is None or any(call.get("reached", True) for call in asking.calls)
+        told = msgspec.structs.replace(end, model=model, **changes) if is_worth_telling else None
+        return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
+
+    async def write(self, thought: Thought) -> Event | None:
+        """Write the event that an act ends in. A draft that may not be said becomes a failure, in words."""
+        try:
+            if thought.end is None:
+                return None
+            try:
+                receipt = await self._ledger.change(thought.end, beside=thought.beside)
+            except Refused as refusal:
+                failed = msgspec.structs.replace(
+                    thought.end, draft=None, failure=str(refusal)[:failure_chars_max], attempts=1
+                )
+                receipt = await self._ledger.change(failed, beside=thought.beside)
+            return receipt.events[0] if receipt.events else None
+        finally:
+            self._treasury.release(thought.reservation)
+
+    def _recorded(
+        self, creature: CreatureState, cause: Event, upto: int | None
+    ) -> tuple[Recorded | None, int | None]:
+        if self._record is None:
+            return None, upto
+        then = self._record.seen_upto(creature, cause)
+        return self._record.answers(creature, cause), upto if then is None else then
+
+    def _moment(
+        self,
+        creature: CreatureState,
+        character: Character,
+        cause: Event,
+        upto: int | None,
+        route: Route,
+        asking: Asking,
+    ) -> Moment:
+        folded = self._ledger.folded
+        world = folded.world
+        heard, before = folded.tables.heard_by(world, creature, upto)
+        purse = folded.runs.purses.get(creature.run_id or "")
+        rng_seed = 0 if purse is None else purse.rng_seed
+        asked = 0
+
+        async def ask(prompt: Prompt) -> Completion:
+            nonlocal asked
+            asked += 1
+            seed = seed_of(rng_seed, creature, cause, asked)
+            return await asking.ask(msgspec.structs.replace(prompt, seed=seed))
+
+        return Moment(
+            run_id=creature.run_id,
+            turn=world.graphs[creature.graph_id].turn,
+            cause=cause,
+            creature_id=creature.id,
+            handle=creature.handle,
+            character=character,
+            playbill=Playbill() if purse is None else purse.playbill,
+            recent_events=tuple(heard),
+            lines_before=before,
+            handles=handles_of(world, creature, (*heard, cause)),
+            around=around_of(world, creature),
+            ask=ask,
+            known=folded.tables.dealt.get(creature.id, {}),
+            as_of=_as_of(world, creature, upto),
+            number_in_run=creature.ordinal,
+            seed=seed_of(rng_seed, creature, cause, 0),
+            context_tokens_max=route.context_tokens_max,
+            reply_tokens_max=route.reply_tokens_max,
+        )
+
+    def _character(self, world: World, creature: CreatureState) -> Character:
+        digest = creature.manifest_digest
+        found = self._characters_cache.get(digest)
+        if found is None:
+            if len(self._characters_cache) >= characters_cache_max:
+                self._characters_cache.clear()
+            found = self._characters_cache[digest] = character_of(world.facts_of(creature).manifest)
+        return found
+
+
+def _outcome(draft: Draft | None, channels: dict[str, str]) -> dict[str, object]:
+    """How the intent that ends an act is to be filled in."""
+    if draft is None:
+        return {"passed": ""}
+    if not isinstance(draft, Draft):
+        raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
+    if draft.kind == kinds.AGENT_PASSED:
+        return {"passed": str(draft.payload.get("reason", "")), "private": draft.private}
+    if draft.channel is None:
+        return {"draft": draft}
+    if draft.channel not in channels and draft.channel not in channels.values():
+        open_to_it = ", ".join(channels) or "no channel"
+        raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
+    return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
+
+
+def _told(wrong: Exception) -> str:
+    text = str(wrong) or type(wrong).__name__
+    is_ours = type(wrong).__module__.startswith("glasshouse.")
+    return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
+
+
+def seed_of(rng_seed: int, creature: CreatureState, cause: Event, attempt: int) -> int:
+    """The seed of one call: the same story gives the same seeds, whatever its ids are."""
+    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause.lamport}/{attempt}"
+    return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
+
+
+def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
+    session = world.session_of(world.graphs[creature.graph_id])
+    seq = session.head if upto is None else max(1, min(session.head, upto - session.segment.base))
+    return event_id(session.segment.id, seq)

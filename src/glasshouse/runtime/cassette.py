@@ -1,0 +1,174 @@
+"""The cassette: a run's ledger as the record that a replay is driven from.
+
+Always holds: an answer is found by creature, cause and attempt, named by what does not hang on ids: the how-manieth
+creature of the run, the time of the cause. Nothing is asked of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from glasshouse.errors import ModelUnreachable
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event, Json
+from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.asking import Recorded
+from glasshouse.runtime.manifest_agent import ManifestAgent
+from glasshouse.runtime.ports import Route
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.profiles import CONTEXT_TOKENS, REPLY_TOKENS
+from glasshouse.turns.prompt import Completion, Prompt, text_digest
+from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.state import CreatureState
+
+Key = tuple[int, int]
+"""A creature by its number in the run, and the time of a cause."""
+
+
+class PromptChange(NamedTuple):
+    """A prompt that is not what it was when it was recorded."""
+
+    creature: str
+    turn: int
+    system_then: str
+    user_then: str
+    prompt_now: Prompt
+
+
+class Cassette:
+    """What was recorded of a run, in the order of its commits."""
+
+    def __init__(self, events: Iterable[Event], times: dict[str, int]) -> None:
+        self.events = sorted(events, key=lambda event: event.position or 0)
+        self.changes: list[PromptChange] = []
+        self.produced: Callable[[], int] = lambda: 0
+        """How many events the replay has written so far."""
+        self.let_happen: Callable[[Event], Awaitable[None]] | None = None
+        self._times = times
+        self._is_busy = False
+        self._acts = self._acts_by_key()
+
+    def _acts_by_key(self) -> dict[Key, Event]:
+        numbers: dict[str, int] = {}
+        acts: dict[Key, Event] = {}
+        for event in self.events:
+            if event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None:
+                numbers.setdefault(event.payload["creature"], len(numbers) + 1)
+            elif event.caused_by is not None and ends_its_act(event) and event.actor in numbers:
+                acts[numbers[event.actor], self._times[event.caused_by]] = event
+        return acts
+
+    def now(self) -> datetime:
+        """The clock of the replay: the time at which the next event was written then."""
+        place = min(self.produced(), len(self.events) - 1)
+        return self.events[place].created_at
+
+    def next(self) -> Event | None:
+        """The event that was written next."""
+        place = self.produced()
+        return self.events[place] if place < len(self.events) else None
+
+    async def before_commit(self) -> None:
+        """Let happen what came from outside at this very place."""
+        if self._is_busy or self.let_happen is None:
+            return
+        self._is_busy = True
+        try:
+            while (event := self.next()) is not None and came_from_outside(event):
+                await self.let_happen(event)
+        finally:
+            self._is_busy = False
+
+    def act(self, creature: CreatureState, cause: Event) -> Event | None:
+        """The event that an act ended in then."""
+        return self.act_by(creature.ordinal, cause)
+
+    def act_by(self, number: int, cause: Event) -> Event | None:
+        """The same, by the number of the creature in its run."""
+        return self._acts.get((number, cause.lamport))
+
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
+        """The time up to which an act's prompt saw the past then."""
+        told = self.act(creature, cause)
+        as_of = None if told is None or told.model is None else told.model.get("as_of")
+        return None if as_of is None else self._times.get(as_of)
+
+    def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
+        """The recorded answers to an act's calls."""
+        told = self.act(creature, cause)
+        calls: list[Json] = [] if told is None or told.model is None else told.model.get("calls", [])
+
+        def recorded(number: int, prompt: Prompt) -> Completion | None:
+            if number >= len(calls):
+                raise ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
+            call = calls[number]
+            if (call["system"], call["user"]) != (text_digest(prompt.system), text_digest(prompt.user)):
+                turn = 0 if told is None else told.turn
+                self.changes.append(PromptChange(creature.handle, turn, call["system"], call["user"], prompt))
+            return _completion(call)
+
+        return recorded
+
+
+def came_from_outside(event: Event) -> bool:
+    """Whether no conductor wrote this: a visitor, somebody who paused the run, or a program that spoke for a creature."""
+    if event.kind in kinds.ENGINE:
+        return True
+    if event.actor == VISITOR or event.kind in {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}:
+        return True
+    return event.caused_by is None and event.actor not in RESERVED_ACTORS
+
+
+def _completion(call: Json) -> Completion:
+    if not call.get("reached", True):
+        raise ModelUnreachable(str(call.get("error", "")))
+    usage = call.get("usage") or {}
+    return Completion(
+        text=call["completion"],
+        model=call["model"],
+        input_tokens=usage.get("input", 0),
+        output_tokens=usage.get("output", 0),
+        usd=call.get("usd"),
+        reasoning=call.get("reasoning"),
+        milliseconds=call.get("milliseconds", 0.0),
+    )
+
+
+class RecordedAgent(Agent):
+    """Plays a creature again: from recorded answers where a model was asked, else by saying what it said."""
+
+    def __init__(self, told: Callable[[Moment], Event | None]) -> None:
+        self._told = told
+        self._by_manifest = ManifestAgent()
+
+    async def act(self, moment: Moment) -> Draft | None:
+        """What was said then, found again by the same way where that can be."""
+        told = self._told(moment)
+        if told is None or told.model is not None:
+            return await self._by_manifest.act(moment)
+        if told.kind == kinds.AGENT_FAILED:
+            raise ModelUnreachable(told.payload.get("reason", ""))
+        return Draft(
+            kind=told.kind,
+            payload=told.payload,
+            channel=told.channel,
+            private=told.private,
+            sealed=told.sealed,
+        )
+
+
+class NoModel:
+    """Stands behind every profile in a replay, and is never asked."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Refuse: everything that was asked is on the record."""
+        raise ModelUnreachable(f"A replay asks no model, and this prompt is not on record: {prompt.digest}.")
+
+    def route(self, profile: str) -> Route:
+        """The name that stood behind the profile then, with sizes as the record's prompts were made for."""
+        return Route(self, self._names.get(profile, ""), CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])

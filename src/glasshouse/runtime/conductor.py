@@ -1,0 +1,297 @@
+"""The conductor: drives graphs turn by turn. One scheduler for every way of driving: an act, some turns, to the end.
+
+Theory of operation. Whose act is next is asked anew before every act, of pure functions over the folds
+(`turns.schedule`); the conductor remembers nothing that the ledger does not tell, so a show that was cut off goes on
+where it was, and a merge or a split needs no word here: the next question is simply answered otherwise.
+
+Ticks that go together are the one thing begun ahead: their thinking overlaps, on the past as it was when the ticks of
+the turn began, and is written in the order of the cast. A run is finished when nobody of it is thinking any more:
+`_finishing` keeps new acts of it from beginning, and what is under way is written first.
+
+Many graphs: in lockstep the graph whose next turn has the lowest number goes first, then the oldest; `free` gives each
+graph a task of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal
+
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.events.event import Event
+from glasshouse.events.run_payloads import FinishReason, RunFinished, RunPaused, RunStarted
+from glasshouse.runtime.act import Acts, Thought
+from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ports import Clock
+from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
+from glasshouse.turns.runs import Purse
+from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
+from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
+from glasshouse.world.state import GraphState
+
+Pacing = Literal["lockstep", "free"]
+acts_in_a_turn_max: Final = 100_000
+"""However a run's limits are set, a turn has an end."""
+
+EventById = Callable[[str], Awaitable[Event]]
+BeforeCommit = Callable[[], Awaitable[None]]
+"""Called before the conductor writes anything: where a replay lets happen what came from outside."""
+
+
+class Conductor:
+    """Gives the creatures of every graph their turns."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        acts: Acts,
+        clock: Clock,
+        endings: Endings,
+        event: EventById,
+        governor: Governor,
+        before_commit: BeforeCommit | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._acts = acts
+        self._clock = clock
+        self._endings = endings
+        self._event = event
+        self._governor = governor
+        self._before_commit = before_commit
+        self._ahead: dict[tuple[str, str], asyncio.Task[Thought]] = {}
+        self._thinking: dict[str, int] = {}
+        self._quiet = asyncio.Event()
+        self._finishing: dict[str, asyncio.Future[Event | None]] = {}
+
+    # Whose turn
+
+    def turn_ahead(self, graph: GraphState) -> int | None:
+        """The number of the turn that this graph has something to do in: the present one, or a later one."""
+        folded = self._ledger.folded
+        if next_act(folded.world, folded.agenda, graph, folded.runs) is not None:
+            return graph.turn
+        return next_turn(folded.world, folded.agenda, folded.runs, graph)
+
+    async def play_act(self, graph_id: str) -> Event | None:
+        """One act of a graph, beginning its next turn if need be; the event it ended in, or that ended its run."""
+        for _ in range(acts_in_a_turn_max):
+            graph = self._ledger.world.graphs.get(graph_id)
+            if graph is None:
+                return None
+            finished = await self._finish_what_is_over(graph)
+            if finished is not None:
+                return finished
+            due = self._next_act(graph)
+            if due is not None:
+                told = await self._perform(graph, due)
+                if told is not None:
+                    return told
+            elif not await self._begin_turn(graph):
+                return None
+        raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
+
+    async def play_turn(self, graph_id: str) -> bool:
+        """What is left of a graph's present turn; if nothing is, its next turn, whole. False if nothing is due."""
+        has_begun = False
+        for _ in range(acts_in_a_turn_max):
+            graph = self._ledger.world.graphs.get(graph_id)
+            if graph is None:
+                return has_begun
+            if await self._finish_what_is_over(graph) is not None:
+                has_begun = True
+                continue
+            due = self._next_act(graph)
+            if due is not None:
+                await self._perform(graph, due)
+                has_begun = True
+            elif has_begun or not await self._begin_turn(graph):
+                return has_begun
+            else:
+                has_begun = True
+        raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
+
+    def _next_act(self, graph: GraphState) -> Due | None:
+        folded = self._ledger.folded
+        return next_act(folded.world, folded.agenda, graph, folded.runs)
+
+    async def _begin_turn(self, graph: GraphState) -> bool:
+        """Start the next turn in which anything is due. False if none ever is, or a run was ended instead."""
+        folded = self._ledger.folded
+        turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
+        if turn is None:
+            return False
+        for run_id in self._runs_here(graph):
+            purse = await self._purse(run_id, graph)
+            played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
+            axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
+            if axis is not None:
+                await self.finish(run_id, "budget", axis=axis, graph_id=graph.id)
+                return True
+        graph_now = self._ledger.world.graphs.get(graph.id)
+        if graph_now is not None and graph_now.turn < turn:
+            await self._let_others_in()
+            shown = shown_at(folded.world, folded.runs, graph_now, turn)
+            await self._ledger.change(StartTurn(graph.id, turn, shown))
+        return True
+
+    def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
+        now = self._clock.now()
+        return tripped_by_time(purse.limits, self._ledger.folded.runs.spend(run_id, graph.id, now), now)
+
+    def _runs_here(self, graph: GraphState) -> list[str]:
+        world = self._ledger.world
+        creatures = [world.creatures[name] for name in graph.creatures]
+        return list(dict.fromkeys(c.run_id or "" for c in creatures if may_act(world, c)))
+
+    async def _purse(self, run_id: str, graph: GraphState) -> Purse:
+        """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        if purse is None:
+            started = RunStarted(limits=self._governor.as_json())
+            await self._ledger.change(BeginRun(run_id, graph.id, started))
+            purse = self._ledger.folded.runs.purses[run_id]
+        return purse
+
+    # Acts
+
+    async def _perform(self, graph: GraphState, due: Due) -> Event | None:
+        """One act, thought and written; or what came instead of it."""
+        run_id = self._ledger.world.creatures[due.creature].run_id or ""
+        finishing = self._finishing.get(run_id)
+        if finishing is not None:
+            await asyncio.shield(finishing)
+            return None
+        await self._purse(run_id, graph)
+        if due.is_tick:
+            await self._begin_ahead(graph)
+        self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
+        try:
+            thought = await self._thought(due)
+            await self._let_others_in()
+            told = await self._acts.write(thought)
+            if told is not None:
+                self._endings.note(told)
+        finally:
+            self._thinking[run_id] -= 1
+            self._quiet.set()
+        if isinstance(thought.stopped_by, BudgetExceeded):
+            return await self._over_budget(run_id, graph, thought.stopped_by.reason) or told
+        if isinstance(thought.stopped_by, ModelUnreachable):
+            await self.pause(run_id, str(thought.stopped_by), graph.id)
+        return told
+
+    async def _let_others_in(self) -> None:
+        if self._before_commit is not None:
+            await self._before_commit()
+
+    async def _thought(self, due: Due) -> Thought:
+        task = self._ahead.pop((due.creature, due.cause), None)
+        if task is not None:
+            return await task
+        return await self._acts.think(due, await self._cause(due), None)
+
+    async def _begin_ahead(self, graph: GraphState) -> None:
+        """Let the ticks that go together begin to think, all on the past as it is when the ticks begin."""
+        folded = self._ledger.folded
+        together = [
+            due for due in ticks_left(folded.world, folded.agenda, graph, folded.runs) if due.is_together
+        ]
+        together = [due for due in together if (due.creature, due.cause) not in self._ahead]
+        if not together:
+            return
+        now = folded.world.session_of(graph).lamport
+        for due in together:
+            upto = due.as_of if due.as_of is not None else now
+            thinking = self._acts.think(due, await self._cause(due), upto)
+            self._ahead[due.creature, due.cause] = asyncio.create_task(
+                thinking, name=f"{due.creature} thinks"
+            )
+
+    async def _cause(self, due: Due) -> Event:
+        found = self._ledger.folded.tables.find(self._ledger.world, due.creature, due.cause)
+        return found if found is not None else await self._event(due.cause)
+
+    async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
+        purse = self._ledger.folded.runs.purses[run_id]
+        if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
+            return None
+        return await self.finish(run_id, "budget", axis=axis, graph_id=graph.id)
+
+    # Runs
+
+    async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
+        """End the runs here whose scenario says that their end has come."""
+        for run_id in self._endings.due(graph):
+            ending = self._endings.of(run_id)
+            if ending is not None:
+                reason, winner, why = ending
+                return await self.finish(run_id, reason, winner=winner, why=why, graph_id=graph.id)
+        return None
+
+    async def finish(
+        self,
+        run_id: str,
+        reason: FinishReason,
+        *,
+        axis: str | None = None,
+        winner: str | None = None,
+        why: str | None = None,
+        graph_id: str | None = None,
+    ) -> Event | None:
+        """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
+        under_way = self._finishing.get(run_id)
+        if under_way is not None:
+            return await asyncio.shield(under_way)
+        done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self._settle(run_id)
+            await self._let_others_in()
+            if winner is None and why is None:
+                winner, why = self._endings.at_the_end(run_id)
+            payload = self._accounts(run_id, reason, axis, winner, why)
+            receipt = await self._ledger.change(MoveRun(run_id, payload, graph_id))
+            told = receipt.events[0] if receipt.events else None
+            done.set_result(told)
+        except BaseException as wrong:
+            done.set_exception(wrong)
+            done.exception()
+            raise
+        finally:
+            del self._finishing[run_id]
+        return told
+
+    async def _settle(self, run_id: str) -> None:
+        """Write what was begun ahead, in the order of the cast, and wait for acts in other graphs."""
+        for creature, cause in [key for key in self._ahead if self._run_of(key[0]) == run_id]:
+            task = self._ahead.pop((creature, cause))
+            await self._acts.write(await task)
+        while self._thinking.get(run_id, 0) > 0:
+            self._quiet.clear()
+            await self._quiet.wait()
+
+    def _run_of(self, creature_id: str) -> str:
+        creature = self._ledger.world.creatures.get(creature_id)
+        return "" if creature is None else creature.run_id or ""
+
+    def _accounts(
+        self, run_id: str, reason: FinishReason, axis: str | None, winner: str | None, why: str | None
+    ) -> RunFinished:
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        if purse is None:
+            return RunFinished(reason, 0, 0, 0, 0.0, axis, winner, why)
+        usd = None if purse.is_unpriced else round(purse.usd, 9)
+        return RunFinished(reason, purse.turns, purse.calls, purse.tokens, usd, axis, winner, why)
+
+    async def pause(self, run_id: str, reason: str, graph_id: str | None = None) -> None:
+        """Let nobody of a run begin an act until it goes on."""
+        await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
+
+    async def close(self) -> None:
+        """Let go of what was begun ahead. It is owed still, and will be thought again."""
+        tasks = list(self._ahead.values())
+        self._ahead.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

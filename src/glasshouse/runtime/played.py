@@ -1,0 +1,97 @@
+"""`Played`: one run after it was played, as a value: its lines, its events, who won, who could hear what.
+
+Always holds: it is a value; the terrarium it came from may be closed. What a creature could hear is what the runtime
+itself would have let into its prompt, without anybody's thoughts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Final
+
+from glasshouse.errors import UnknownName
+from glasshouse.events.digest import digest_of
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role, redacted
+from glasshouse.runtime.folding import folded_upto
+from glasshouse.runtime.ports import Store
+from glasshouse.runtime.run import Run
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.views.transcript import TranscriptLine, transcript_of
+from glasshouse.world.hearing import visible_to
+from glasshouse.world.state import CreatureState
+
+html_lines_max: Final = 200
+"""A notebook shows no more of a play than this; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run that was played: to its end, or for some turns."""
+
+    run: Run
+    events: tuple[Event, ...] = field(repr=False)
+    """Everything that was written, in the order of histories."""
+    digest: str
+    """Equal for equal stories, wherever and whenever they were played."""
+    creatures: Mapping[str, CreatureState] = field(repr=False)
+    """Who lived when it was over, with what they could hear."""
+
+    @cached_property
+    def lines(self) -> tuple[TranscriptLine, ...]:
+        """What was said and shown, with thoughts, as the audience reads it."""
+        return self._lines(self.events, "audience")
+
+    @property
+    def winner(self) -> str | None:
+        """Who won, if anybody did."""
+        return self.run.winner
+
+    def heard_by(self, creature_id: str) -> tuple[TranscriptLine, ...]:
+        """The lines of others that a creature could hear, without their thoughts."""
+        creature = self.creatures.get(creature_id)
+        if creature is None:
+            raise UnknownName(noun="creature", name=creature_id, known=self.creatures)
+        heard = {e.id for e in self.events if e.actor != creature_id and visible_to(creature, e)}
+        lines = self._lines(self.events, "spectator")
+        return tuple(line for line in lines if line.id in heard and line.voice != "silence")
+
+    def __str__(self) -> str:
+        return "\n".join(line.plain for line in self.lines)
+
+    def _repr_html_(self) -> str:
+        """A small transcript for notebooks. Nothing that anybody said is taken for markup."""
+        shown = self.lines[:html_lines_max]
+        rows = "".join(map(_row, shown))
+        left = len(self.lines) - len(shown)
+        more = f"<p>and {left} more lines</p>" if left else ""
+        return f"<div><h4>{escape(self.run.title or self.run.id)}</h4><p>{escape(self._ending)}</p><table>{rows}</table>{more}</div>"
+
+    @property
+    def _ending(self) -> str:
+        run = self.run
+        state = run.status if run.finished is None else str(run.finished.get("reason"))
+        won = f", won by {run.winner}" if run.winner else ""
+        seed = f"{run.seed} · " if run.seed else ""
+        return f"{seed}{run.turns} turns, {run.calls} calls, {state}{won} · {self.digest[:12]}"
+
+    def _lines(self, events: tuple[Event, ...], role: Role) -> tuple[TranscriptLine, ...]:
+        return tuple(transcript_of((redacted(event, role) for event in events), self.run.id))
+
+
+async def played_of(terrarium: Terrarium, store: Store, run_id: str) -> Played:
+    """A run as it stands in an open terrarium, taken down as a value."""
+    events = await terrarium.run_events(run_id)
+    folded = await folded_upto(store, store.position)
+    living = {c.id: c for c in folded.world.creatures.values() if c.run_id == run_id}
+    return Played(terrarium.run_of(run_id), events, digest_of(events), living)
+
+
+def _row(line: TranscriptLine) -> str:
+    who = '<td style="vertical-align:top;text-align:left;white-space:nowrap"><b>{}</b></td>'
+    said = '<td style="text-align:left;white-space:pre-wrap">{}{}</td>'
+    thought = f"<br><small><i>{escape(line.thought)}</i></small>" if line.thought else ""
+    return f"<tr>{who.format(escape(line.who))}{said.format(escape(line.text), thought)}</tr>"

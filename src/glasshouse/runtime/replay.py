@@ -1,0 +1,228 @@
+"""Replay: a run driven again from its own record, and compared with it.
+
+Always holds: nothing is asked of a model and nothing is written to the store that is read. What came from outside
+(visitors, pauses) happens again at the very place where it happened; everything else must come out by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Final, Protocol
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.digest import Digest
+from glasshouse.events.event import VISITOR, Draft, Event
+from glasshouse.events.run_payloads import RunStarted
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.opening import opening_of
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.runtime.cassette import Cassette, NoModel, PromptChange, RecordedAgent, came_from_outside
+from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.ports import Store
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.moment import Moment
+from glasshouse.world.intents import OpenRun
+
+diff_lines_max: Final = 200
+prompt_changes_max: Final = 8
+
+
+class Source(Protocol):
+    """Where a run is read from."""
+
+    async def run_events(self, run_id: str) -> tuple[Event, ...]:
+        """Everything of a run, in the order of histories."""
+
+    async def event(self, event_id: str) -> Event:
+        """One event by its id."""
+
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given, if it is still kept."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of playing a run again."""
+
+    recorded_digest: str
+    replayed_digest: str
+    events: int
+    recorded_event: Event | None = None
+    """The first event that came out otherwise, as it was then; none if the replay went further."""
+    replayed_event: Event | None = None
+    prompt_diffs: tuple[str, ...] = ()
+    """How prompts differ from those on record, each as a unified diff."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the run came out byte for byte."""
+        return self.recorded_digest == self.replayed_digest
+
+
+async def verify(source: Source, run_id: str, scratch: Store) -> Verification:
+    """Play a run again in a fresh store, and compare. `scratch` must be empty."""
+    recorded = await source.run_events(run_id)
+    cassette = Cassette(recorded, await _times(source, recorded))
+    replay = _Replay(cassette, scratch)
+    replayed = await replay.play()
+    then, now = _digests(recorded), _digests(replayed)
+    place = next((n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]), None)
+    if place is None and len(then) != len(now):
+        place = min(len(then), len(now))
+    return Verification(
+        recorded_digest=then[-1] if then else "",
+        replayed_digest=now[-1] if now else "",
+        events=len(recorded),
+        recorded_event=_at(recorded, place),
+        replayed_event=_at(replayed, place),
+        prompt_diffs=tuple([await _diff(source, change) for change in cassette.changes[:prompt_changes_max]]),
+    )
+
+
+async def _times(source: Source, events: Sequence[Event]) -> dict[str, int]:
+    """The logical time of every event that these name as a cause, or as the last one that a prompt saw."""
+    times = {event.id: event.lamport for event in events}
+    for event in events:
+        as_of = None if event.model is None else event.model.get("as_of")
+        for named in (event.caused_by, as_of):
+            if named is not None and named not in times:
+                times[named] = (await source.event(named)).lamport
+    return times
+
+
+def _digests(events: Sequence[Event]) -> list[str]:
+    digest, texts = Digest(), []
+    for event in events:
+        digest.take_in(event)
+        texts.append(digest.text())
+    return texts
+
+
+def _at(events: Sequence[Event], place: int | None) -> Event | None:
+    return events[place] if place is not None and place < len(events) else None
+
+
+async def _diff(source: Source, change: PromptChange) -> str:
+    system = await source.prompt(change.system_then) or ""
+    user = await source.prompt(change.user_then) or ""
+    if not system and not user:
+        return f"{change.creature}, turn {change.turn}: the recorded prompt is no longer kept."
+    then = f"{system}\n\n{user}".splitlines()
+    now = f"{change.prompt_now.system}\n\n{change.prompt_now.user}".splitlines()
+    name = f"{change.creature}, turn {change.turn}"
+    lines = list(unified_diff(then, now, f"{name}, recorded", f"{name}, replayed", lineterm=""))
+    return "\n".join(lines[:diff_lines_max])
+
+
+class _Replay:
+    """One replay in the making."""
+
+    def __init__(self, cassette: Cassette, scratch: Store) -> None:
+        self._cassette = cassette
+        self._scratch = scratch
+        started = cassette.events[0]
+        if started.kind != kinds.RUN_STARTED or started.payload.get("scenario") is None:
+            raise Refused(
+                f"Run {started.run_id} was opened from no scenario, so nothing says how to open it again.",
+                "Play a world to get a run that can be verified.",
+            )
+        self._started = msgspec.convert(started.payload, RunStarted)
+        self._run_id = started.run_id or ""
+        self._opened = self._events_of_opening()
+        names = {str(one["profile"]): str(one["model"]) for one in self._started.cast}
+        self._terrarium = Terrarium(
+            scratch, cassette, SeededIds(0), NoModel(names), self._mind, record=cassette
+        )
+        cassette.produced = lambda: scratch.position
+        cassette.let_happen = self._let_happen
+
+    def _events_of_opening(self) -> int:
+        """How many events the opening batch has: everything at turn 0 until somebody acts or speaks."""
+        count = 0
+        for event in self._cassette.events:
+            if event.created_at != self._cassette.events[0].created_at or event.turn > 0:
+                break
+            if count and event.kind not in kinds.ENGINE and event.kind != kinds.WORLD_OBSERVED:
+                break
+            count += 1
+        return count
+
+    def _mind(self, _manifest: Manifest) -> RecordedAgent:
+        def told(moment: Moment) -> Event | None:
+            return self._cassette.act_by(moment.number_in_run, moment.cause)
+
+        return RecordedAgent(told)
+
+    async def play(self) -> tuple[Event, ...]:
+        """The replayed run, in the order of histories."""
+        async with self._terrarium as terrarium:
+            await terrarium.open_run(self._opening())
+            while True:
+                await self._cassette.before_commit()
+                told = await terrarium.step_one()
+                ahead = self._cassette.next()
+                if ahead is None or (told is None and not await self._finish_if_told(ahead)):
+                    break
+            return await terrarium.run_events(self._run_id)
+
+    async def _finish_if_told(self, ahead: Event) -> bool:
+        """A run that somebody ended from outside is ended again."""
+        if ahead.kind != kinds.RUN_FINISHED:
+            return came_from_outside(ahead)
+        await self._terrarium.finish(self._run_id, ahead.payload["reason"])
+        return True
+
+    def _opening(self) -> OpenRun:
+        """The same opening: scenario and manifests as the ledger tells them, what was dealt as it was dealt."""
+        scenario = Scenario.model_validate(self._started.scenario)
+        births = [
+            e.payload for e in self._cassette.events[: self._opened] if e.kind == kinds.CREATURE_STARTED
+        ]
+        manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
+        dealt = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
+        facts = {key: value for sealed in dealt for key, value in sealed["facts"].items()}
+        world = LoadedWorld(scenario, manifests, {key: (value,) for key, value in facts.items()})
+        opening = opening_of(
+            world, run_id=self._run_id, seed=self._started.seed, rng_seed=self._started.rng_seed
+        )
+        return msgspec.structs.replace(opening, started=self._started)
+
+    async def _let_happen(self, event: Event) -> None:
+        """What came from outside, at the place where it came."""
+        terrarium = self._terrarium
+        if event.actor == VISITOR:
+            await terrarium.disturb(self._run_id, event.payload["text"], graph_id=self._graph(event))
+        elif event.kind == kinds.RUN_PAUSED:
+            await terrarium.pause(self._run_id, event.payload["reason"])
+        elif event.kind == kinds.RUN_CONTINUED:
+            await terrarium.proceed(self._run_id)
+        elif event.kind not in kinds.ENGINE:
+            draft = Draft(
+                kind=event.kind, payload=event.payload, channel=event.channel, private=event.private
+            )
+            await terrarium.append(event.actor, draft)
+        else:
+            raise Refused(
+                f"Run {self._run_id} was changed from outside by {event.kind} at turn {event.turn}, which cannot"
+                " be played again yet.",
+                "Verify a run that only its own creatures and visitors took part in.",
+            )
+
+    def _graph(self, event: Event) -> str | None:
+        """The graph of the replay that stands for one of the record: the how-manieth of the run's graphs."""
+        seen = list(
+            dict.fromkeys(e.graph_id for e in self._cassette.events if e.graph_id != _root(self._cassette))
+        )
+        graphs = self._terrarium.run_of(self._run_id).graph_ids
+        place = seen.index(event.graph_id) if event.graph_id in seen else 0
+        return graphs[place] if place < len(graphs) else None
+
+
+def _root(cassette: Cassette) -> str:
+    return cassette.events[0].graph_id

@@ -1,0 +1,69 @@
+"""`Run`: one play of a scenario as its users see it, at the moment they ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from glasshouse.events.event import Json
+from glasshouse.runtime.folding import Folded
+from glasshouse.turns.governor import Governor
+from glasshouse.world.acting import the_run
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's standing. Its id is for ever; the graphs it plays in are for now."""
+
+    id: str
+    status: Literal["playing", "paused", "finished"]
+    session_id: str
+    """Where it began: the root of everything it wrote."""
+    graph_ids: tuple[str, ...]
+    scenario: str = ""
+    title: str = ""
+    seed: str = ""
+    rng_seed: int = 0
+    turns: int = 0
+    calls: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+    governor: Governor = field(default_factory=Governor)
+    finished: Json | None = None
+    """What `run.finished` told, once it is."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is over."""
+        return self.status == "finished"
+
+    @property
+    def winner(self) -> str | None:
+        """Who won, if it is over and somebody did."""
+        return None if self.finished is None else self.finished.get("winner")
+
+
+def run_of(folded: Folded, run_id: str) -> Run:
+    """One run, as it stands."""
+    facts = the_run(folded.world, run_id)
+    purse = folded.runs.purses.get(run_id)
+    graphs = {c.graph_id: None for c in folded.world.creatures.values() if c.run_id == run_id}
+    by_age = sorted(graphs, key=lambda graph_id: folded.world.graphs[graph_id].born)
+    if purse is None:
+        return Run(run_id, facts.status, facts.session_id, tuple(by_age))
+    return Run(
+        id=run_id,
+        status=facts.status,
+        session_id=facts.session_id,
+        graph_ids=tuple(by_age),
+        scenario=purse.playbill.name,
+        title=purse.playbill.title,
+        seed=purse.seed,
+        rng_seed=purse.rng_seed,
+        turns=purse.turns,
+        calls=purse.calls,
+        tokens=purse.tokens,
+        usd=None if purse.is_unpriced else purse.usd,
+        governor=purse.limits,
+        finished=purse.finished,
+    )

@@ -1,0 +1,169 @@
+"""The show: everything that drives creatures, put together. The terrarium hands its calls on to this.
+
+Always holds: what it remembers of a run is in the ledger; what it keeps itself (agents, referees) is given anew by
+whoever opens the terrarium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events.event import Event
+from glasshouse.events.run_payloads import FinishReason, RunContinued
+from glasshouse.runtime.act import Acts, Record
+from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.conductor import Conductor, Pacing
+from glasshouse.runtime.driving import Driver
+from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
+from glasshouse.runtime.reading import HistoryReader
+from glasshouse.runtime.run import Run, run_of
+from glasshouse.runtime.treasury import Treasury
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.referees import REFEREES, Referee
+from glasshouse.world.acting import the_run
+from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun
+
+inbox_lines_max: Final = 64
+inbox_seconds_min: Final = 0.25
+"""The inbox is looked into no more often than this."""
+
+
+class Show:
+    """Conductor, governor, acts and endings over one ledger."""
+
+    def __init__(
+        self,
+        store: Store,
+        ledger: Ledger,
+        clock: Clock,
+        history: HistoryReader,
+        router: Router,
+        agent_of: Callable[[str], Agent],
+        *,
+        governor: Governor,
+        record: Record | None = None,
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._router = router
+        self._looked_at: datetime | None = None
+        self._endings = Endings(lambda: ledger.folded, REFEREES)
+        acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
+        before_commit = None if record is None else record.before_commit
+        self._conductor = Conductor(
+            ledger, acts, clock, self._endings, history.event, governor, before_commit
+        )
+        self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
+
+    def add_referee(self, name: str, referee: Referee) -> None:
+        """Take in a referee that stands beside a world."""
+        self._endings.add(name, referee)
+
+    async def open(self, intent: OpenRun) -> Run:
+        """Begin a run."""
+        limits = intent.started.limits
+        if limits.get("hourly_budget_usd") is not None:
+            self._check_prices(intent)
+        await self._ledger.change(self._with_models(intent))
+        return self.run(intent.run_id)
+
+    def _with_models(self, intent: OpenRun) -> OpenRun:
+        """Write down which model stands behind each creature's profile as it begins."""
+        troupes = [
+            replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
+            for troupe in intent.troupes
+        ]
+        return replace(intent, troupes=tuple(troupes))
+
+    def _with_model(self, member: Member) -> Member:
+        return replace(
+            member, model=self._router.route(str(member.manifest.get("model_profile", "fast"))).name
+        )
+
+    def _check_prices(self, intent: OpenRun) -> None:
+        profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
+        for profile in sorted(profiles):
+            route = self._router.route(profile)
+            if not route.is_priced:
+                raise Refused(
+                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
+                    "Give its price, or take the limit away.",
+                )
+
+    def run(self, run_id: str) -> Run:
+        """One run as it stands."""
+        return run_of(self._ledger.folded, run_id)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Every run that has begun, the oldest first."""
+        return tuple([self.run(run_id) for run_id, run in self._ledger.world.runs.items() if run.is_begun])
+
+    async def step_one(self, graph_id: str | None = None) -> Event | None:
+        """One act: the event it ended in, or none if nothing is due."""
+        if graph_id is not None and graph_id not in self._ledger.world.graphs:
+            raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
+        return await self._driver.play_one(graph_id)
+
+    async def play(self, turns: int | None, pacing: Pacing, run_id: str | None = None) -> int:
+        """So many turns of every graph, or all there are."""
+        return await self._driver.play(turns, pacing, run_id)
+
+    async def disturb(
+        self, run_id: str, text: str, graph_id: str | None = None, inbox: tuple[int, ...] = ()
+    ) -> Event:
+        """Let the visitor speak to a run's oldest graph, or to the graph named."""
+        the_run(self._ledger.world, run_id)
+        graphs = self.run(run_id).graph_ids
+        place = graph_id or next(iter(graphs), "")
+        if not place:
+            raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
+        beside = Batch(inbox_done=inbox)
+        receipt = await self._ledger.change(Inject(place, text, run_id), beside=beside)
+        return receipt.events[0]
+
+    async def pause(self, run_id: str, reason: str) -> None:
+        """Let nobody of a run begin an act until it goes on."""
+        await self._conductor.pause(run_id, reason)
+
+    async def proceed(self, run_id: str) -> None:
+        """Let a paused run go on."""
+        await self._ledger.change(MoveRun(run_id, RunContinued()))
+
+    async def finish(self, run_id: str, reason: FinishReason) -> Event | None:
+        """End a run."""
+        the_run(self._ledger.world, run_id)
+        return await self._conductor.finish(run_id, reason)
+
+    async def close(self) -> None:
+        """Let go of what was begun ahead."""
+        await self._conductor.close()
+
+    async def _take_in_inbox(self) -> None:
+        """What other processes left for a run is said by the visitor, and goes out of the inbox with that very commit."""
+        now = self._clock.now()
+        if self._looked_at is not None and now - self._looked_at < timedelta(seconds=inbox_seconds_min):
+            return
+        self._looked_at = now
+        for line in await self._store.read_inbox(inbox_lines_max):
+            await self._answer(line)
+
+    async def _answer(self, line: InboxLine) -> None:
+        run_id = line.run_id or self._newest_playing()
+        run = self._ledger.world.runs.get(run_id or "")
+        if run is None or run_id is None or run.status == "finished" or not self.run(run_id).graph_ids:
+            return
+        await self.disturb(run_id, line.text, inbox=(line.number,))
+
+    def _newest_playing(self) -> str | None:
+        playing = [
+            run.id for run in self._ledger.world.runs.values() if run.status == "playing" and run.is_begun
+        ]
+        return playing[-1] if playing else None

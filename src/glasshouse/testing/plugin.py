@@ -1,0 +1,22 @@
+"""A plugin of pytest: the fixture `glasshouse_play`, wherever Glasshouse is installed.
+
+Always holds: pytest is imported here and nowhere else, and Glasshouse only when a test asks for the fixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from glasshouse.runtime.played import Played
+
+
+@pytest.fixture
+def glasshouse_play() -> Callable[..., Played]:
+    """Plays a world offline: `glasshouse_play("worlds/mine", turns=6)`. See `play_offline`."""
+    from glasshouse.testing import play_offline
+
+    return play_offline

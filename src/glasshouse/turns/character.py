@@ -1,0 +1,62 @@
+"""`Character`: a manifest as the rules of turns read it, without the schema that checked it.
+
+Always holds: it is made from a manifest that was checked when its creature was added, so nothing is checked again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Json
+
+Profile = Literal["tiny", "fast", "balanced", "strong"]
+Role = Literal["worker", "judge", "narrator", "root"]
+
+
+class Voice(msgspec.Struct, frozen=True):
+    """How a creature speaks."""
+
+    examples: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    say_words_max: int = 40
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """When a creature acts unasked."""
+
+    tick_every: int | None = None
+    together: bool = False
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """How much a creature keeps in mind."""
+
+    window: int = 8
+
+
+class Character(msgspec.Struct, frozen=True):
+    """One creature's manifest."""
+
+    name: str
+    role: Role = "worker"
+    persona: str = ""
+    wants: str = ""
+    cares_about: tuple[str, ...] = ()
+    temper: str = ""
+    voice: Voice = Voice()
+    subscribes_to: tuple[str, ...] = ()
+    may_emit: tuple[str, ...] = (kinds.AGENT_SPOKE,)
+    schedule: Schedule = Schedule()
+    model_profile: Profile = "fast"
+    memory: Memory = Memory()
+    tools: tuple[str, ...] = ()
+    reply: Literal["json", "prose"] = "json"
+    played_by: str | None = None
+
+
+def character_of(manifest: Json) -> Character:
+    """The character that a manifest, as the ledger keeps it, describes."""
+    return msgspec.convert(manifest, Character, strict=False)

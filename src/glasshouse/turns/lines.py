@@ -1,0 +1,234 @@
+"""Lines: each event a creature heard as one physical line of its prompt, with a short number to cite it by.
+
+A creature hears one line after another, so its table is kept between acts and moved on by what is new; it can be
+dropped at any time and is made again from the moment alone. Always holds: the lines are those of the moment's events
+that are lines to its creature, in their order; every ref stands for exactly one of them; the same events give the
+same table, whether it was moved on or made at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final, TypeVar
+
+import msgspec
+
+from glasshouse.events.event import Event, Json
+from glasshouse.turns.moment import Moment, Origin
+from glasshouse.turns.reading import Reading, body_of, is_line_for, reading_of, speaker_of
+
+table_cache_creatures_max: Final = 1_024
+naming_cache_handles_max: Final = 4_096
+
+Key = TypeVar("Key", int, str)
+
+STRIKING: Final = 2
+"""From this importance on a line may be remembered whatever it is about."""
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """One heard event as its reader sees it."""
+
+    ref: str
+    event_id: str
+    handle: str
+    origin: Origin
+    kind: str
+    text: str
+    """The whole physical line."""
+
+
+class Table:
+    """The lines in a creature's sight, oldest first, and where to find them by number, word and kind.
+
+    A line's place counts from the oldest line that the table ever had, so that it stays the same while older lines go.
+    """
+
+    def __init__(self, creature_id: str, handle: str) -> None:
+        self.creature_id = creature_id
+        self.handle = handle
+        self.handles: Mapping[str, str] = {}
+        self.names: dict[str, str | None] = {}
+        self.recent: tuple[Event, ...] = ()
+        self.first = 0
+        self.events: list[Event] = []
+        self.readings: list[Reading] = []
+        self.numbers: dict[int, list[int]] = {}
+        self.words: dict[str, list[int]] = {}
+        self.kinds: dict[str, list[int]] = {}
+        self.striking: list[int] = []
+        self.naming_me: list[int] = []
+
+    @property
+    def places(self) -> range:
+        """The places of all lines, oldest first."""
+        return range(self.first, self.first + len(self.events))
+
+    def reading(self, place: int) -> Reading:
+        """What stands at a place."""
+        return self.readings[place - self.first]
+
+    def place_of(self, event_id: str) -> int | None:
+        """Where an event's line stands; looked for from the newest backwards."""
+        for at in range(len(self.events) - 1, -1, -1):
+            if self.events[at].id == event_id:
+                return self.first + at
+        return None
+
+    def ref(self, place: int) -> str:
+        """The number a line is cited by, such as `#48210`, with a letter where an older line has it already."""
+        number = self.readings[place - self.first].number
+        same = self.numbers[number]
+        return f"#{number}" if same[0] == place else f"#{number}{_letters(same.index(place))}"
+
+    def text(self, place: int) -> str:
+        """The whole physical line."""
+        return self.written(self.ref(place), self.readings[place - self.first])
+
+    def line(self, place: int) -> Line:
+        """The line as a value."""
+        return self.as_line(self.ref(place), self.events[place - self.first], self.reading(place))
+
+    def lines(self) -> Iterator[Line]:
+        """All lines as values, oldest first."""
+        return (self.line(place) for place in self.places)
+
+    def line_of_older(self, event: Event) -> Line:
+        """The line of an event that is older than all lines here. Its ref is one that none of them has."""
+        reading = reading_of(event, self.handles.get(event.actor))
+        letters = _letters(len(self.numbers.get(reading.number, ())))
+        return self.as_line(f"#{reading.number}{letters}", event, reading)
+
+    def as_line(self, ref: str, event: Event, reading: Reading) -> Line:
+        """An event under a ref as a value."""
+        handle, origin = speaker_of(event.actor, reading.known_as)
+        return Line(ref, event.id, handle, origin, event.kind, self.written(ref, reading))
+
+    def written(self, ref: str, reading: Reading) -> str:
+        """The physical line that a reading makes under a ref."""
+        body = reading.body if not reading.points else self._pointing(reading)
+        return f"[{ref}] {reading.head}{body}"
+
+    def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str]) -> bool:
+        """Take in what is new; false if a speaker has another name now, or what is recent does not follow."""
+        if any(handles.get(actor) != name for actor, name in self.names.items()):
+            return False
+        self.handles = handles
+        gone, before = 0, self.recent
+        if before:
+            if not recent or recent[0] not in before:
+                return False
+            gone = before.index(recent[0])
+            if recent[: len(before) - gone] != before[gone:]:
+                return False
+        for event in before[:gone]:
+            if is_line_for(self.creature_id, event):
+                self._drop_oldest()
+        for event in recent[len(before) - gone :]:
+            if is_line_for(self.creature_id, event):
+                self._add(event)
+        self.recent = recent
+        return True
+
+    def _add(self, event: Event) -> None:
+        place = self.first + len(self.events)
+        known_as = self.names[event.actor] = self.handles.get(event.actor)
+        reading = reading_of(event, known_as)
+        self.events.append(event)
+        self.readings.append(reading)
+        self.numbers.setdefault(reading.number, []).append(place)
+        self.kinds.setdefault(reading.kind, []).append(place)
+        for word in reading.words:
+            self.words.setdefault(word, []).append(place)
+        if reading.importance >= STRIKING:
+            self.striking.append(place)
+        if event.actor != self.creature_id and _naming(self.handle).search(reading.body):
+            self.naming_me.append(place)
+
+    def _drop_oldest(self) -> None:
+        reading, place = self.readings.pop(0), self.first
+        del self.events[0]
+        self.first += 1
+        _drop_first(self.numbers, reading.number)
+        _drop_first(self.kinds, reading.kind)
+        for word in reading.words:
+            _drop_first(self.words, word)
+        for places in (self.striking, self.naming_me):
+            if places and places[0] == place:
+                del places[0]
+
+    def _pointing(self, reading: Reading) -> str:
+        """The body of a line that cites others: by their refs, and not at all where they are out of sight."""
+        rest: Json = {}
+        for field, value in reading.payload.items():
+            if field in reading.rest:
+                rest[field] = value
+            elif field in reading.points:
+                places = [self.place_of(event_id) for event_id in reading.points[field]]
+                refs = [self.ref(place) for place in places if place is not None]
+                if refs:
+                    rest[field] = refs if isinstance(value, list) else refs[0]
+        return body_of(reading.payload.get("text"), rest)
+
+
+def lines_of(moment: Moment) -> tuple[Line, ...]:
+    """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
+    table = table_of(moment)
+    cause = older_cause(moment, table)
+    return (*table.lines(),) if cause is None else (cause, *table.lines())
+
+
+def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
+    """The event each ref of these lines stands for."""
+    return {line.ref: line.event_id for line in lines}
+
+
+def older_cause(moment: Moment, table: Table) -> Line | None:
+    """The line of a cause that is no longer among the recent events."""
+    cause = moment.cause
+    if not is_line_for(moment.creature_id, cause) or table.place_of(cause.id) is not None:
+        return None
+    return table.line_of_older(cause)
+
+
+_table_cache: dict[str, Table] = {}
+"""The last table of each creature. What is in it is only used if it fits the moment."""
+
+
+def table_of(moment: Moment) -> Table:
+    """The table of a moment, good until the same creature's next one is asked for."""
+    table = _table_cache.pop(moment.creature_id, None)
+    if (
+        table is None
+        or table.handle != moment.handle
+        or not table.move_on(moment.recent_events, moment.handles)
+    ):
+        table = Table(moment.creature_id, moment.handle)
+        table.move_on(moment.recent_events, moment.handles)
+    while len(_table_cache) >= table_cache_creatures_max:
+        del _table_cache[next(iter(_table_cache))]
+    _table_cache[moment.creature_id] = table
+    return table
+
+
+def _drop_first(places_by: dict[Key, list[int]], key: Key) -> None:
+    places = places_by[key]
+    if len(places) == 1:
+        del places_by[key]
+    else:
+        del places[0]
+
+
+@lru_cache(maxsize=naming_cache_handles_max)
+def _naming(handle: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w~-]){re.escape(handle)}(?![\w~-])", re.IGNORECASE)
+
+
+def _letters(times: int) -> str:
+    """Nothing for the first, `b` for the second, `c` for the third; after `z` comes `ba`."""
+    if not times:
+        return ""
+    high, low = divmod(times, 26)
+    return _letters(high) + chr(ord("a") + low)

@@ -1,0 +1,126 @@
+"""Memory: which of the lines a creature heard stand in its prompt. It has no store of its own.
+
+Always holds: the discussion is the newest lines; when the window is full its older half goes at once, so that the
+text before the newest line stays the same for half a window. What is remembered stands in no other section, is at
+most `memory_lines_max` lines, and is chosen with whole numbers only, so that every machine chooses alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from itertools import islice
+from typing import Final
+
+from glasshouse.events import kinds
+from glasshouse.turns.character import Character
+from glasshouse.turns.lines import Table
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.reading import content_words
+
+heard_lines_max: Final = 256
+memory_lines_max: Final = 6
+reflections_max: Final = 3
+disturbances_max: Final = 3
+striking_lines_max: Final = 16
+cause_words_max: Final = 12
+interests_words_max: Final = 16
+places_a_word_max: Final = 8
+interests_cache_characters_max: Final = 1_024
+
+_CAUSE_WEIGHT: Final = 3
+_INTEREST_WEIGHT: Final = 1
+_NAMED_WEIGHT: Final = 4
+
+
+def window_start(window: int, lines_count: int) -> int:
+    """How many of the lines heard so far have left the window."""
+    if lines_count <= window:
+        return 0
+    half = max(1, (window + 1) // 2)
+    return half * -(-(lines_count - window) // half)
+
+
+def places_discussed(moment: Moment, table: Table) -> range:
+    """The places of the discussion: for a judge all there are, for others the window."""
+    places = table.places
+    if moment.character.role == "judge":
+        return places
+    left = window_start(moment.character.memory.window, moment.lines_before + len(places))
+    return places[max(0, left - moment.lines_before) :]
+
+
+def places_of_disturbances(moment: Moment, table: Table) -> list[int]:
+    """The newest of a visitor's lines that a full window would still hold, oldest first."""
+    newest = table.places[-max(moment.character.memory.window, 1) :]
+    said = table.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
+    return [place for place in said if place in newest]
+
+
+def places_remembered(
+    moment: Moment, table: Table, shown: Collection[int], about: Collection[str]
+) -> list[int]:
+    """The most salient lines that are not shown already, oldest first; own reflections go before others' lines."""
+    places, readings = table.places, table.readings
+    first, oldest = places.start, max(places.start, places.stop - heard_lines_max)
+    since = oldest - heard_lines_max // 4
+    scored = [
+        (relevance * readings[place - first].importance * (place - since), place)
+        for place, relevance in _relevances(moment, table, about).items()
+        if place >= oldest
+    ]
+    scored.sort(reverse=True)
+    return _chosen(table, scored, {readings[place - first].body for place in shown})
+
+
+def _relevances(moment: Moment, table: Table, about: Collection[str]) -> dict[int, int]:
+    """How much each line that comes to mind has to do with what is asked, and with what its creature is after."""
+    interests = interests_of(moment.character)
+    reflections = table.kinds.get(kinds.AGENT_REFLECTED, ())
+    striking = {*table.striking[-striking_lines_max:], *reflections[-striking_lines_max:]}
+    found: dict[int, int] = {}
+    for weight, words, words_max in (
+        (_CAUSE_WEIGHT, about, cause_words_max),
+        (_INTEREST_WEIGHT, interests, interests_words_max),
+    ):
+        for places in _rarest(table, words, words_max):
+            for place in places[-places_a_word_max:]:
+                found[place] = found.get(place, 1) + weight
+    wanted, cared_for = frozenset(about), frozenset(interests)
+    for place in striking:
+        words = table.reading(place).words
+        found[place] = (
+            1
+            + _CAUSE_WEIGHT * len(wanted.intersection(words))
+            + _INTEREST_WEIGHT * len(cared_for.intersection(words))
+        )
+    for place in table.naming_me[-striking_lines_max:]:
+        found[place] = found.get(place, 1) + _NAMED_WEIGHT
+    return found
+
+
+def _rarest(table: Table, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
+    """Where the rarest of these words were said: a word that everybody uses tells little."""
+    said = [table.words[word] for word in words if word in table.words]
+    return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
+
+
+def _chosen(table: Table, scored: list[tuple[int, int]], taken: set[str]) -> list[int]:
+    reflections: list[int] = []
+    others: list[int] = []
+    for _, place in scored:
+        reading = table.reading(place)
+        if reading.body in taken:
+            continue
+        is_reflection = reading.kind == kinds.AGENT_REFLECTED
+        mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
+        if len(mind) < room:
+            mind.append(place)
+            taken.add(reading.body)
+    return sorted(reflections + others[: memory_lines_max - len(reflections)])
+
+
+@lru_cache(maxsize=interests_cache_characters_max)
+def interests_of(character: Character) -> tuple[str, ...]:
+    """The words that a creature's wants and cares are about."""
+    return content_words(" ".join((character.wants, *character.cares_about)))

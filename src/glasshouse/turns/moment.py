@@ -1,0 +1,88 @@
+"""`Moment`: what was assembled for one act. An agent reads it and gives back one draft, or none.
+
+Always holds: nothing in it is outside its creature's sight. The `private` and `sealed` parts of others' events are
+taken off before they get here, and so is everything about how their models were asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.turns.character import Character
+from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.views.stage import StageProjection, rebuild_stage
+
+Origin = Literal["cast", "visitor", "tool", "import", "world"]
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    """A creature in the same graph, as another one sees it."""
+
+    handle: str
+    role: str
+    channels: tuple[str, ...] = ()
+    """The names of the channels that both are on."""
+
+
+class Around(msgspec.Struct, frozen=True):
+    """How a creature stands in its graph at one moment; bounded, however large the graph is."""
+
+    listens: tuple[str, ...] = ()
+    sends: tuple[str, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    neighbours_count: int = 0
+    wired_to: tuple[str, ...] = ()
+    wired_from: tuple[str, ...] = ()
+
+
+Ask = Callable[[Prompt], Awaitable[Completion]]
+"""Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One act's view of the world."""
+
+    run_id: str | None
+    turn: int
+    cause: Event
+    """The event this act answers; `turn.started` for a tick."""
+    creature_id: str
+    handle: str
+    character: Character
+    playbill: Playbill
+    recent_events: tuple[Event, ...]
+    """What the creature has seen lately, oldest first, its own acts included."""
+    lines_before: int
+    """How many lines it had heard before the first of those: what the window's place is counted from."""
+    handles: Mapping[str, str]
+    """The handles of the actors in `recent_events` and of everybody around, by creature id."""
+    around: Around
+    ask: Ask
+    known: Json = field(default_factory=dict)
+    """What was dealt to this creature alone."""
+    as_of: str | None = None
+    """The last event of its graph's history that went into this moment."""
+    number_in_run: int = 0
+    """The how-manieth creature of its run it is."""
+    seed: int = 0
+    context_tokens_max: int = 8_192
+    reply_tokens_max: int = 384
+
+    @cached_property
+    def projection(self) -> StageProjection:
+        """The stage as this creature has seen it."""
+        return rebuild_stage(self.recent_events)
+
+    @property
+    def is_tick(self) -> bool:
+        """Whether nobody asked: the creature's own time has come."""
+        return self.cause.kind == kinds.TURN_STARTED

@@ -1,0 +1,50 @@
+"""What goes to a model and what comes back: values that every backend, the record and the replay share."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import msgspec
+
+from glasshouse.events.event import Json
+
+
+class Prompt(msgspec.Struct, frozen=True, gc=False):
+    """Everything a model gets to see. The same prompt and seed may be answered from a record."""
+
+    system: str
+    user: str
+    schema: Json | None = None
+    seed: int = 0
+    reply_tokens_max: int = 384
+
+    @property
+    def digest(self) -> str:
+        """Names both texts; what differs in it differs in what a model saw."""
+        return text_digest(f"{text_digest(self.system)}{text_digest(self.user)}")
+
+
+class Completion(msgspec.Struct, frozen=True, gc=False):
+    """What a model gave back, and what it cost. `usd` is none where nobody knows the price."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    reasoning: str | None = None
+    milliseconds: float = 0.0
+
+
+def text_digest(text: str) -> str:
+    """Thirty-two hexadecimal characters that name a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+chars_per_token_min = 3
+"""A cautious guess where no tokenizer is at hand: real text has more characters in a token, so real counts are lower."""
+
+
+def tokens_guessed(text: str) -> int:
+    """How many tokens a text has at most, for budgets and for cutting prompts."""
+    return len(text) // chars_per_token_min + 1

@@ -1,0 +1,67 @@
+"""Referees: small pure functions that say from what was said who has won. Built in here, or beside a world.
+
+Always holds: a referee reads public lines and what was dealt, and nothing else; asked twice, it rules the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from glasshouse.events.event import Event, Json
+
+
+class Ruling(msgspec.Struct, frozen=True):
+    """Who has won, and why."""
+
+    winner: str | None
+    why: str
+
+
+class Match(msgspec.Struct, frozen=True):
+    """What a referee looks at: the line just said, or none when the show is over; who plays for which team."""
+
+    line: Event | None
+    truth: Json
+    teams: Mapping[str, tuple[str, ...]]
+    """Team to creature ids."""
+    knowers: tuple[str, ...] = ()
+    """The creatures that something was dealt to."""
+
+    def team_of(self, creature_id: str) -> str | None:
+        """The team a creature plays for."""
+        return next((team for team, members in self.teams.items() if creature_id in members), None)
+
+
+Referee = Callable[[Match], Ruling | None]
+
+
+def names_the_word(match: Match) -> Ruling | None:
+    """The team wins that names the secret word without having been dealt it; if nobody does, the team that kept it.
+
+    Creatures who were dealt the word are on the keeping side; a keeper that says it hands the win to the others.
+    """
+    word = str(match.truth.get("word", "")).strip().lower()
+    if not word or not match.teams:
+        return None
+    keepers = next((team for team, members in match.teams.items() if {*members} & {*match.knowers}), None)
+    guessers = next((team for team in match.teams if team != keepers), None)
+    if match.line is None:
+        return Ruling(keepers, f"Nobody named the word. It was {word}.")
+    team = match.team_of(match.line.actor)
+    if team is None or not _names(match.line, word):
+        return None
+    if team == guessers:
+        return Ruling(guessers, f"The word was named: {word}.")
+    return Ruling(guessers, f"The keeper gave the word away: {word}.")
+
+
+def _names(line: Event, word: str) -> bool:
+    pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    return any(isinstance(said, str) and pattern.search(said) for said in line.payload.values())
+
+
+REFEREES: Final[Mapping[str, Referee]] = {"names_the_word": names_the_word}

@@ -1,0 +1,225 @@
+"""Replies: what a model wrote, read as a draft, as passing, or as a problem that it can mend.
+
+The ladder: find the object (or the THINK and SAY lines), clean its texts, check its kind and fields, look its refs up.
+Always holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered,
+its fields are that kind's and no others, every event it points to is in the moment. What is private goes to `private`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Json
+from glasshouse.turns.context import answers_in_prose
+from glasshouse.turns.hygiene import said_text, says_something
+from glasshouse.turns.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.quoting import cut, one_line
+from glasshouse.turns.reply_json import object_in
+from glasshouse.turns.reply_schema import fields_of, handles_around, kinds_offered, words_allowed
+
+reply_chars_max: Final = 12_288
+thought_chars_max: Final = 2_000
+mood_chars_max: Final = 60
+reason_chars_max: Final = 400
+items_max: Final = 16
+number_size_max: Final = 10**15
+named_chars_max: Final = 40
+
+_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
+_TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class Passed(msgspec.Struct, frozen=True, gc=False):
+    """The creature has nothing to say, and may say why."""
+
+    reason: str = ""
+    private: Json | None = None
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """Why a reply does not count, in a sentence that a small model can act on."""
+
+    text: str
+
+
+class _Wrong(ValueError):
+    """A problem on its way to the one place that hands it back."""
+
+
+def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | Problem:
+    """What a model's reply comes to."""
+    text = _THINKING.sub("", raw_text[:reply_chars_max])
+    try:
+        if answers_in_prose(moment.character):
+            return _from_prose(text, moment)
+        return _from_object(_the_object(text), moment)
+    except _Wrong as wrong:
+        return Problem(str(wrong))
+
+
+def _the_object(text: str) -> Json:
+    found = object_in(text)
+    if found is not None:
+        return found
+    if "{" in text:
+        raise _Wrong(
+            "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
+        )
+    raise _Wrong('There is no JSON object: answer with one that starts with {"kind": and nothing else.')
+
+
+def _from_prose(text: str, moment: Moment) -> Draft | Passed:
+    marks = list(_PROSE.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    told: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=False):
+        told.setdefault(mark[1].upper(), text[mark.end() : end])
+    if "SAY" not in told:
+        found = object_in(text)
+        if found is None:
+            raise _Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
+        return _from_object(found, moment)
+    private = _private({"thought": told.get("THINK")})
+    if told["SAY"].strip() in {"-", "\u2013", "\u2014"}:
+        return Passed("", private)
+    return Draft(kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", told["SAY"], moment)}, private=private)
+
+
+def _from_object(reply: Json, moment: Moment) -> Draft | Passed:
+    offered = kinds_offered(moment.character.may_emit)
+    kind = _kind(reply.get("kind"), offered)
+    if kind == kinds.AGENT_PASSED:
+        reason = reply.get("reason")
+        return Passed(_note(reason, reason_chars_max), _private(reply))
+    fields = fields_of(kind, moment.playbill)
+    payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
+    return Draft(kind=kind, payload=payload, private=_private(reply))
+
+
+def _kind(given: object, offered: tuple[str, ...]) -> str:
+    known = (*offered, kinds.AGENT_PASSED)
+    if given is None and len(offered) == 1:
+        return offered[0]
+    folded = given.strip().casefold() if isinstance(given, str) else None
+    if folded in known:
+        return folded
+    choice = ", ".join(f'"{kind}"' for kind in known)
+    if given is None:
+        raise _Wrong(f'The answer has no "kind": give one of {choice}.')
+    raise _Wrong(f"The kind may not be {_named(given)}: give one of {choice}.")
+
+
+def _private(reply: Json) -> Json | None:
+    thought, mood = _note(reply.get("thought"), thought_chars_max), _note(reply.get("mood"), mood_chars_max)
+    private = {name: words for name, words in (("thought", thought), ("mood", mood)) if words}
+    return private or None
+
+
+def _note(value: object, chars_max: int) -> str:
+    return cut(one_line(value), chars_max) if isinstance(value, str) else ""
+
+
+def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
+    given = reply.get(name)
+    if given is None:
+        raise _Wrong(f'The answer has no "{name}": add it.')
+    words = words_allowed(sort, moment.playbill, handles_around(moment))
+    if words is not None:
+        return _word(name, given, words)
+    match sort:
+        case "number":
+            return _number(name, given)
+        case "boolean":
+            return _truth(name, given)
+        case "strings":
+            return [_text(name, one, moment) for one in _items(name, given)]
+        case "event":
+            return _event_id(name, given, _event_ids(moment))
+        case "events":
+            ids = _event_ids(moment) if given else {}
+            return list(dict.fromkeys(_event_id(name, one, ids) for one in _items(name, given)))
+        case _:
+            return _text(name, given, moment)
+
+
+def _text(name: str, given: object, moment: Moment) -> str:
+    if not isinstance(given, str):
+        raise _Wrong(f'"{name}" must be text in quotation marks.')
+    others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
+    others.update(one.handle.casefold() for one in moment.around.neighbours)
+    words_max = moment.character.voice.say_words_max
+    text = said_text(given, handle=moment.handle, others=others, words_max=words_max)
+    if says_something(text):
+        return text
+    if says_something(given):
+        raise _Wrong(
+            f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.'
+        )
+    raise _Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
+
+
+def _word(name: str, given: object, words: tuple[str, ...]) -> str:
+    if isinstance(given, bool):
+        given = "yes" if given else "no"
+    folded = one_line(given).strip("\"'`.@ ").casefold() if isinstance(given, str) else None
+    for word in words:
+        if word.casefold() == folded:
+            return word
+    choice = ", ".join(f'"{word}"' for word in words)
+    raise _Wrong(f'"{name}" may not be {_named(given)}: give one of {choice}.')
+
+
+def _number(name: str, given: object) -> int | float:
+    if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
+        given = float(given) if "." in given else int(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise _Wrong(f'"{name}" must be a number.')
+    if not -number_size_max <= given <= number_size_max:
+        raise _Wrong(f'"{name}" is too large a number: stay under {number_size_max:,}.')
+    return given
+
+
+def _truth(name: str, given: object) -> bool:
+    truth = _TRUTHS.get(given.strip().casefold()) if isinstance(given, str) else given
+    if not isinstance(truth, bool):
+        raise _Wrong(f'"{name}" must be true or false.')
+    return truth
+
+
+def _items(name: str, given: object) -> list[Any]:
+    items = [given] if isinstance(given, str | int) else given
+    if not isinstance(items, list):
+        raise _Wrong(f'"{name}" must be a list.')
+    if len(items) > items_max:
+        raise _Wrong(f'"{name}" is too long a list: give at most {items_max}.')
+    return items
+
+
+def _event_ids(moment: Moment) -> dict[str, str]:
+    return event_ids_by_ref(lines_of(moment))
+
+
+def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
+    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
+    ref = f"#{written[1].lower()}" if written else None
+    if ref in ids:
+        return ids[ref]
+    like = f", such as {next(reversed(ids))}" if ids else ""
+    raise _Wrong(
+        f'"{name}" names no line you have seen: {_named(given)}. Use the #number before a line{like}.'
+    )
+
+
+def _named(given: object) -> str:
+    """A wrong value as a problem shows it: short, and on one line."""
+    return (
+        f'"{cut(one_line(str(given)), named_chars_max)}"' if isinstance(given, str | int | float) else "that"
+    )

@@ -1,0 +1,127 @@
+"""The shape of a reply: which kinds a creature may answer with, their fields, and the JSON Schema that says so.
+
+Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, and passing last;
+every branch names all its fields and allows no others. Kinds that the engine writes are never offered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.codec import canonical_json
+from glasshouse.events.event import Json
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.quoting import compact_json
+
+schema_cache_values_max: Final = 1_024
+
+NOBODY: Final = "nobody"
+"""The winner of a verdict that names none."""
+
+_WINNER: Final = "winner"
+_CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
+    kinds.AGENT_SPOKE: {"text": "string"},
+    kinds.AGENT_THOUGHT: {"text": "string"},
+    kinds.AGENT_REFLECTED: {"text": "string", "rests_on": "events"},
+    kinds.JUDGE_VERDICT: {_WINNER: _WINNER, "text": "string", "cites": "events"},
+    kinds.WORLD_OBSERVED: {"text": "string"},
+}
+_PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
+_NEVER_OFFERED: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
+_RESERVED: Final = frozenset({"kind", "thought", "mood"})
+
+_STRING: Final[Json] = {"type": "string"}
+_REF: Final[Json] = {"type": "string", "description": "the #number of a line"}
+_SCHEMAS: Final[dict[str, Json]] = {
+    "string": _STRING,
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "strings": {"type": "array", "items": _STRING},
+    "event": _REF,
+    "events": {"type": "array", "items": _REF},
+}
+_PASSING: Final[Json] = {
+    "type": "object",
+    "properties": {"kind": {"const": kinds.AGENT_PASSED}, "reason": _STRING},
+    "required": ["kind", "reason"],
+    "additionalProperties": False,
+}
+
+
+class ReplySchema(msgspec.Struct, frozen=True):
+    """The schema of a reply, and the one line it is in a prompt."""
+
+    value: Json
+    text: str
+
+
+def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
+    """The kinds a creature may answer with, each once, in the order of its manifest."""
+    return tuple(dict.fromkeys(kind for kind in may_emit if kind not in _NEVER_OFFERED))
+
+
+def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
+    """The fields of a kind: a type's name, or the words it may be. The scenario may add to a core kind's."""
+    core = _CORE_FIELDS.get(kind)
+    own = {name: sort for name, sort in playbill.kinds.get(kind, {}).items() if name not in _RESERVED}
+    if core is None:
+        return own if kind in playbill.kinds else _PLAIN_FIELDS
+    return {**core, **{name: sort for name, sort in own.items() if name not in core}}
+
+
+def words_allowed(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words a field may be; none if it may be any."""
+    if sort == _WINNER:
+        return (*playbill.competition.may_win, NOBODY)
+    if sort == "creature":
+        return handles or None
+    return tuple(str(word) for word in sort) if isinstance(sort, list | tuple) else None
+
+
+def handles_around(moment: Moment) -> tuple[str, ...]:
+    """The handles that a field of type `creature` may name."""
+    return tuple(one.handle for one in moment.around.neighbours)
+
+
+_schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
+
+
+def reply_schema(moment: Moment) -> ReplySchema:
+    """The schema of this moment's reply."""
+    playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
+    key = (may_emit, canonical_json(playbill.kinds), playbill.competition.may_win, handles)
+    found = _schema_cache.get(key)
+    if found is None:
+        if len(_schema_cache) >= schema_cache_values_max:
+            del _schema_cache[next(iter(_schema_cache))]
+        found = _schema_cache[key] = _made(may_emit, playbill, handles)
+    return found
+
+
+def _made(may_emit: tuple[str, ...], playbill: Playbill, handles: tuple[str, ...]) -> ReplySchema:
+    branches = [_branch(kind, playbill, handles) for kind in kinds_offered(may_emit)]
+    value: Json = {"anyOf": [*branches, _PASSING]}
+    return ReplySchema(value, compact_json(value))
+
+
+def _branch(kind: str, playbill: Playbill, handles: tuple[str, ...]) -> Json:
+    fields = {
+        name: _field_schema(sort, playbill, handles) for name, sort in fields_of(kind, playbill).items()
+    }
+    return {
+        "type": "object",
+        "properties": {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING, **fields},
+        "required": ["kind", "thought", *fields],
+        "additionalProperties": False,
+    }
+
+
+def _field_schema(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> Json:
+    words = words_allowed(sort, playbill, handles)
+    if words is not None:
+        return {"enum": list(words)}
+    return _SCHEMAS.get(sort, _STRING) if isinstance(sort, str) else _STRING

@@ -1,0 +1,244 @@
+"""The runs: each one's limits, what was spent of them, and whether its end has come; folded from the ledger.
+
+Always holds: a creature draws on the run it was born in, wherever its graph goes; so the sum of limits and the sum of
+spend are the same before and after any merge or split. Turns are counted along each graph's line: a merge keeps the
+longer count, a split gives both sides what was counted.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.payloads import SessionForked, TopologyChanged, payload_of
+from glasshouse.events.run_payloads import RunStarted
+from glasshouse.turns.governor import Governor, Spend, hour
+from glasshouse.turns.playbill import Playbill, playbill_of
+from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.state import World
+
+version: Final = 1
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+
+NOTED: Final = frozenset(
+    {kinds.RUN_STARTED, kinds.RUN_FINISHED, kinds.TURN_STARTED, kinds.TOPOLOGY_CHANGED, kinds.SESSION_FORKED}
+)
+"""The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
+or if they are what a run ends with."""
+
+
+class Purse(msgspec.Struct):
+    """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
+
+    limits: Governor
+    playbill: Playbill
+    rng_seed: int = 0
+    seed: str = ""
+    started_at: datetime | None = None
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    is_unpriced: bool = False
+    turns: int = 0
+    minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
+    """Money by minute of the clock, for the sliding hour; older minutes are dropped."""
+    ends_counted: int = 0
+    verdict: str | None = None
+    """The event in which a judge last named a winner."""
+    winner: str | None = None
+    why: str | None = None
+    truth: Json = msgspec.field(default_factory=dict)
+    """Everything that was dealt in this run: what referees know."""
+    cast: dict[str, str] = msgspec.field(default_factory=dict)
+    """The creatures it began with, and the handles they had then: what teams are written in."""
+    knowers: list[str] = msgspec.field(default_factory=list)
+    """The creatures that something was dealt to."""
+    finished: Json | None = None
+
+    def usd_since(self, now: datetime) -> float:
+        """Money spent within the hour before now."""
+        first = int((now - hour).timestamp() // 60)
+        return sum([usd for minute, usd in self.minutes_usd.items() if minute > first])
+
+    @property
+    def has_come_to_its_end(self) -> bool:
+        """Whether what the scenario ends with has happened."""
+        ends_when = self.playbill.ends_when
+        return ends_when.kind is not None and self.ends_counted >= ends_when.count
+
+
+class Clocks(msgspec.Struct):
+    """How one graph stands: turns of each run along its line, and calls of each run in its present turn."""
+
+    turns: dict[str, int] = msgspec.field(default_factory=dict)
+    calls: dict[str, int] = msgspec.field(default_factory=dict)
+    turn: int = 0
+
+
+class Runs(msgspec.Struct):
+    """Every run that has begun, and the clocks of every graph that they play in."""
+
+    purses: dict[str, Purse] = msgspec.field(default_factory=dict)
+    clocks: dict[str, Clocks] = msgspec.field(default_factory=dict)
+    endings: dict[str, None] = msgspec.field(default_factory=dict)
+    """Kinds that some run ends with."""
+    watched: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs that may be over: those whose end was counted, and those that have a referee."""
+
+    def concerns(self, event: Event) -> bool:
+        """Whether an event could move the runs at all."""
+        return (
+            event.caused_by is not None
+            or event.sealed is not None
+            or event.kind in NOTED
+            or event.kind in self.endings
+            or event.kind == kinds.JUDGE_VERDICT
+        )
+
+    def apply(self, world: World, event: Event) -> None:
+        """Move on by one event, which the world has already taken in."""
+        kind = event.kind
+        if kind == kinds.RUN_STARTED:
+            self._start(event)
+        elif kind == kinds.TURN_STARTED:
+            self._note_turn(world, event)
+        elif kind == kinds.TOPOLOGY_CHANGED:
+            self._note_merge(payload_of(event, TopologyChanged))
+        elif kind == kinds.SESSION_FORKED:
+            self._note_split(world, event)
+        purse = self.purses.get(event.run_id or "")
+        if purse is not None:
+            self._note_spend(purse, event)
+            _note_end(purse, event)
+            if purse.finished is not None:
+                self.watched.pop(event.run_id or "", None)
+            elif purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
+                self.watched[event.run_id or ""] = None
+
+    def _start(self, event: Event) -> None:
+        told = payload_of(event, RunStarted)
+        purse = Purse(
+            limits=msgspec.convert(told.limits, Governor),
+            playbill=playbill_of(told.scenario),
+            rng_seed=told.rng_seed,
+            seed=told.seed,
+            started_at=event.created_at,
+            cast={one["creature"]: one["handle"] for one in told.cast},
+        )
+        self.purses[event.run_id or ""] = purse
+        if purse.playbill.ends_when.kind is not None:
+            self.endings[purse.playbill.ends_when.kind] = None
+
+    def _note_turn(self, world: World, event: Event) -> None:
+        clocks = self.clocks.setdefault(event.graph_id, Clocks())
+        passed = event.turn - clocks.turn
+        clocks.turn = event.turn
+        clocks.calls = {}
+        graph = world.graphs.get(event.graph_id)
+        present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
+        for run_id in present:
+            purse = self.purses.get(run_id or "")
+            if purse is not None and purse.finished is None:
+                count = clocks.turns.get(run_id or "", 0) + passed
+                clocks.turns[run_id or ""] = count
+                purse.turns = max(purse.turns, count)
+
+    def _note_merge(self, told: TopologyChanged) -> None:
+        if told.kind != "merge":
+            if not told.new_graph_ids:
+                for graph_id in told.old_graph_ids:
+                    self.clocks.pop(graph_id, None)
+            return
+        parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in told.old_graph_ids]
+        whole = Clocks(turn=max(part.turn for part in parts))
+        for part in parts:
+            for run_id, turns in part.turns.items():
+                whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
+            for run_id, calls in part.calls.items():
+                whole.calls[run_id] = calls + whole.calls.get(run_id, 0)
+        self.clocks[told.new_graph_ids[0]] = whole
+
+    def _note_split(self, world: World, event: Event) -> None:
+        told = payload_of(event, SessionForked)
+        if told.how != "split" or event.graph_id in self.clocks:
+            return
+        parent = self.clocks.get(world.sessions[told.parents[0]].segment.graph_id)
+        if parent is not None:
+            self.clocks[event.graph_id] = Clocks(dict(parent.turns), dict(parent.calls), parent.turn)
+
+    def _note_spend(self, purse: Purse, event: Event) -> None:
+        """An act that asked no model counts as one call too: what is bounded is thinking, whoever does it."""
+        calls = () if event.model is None else event.model.get("calls", ())
+        reached = [call for call in calls if call.get("reached", True)]
+        count = 1 if event.model is None and _ends_an_act(event) else len(reached)
+        if count:
+            clocks = self.clocks.setdefault(event.graph_id, Clocks())
+            run_id = event.run_id or ""
+            clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
+            purse.calls += count
+        for call in reached:
+            usage: dict[str, Any] = call.get("usage") or {}
+            purse.tokens += usage.get("input", 0) + usage.get("output", 0)
+            usd = call.get("usd")
+            purse.is_unpriced = purse.is_unpriced or usd is None
+            if usd:
+                purse.usd += usd
+                _note_minute(purse, event.created_at, usd)
+
+    def spend(self, run_id: str, graph_id: str, now: datetime) -> Spend:
+        """What the governor needs to know before a call."""
+        purse = self.purses[run_id]
+        clocks = self.clocks.get(graph_id)
+        return Spend(
+            started_at=purse.started_at,
+            calls=purse.calls,
+            tokens=purse.tokens,
+            usd_in_last_hour=purse.usd_since(now) if purse.minutes_usd else 0.0,
+            calls_in_turn=0 if clocks is None else clocks.calls.get(run_id, 0),
+        )
+
+    def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
+        """Whether a run has used up its calls of this turn, and has the rest of it put off to the next."""
+        purse = self.purses.get(run_id or "")
+        if (
+            purse is None
+            or purse.playbill.on_turn_limit != "defer"
+            or purse.limits.max_calls_per_turn is None
+        ):
+            return False
+        clocks = self.clocks.get(graph_id)
+        return clocks is not None and clocks.calls.get(run_id or "", 0) >= purse.limits.max_calls_per_turn
+
+    def turns_of(self, run_id: str, graph_id: str) -> int:
+        """How many turns a run has played along the line of this graph."""
+        clocks = self.clocks.get(graph_id)
+        return 0 if clocks is None else clocks.turns.get(run_id, 0)
+
+
+def _ends_an_act(event: Event) -> bool:
+    return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
+
+
+def _note_minute(purse: Purse, at: datetime, usd: float) -> None:
+    minute = int(at.timestamp() // 60)
+    purse.minutes_usd[minute] = purse.minutes_usd.get(minute, 0.0) + usd
+    first = int((at - hour).timestamp() // 60)
+    for old in [kept for kept in purse.minutes_usd if kept <= first]:
+        del purse.minutes_usd[old]
+
+
+def _note_end(purse: Purse, event: Event) -> None:
+    if event.kind == purse.playbill.ends_when.kind:
+        purse.ends_counted += 1
+    if event.kind == kinds.JUDGE_VERDICT:
+        purse.verdict = event.id
+        purse.winner, purse.why = event.payload.get("winner"), event.payload.get("text")
+    if event.sealed is not None:
+        purse.truth = {**purse.truth, **event.sealed.get("facts", {})}
+        purse.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in purse.knowers]
+    if event.kind == kinds.RUN_FINISHED:
+        purse.finished = event.payload

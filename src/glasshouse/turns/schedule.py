@@ -1,0 +1,133 @@
+"""Whose turn it is: the next act of a graph's present turn, and the number of its next turn. Pure.
+
+Always holds: reactions come before ticks, in the order of their causes and then of the creatures' ages; ticks come in
+the order of the cast. Nothing but the ledger's folds is asked, so every way of driving a graph gives the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from glasshouse.events.event import Json, place_of
+from glasshouse.turns.agenda import Agenda, Owed
+from glasshouse.turns.playbill import Beat
+from glasshouse.turns.runs import Runs
+from glasshouse.world.state import CreatureState, GraphState, World
+
+
+class Due(msgspec.Struct, frozen=True):
+    """An act that is due now."""
+
+    creature: str
+    cause: str
+    is_tick: bool = False
+    is_together: bool = False
+    as_of: int | None = None
+
+
+def may_act(world: World, creature: CreatureState) -> bool:
+    """Whether a creature runs, and its run too."""
+    run = world.runs.get(creature.run_id or "")
+    return creature.is_running and (run is None or run.status == "playing")
+
+
+def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
+    """The next act of the present turn, if it has one left."""
+    if graph.turn == 0:
+        return None
+    found: tuple[int, int, int] | None = None
+    act: Due | None = None
+    for name in _fewer(graph.creatures, agenda.owed):
+        owed = _first_due(agenda.owed[name], graph.turn)
+        creature = world.creatures[name]
+        if owed is None or not may_act(world, creature) or runs.is_deferred(creature.run_id, graph.id):
+            continue
+        place = (owed.lamport, _ordinal(world, owed), creature.born)
+        if found is None or place < found:
+            found, act = place, Due(name, _cause(agenda.owed[name], owed))
+    return act or next(iter(ticks_left(world, agenda, graph, runs)), None)
+
+
+def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
+    """The ticks of the present turn that are still owed, in the order of the cast."""
+    names = [
+        name
+        for name in _fewer(graph.creatures, agenda.ticks)
+        if may_act(world, world.creatures[name])
+        and not runs.is_deferred(world.creatures[name].run_id, graph.id)
+    ]
+    names.sort(key=lambda name: world.creatures[name].born)
+    return [_tick(world, agenda.ticks[name], name) for name in names]
+
+
+def _tick(world: World, owed: Owed, name: str) -> Due:
+    is_together = world.facts_of(world.creatures[name]).is_together
+    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
+
+
+def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator[str]:
+    if len(members) <= len(owing):
+        return (name for name in members if name in owing)
+    return (name for name in owing if name in members)
+
+
+def _first_due(mailbox: dict[str, Owed], turn: int) -> Owed | None:
+    for owed in mailbox.values():
+        if owed.due <= turn:
+            return owed
+    return None
+
+
+def _cause(mailbox: dict[str, Owed], owed: Owed) -> str:
+    """What waited for a stopped creature is one act, and its newest part is what the act answers."""
+    if not owed.bundle:
+        return owed.cause
+    return [other.cause for other in mailbox.values() if other.bundle == owed.bundle][-1]
+
+
+def _ordinal(world: World, owed: Owed) -> int:
+    return world.sessions[place_of(owed.cause)[0]].segment.ordinal
+
+
+def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
+    """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
+    turns = [_next_tick(world, graph.turn, creature) for creature in _actors(world, graph)]
+    owing = [c for c in _actors(world, graph) if c.id in agenda.owed or c.id in agenda.ticks]
+    turns += [graph.turn + 1] * bool(owing)
+    turns += [graph.turn + beat.turn - played for beat, played, _ in beats_ahead(world, runs, graph)]
+    return min([turn for turn in turns if turn is not None], default=None)
+
+
+def _actors(world: World, graph: GraphState) -> list[CreatureState]:
+    creatures = [world.creatures[name] for name in graph.creatures]
+    return [creature for creature in creatures if may_act(world, creature)]
+
+
+def _next_tick(world: World, turn: int, creature: CreatureState) -> int | None:
+    every = world.facts_of(creature).tick_every
+    return (turn // every + 1) * every if every else None
+
+
+def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
+    """The beats that runs of this graph have before them, with the turns they have played and the run."""
+    run_ids = dict.fromkeys(creature.run_id or "" for creature in _actors(world, graph))
+    ahead: list[tuple[Beat, int, str]] = []
+    for run_id in run_ids:
+        purse = runs.purses.get(run_id)
+        for beat in purse.playbill.beats if purse is not None else ():
+            played = runs.turns_of(run_id, graph.id)
+            if beat.turn > played:
+                ahead.append((beat, played, run_id))
+    return ahead
+
+
+def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
+    """What the world shows when this turn begins."""
+    shown: list[tuple[str, Json]] = []
+    for beat, played, run_id in beats_ahead(world, runs, graph):
+        if graph.turn + beat.turn - played == turn:
+            payload = {"text": beat.text, "title": beat.title} if beat.title else {"text": beat.text}
+            shown.append((run_id, payload))
+    return tuple(shown)

@@ -1,0 +1,149 @@
+"""The tables: what was said lately on each channel, and without one in each graph; folded from the ledger.
+
+Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when a prompt
+is written. What a table
+holds is bounded: it is cut to its newest lines whenever it has grown to twice the bound.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.world.hearing import visible_to
+from glasshouse.world.state import CreatureState, World
+from glasshouse.world.topology import LISTEN
+
+version: Final = 1
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+
+heard_lines_max: Final = 256
+"""How many lines a creature can recall; a table is cut to this when it holds twice as many."""
+
+few_lines_max: Final = 24
+"""Up to so many lines are put into their places one by one; more are sorted in."""
+
+NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
+
+
+class Table(msgspec.Struct):
+    """The newest lines of one place, and how many were dropped before them."""
+
+    lines: list[Event] = msgspec.field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many lines were ever said here."""
+        return self.dropped + len(self.lines)
+
+
+class Tables(msgspec.Struct):
+    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
+
+    said: dict[str, Table] = msgspec.field(default_factory=dict)
+    missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """For channels that keep their past from newcomers: how many lines each listener was too late for."""
+    dealt: dict[str, Json] = msgspec.field(default_factory=dict)
+    """What each creature alone was told."""
+
+    def apply(self, world: World, event: Event) -> None:
+        """Move on by one event."""
+        if event.kind in NOT_LINES:
+            if event.kind == kinds.CHANNEL_JOINED:
+                self._note_joined(world, event)
+            return
+        if event.sealed is not None:
+            for owner in event.sealed.get("to", ()):
+                self.dealt[owner] = {**self.dealt.get(owner, {}), **event.sealed.get("facts", {})}
+        if event.private is not None or event.sealed is not None or event.model is not None:
+            event = replace(event, private=None, sealed=None, model=None)
+        place = event.actor if event.kind in kinds.INNER else event.channel_id or event.graph_id
+        table = self.said.get(place)
+        if table is None:
+            table = self.said[place] = Table()
+        lines = table.lines
+        lines.append(event)
+        if len(lines) >= 2 * heard_lines_max:
+            table.dropped += heard_lines_max
+            del lines[:heard_lines_max]
+
+    def _note_joined(self, world: World, event: Event) -> None:
+        channel_id = event.payload["channel_id"]
+        table = self.said.get(channel_id)
+        if table is not None and world.channels[channel_id].history == "since_joined":
+            late = self.missed.setdefault(channel_id, {})
+            if event.payload["direction"] == "listen":
+                late.setdefault(event.payload["creature"], table.total)
+
+    def heard_by(
+        self, world: World, creature: CreatureState, upto: int | None = None
+    ) -> tuple[list[Event], int]:
+        """The newest lines that a creature may see, oldest first, and how many on its channels came before them.
+
+        With `upto`, what was said after that time is left out.
+        """
+        lines: list[Event] = []
+        before, sources = 0, 0
+        for channel_id, ear in creature.ears.items():
+            table = self.said.get(channel_id)
+            if table is not None:
+                sources += 1
+                before += table.total - self.missed.get(channel_id, {}).get(creature.id, 0)
+                lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
+        if sources > 1:
+            lines.sort(key=lambda event: _moment(world, event))
+        for place in self._places_without_channel(world, creature):
+            table = self.said.get(place)
+            if table is not None:
+                _set_in(world, lines, _seen(creature, table, upto))
+        newest = lines[-heard_lines_max:]
+        on_channels = sum([event.channel_id is not None for event in newest])
+        return newest, max(0, before - on_channels)
+
+    def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
+        """A line by its id, looked for where this creature listens, the newest first."""
+        creature = world.creatures[creature_id]
+        for place in (*creature.ears, creature.graph_id):
+            table = self.said.get(place)
+            for line in reversed(table.lines) if table is not None else ():
+                if line.id == id_of_event:
+                    return line
+        return None
+
+    def _places_without_channel(self, world: World, creature: CreatureState) -> list[str]:
+        """Where else it may have heard or said something: graphs it was in, itself, channels it only sends on."""
+        edges = world.topology.channels_of.get(creature.id, {})
+        sends = [channel for channel in edges if channel not in creature.ears and not edges[channel] & LISTEN]
+        return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id, *sends]))
+
+
+def _all(table: Table, upto: int | None) -> list[Event]:
+    """A whole table up to a time, for those who hear everything that is said there."""
+    lines = table.lines[-heard_lines_max:]
+    while upto is not None and lines and lines[-1].lamport > upto:
+        lines.pop()
+    return lines
+
+
+def _seen(creature: CreatureState, table: Table, upto: int | None) -> list[Event]:
+    return [event for event in _all(table, upto) if visible_to(creature, event)]
+
+
+def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
+    """Put some more lines into their places among those already in order."""
+    if len(more) > few_lines_max:
+        lines += more
+        lines.sort(key=lambda event: _moment(world, event))
+        return
+    for event in more:
+        insort(lines, event, key=lambda line: _moment(world, line))
+
+
+def _moment(world: World, event: Event) -> tuple[int, int, str]:
+    return (event.lamport, world.sessions[event.session_id].segment.ordinal, event.id)

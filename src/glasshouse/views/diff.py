@@ -1,0 +1,135 @@
+"""`ViewDiff`: what one event changed on a stage, as a patch that rebuilds the stage anywhere.
+
+Always holds: the diffs of a stage, applied in order to an empty one, give an equal stage; a diff can go through JSON and
+back on its way. A line said twice is two lines: nothing is compared by its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events.event import Event
+from glasshouse.views.stage import (
+    Counters,
+    Member,
+    Note,
+    RunStatus,
+    StageProjection,
+    Touched,
+    stage_lines_max,
+)
+
+NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts")
+ROWS: Final[dict[str, type[Any]]] = {"cast": Member, "runs": RunStatus}
+SCENE: Final = ("current_scene", "scene_title")
+_COUNTERS: Final = Counters.__struct_fields__
+
+
+class Patch(msgspec.Struct, frozen=True):
+    """One step: set a field, append a line (the oldest goes where there is no room), or drop a row."""
+
+    op: Literal["set", "append", "drop"]
+    path: tuple[str, ...]
+    value: Any = None
+
+
+class ViewDiff(msgspec.Struct, frozen=True):
+    """Everything that changed, in order. Two diffs in a row add up to one."""
+
+    patch: tuple[Patch, ...] = ()
+
+    @property
+    def scene_changed(self) -> bool:
+        """Whether the scene shows something else now."""
+        return any(step.path[0] in SCENE for step in self.patch)
+
+    @property
+    def new_agent_notes(self) -> tuple[Note, ...]:
+        """Lines of the cast."""
+        return self._notes("agent_notes")
+
+    @property
+    def new_judge_notes(self) -> tuple[Note, ...]:
+        """Verdicts, and what judges said."""
+        return self._notes("judge_notes")
+
+    @property
+    def new_user_artifacts(self) -> tuple[Note, ...]:
+        """What visitors threw in."""
+        return self._notes("user_artifacts")
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything on stage changed. Counters that tick on are not worth drawing anew."""
+        return any(step.path[0] != "counters" for step in self.patch)
+
+    def __add__(self, later: ViewDiff) -> ViewDiff:
+        return ViewDiff(self.patch + later.patch)
+
+    def _notes(self, name: str) -> tuple[Note, ...]:
+        return tuple(_as(Note, step.value) for step in self.patch if step.path[0] == name)
+
+
+UNCHANGED: Final = ViewDiff()
+
+
+def diff_of(stage: StageProjection, touched: Touched, before: Counters) -> ViewDiff:
+    """What changed on a stage, given the parts that its last event touched and its counters before."""
+    steps = [_step(stage, path) for path in touched]
+    now = stage.counters
+    for name in _COUNTERS:
+        count = getattr(now, name)
+        if count != getattr(before, name):
+            steps.append(Patch("set", ("counters", name), count))
+    return ViewDiff(tuple(steps)) if steps else UNCHANGED
+
+
+def applied(stage: StageProjection, event: Event) -> ViewDiff:
+    """Apply an event to a stage and tell what changed."""
+    before = replace(stage.counters)
+    return diff_of(stage, stage.apply(event), before)
+
+
+def _step(stage: StageProjection, path: tuple[str, ...]) -> Patch:
+    part = getattr(stage, path[0])
+    if path[0] in ROWS:
+        row = part.get(path[1])
+        return Patch("drop", path) if row is None else Patch("set", path, row)
+    if path[0] in NOTES:
+        return Patch("append", path, part[-1])
+    return Patch("set", path, part)
+
+
+def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
+    """Change a stage by a diff."""
+    for step in diff.patch:
+        name = step.path[0]
+        if name in NOTES:
+            notes: list[Note] = getattr(stage, name)
+            notes.append(_as(Note, step.value))
+            del notes[:-stage_lines_max]
+        elif name in ROWS and step.op == "drop":
+            getattr(stage, name).pop(step.path[1], None)
+        elif name in ROWS:
+            getattr(stage, name)[step.path[1]] = _as(ROWS[name], step.value)
+        elif name == "counters":
+            setattr(stage.counters, step.path[1], step.value)
+        else:
+            setattr(stage, name, step.value)
+
+
+def patched(stage: StageProjection, diffs: Iterable[ViewDiff]) -> StageProjection:
+    """A stage after some diffs; the one given stays as it is."""
+    after = stage.copy()
+    for diff in diffs:
+        apply_diff(after, diff)
+    return after
+
+
+def _as(kind: type[Any], value: Any) -> Any:
+    """The value as its type: it is one already, or it came through JSON."""
+    return value if isinstance(value, kind) else msgspec.convert(value, kind)

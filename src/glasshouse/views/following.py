@@ -1,0 +1,91 @@
+"""`Following`: which graph a creature is in, and who is there with it, kept from the events that tell of moves.
+
+Always holds: births, removals and `session.attached` are all that moves anybody from one graph to another; so whoever has
+read every event up to now knows where everybody is. A reader who begins in the middle knows it from the creature's next
+act or move on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.views.stage import Path, StageProjection, Touched
+
+OF_THE_CAST: Final = frozenset(
+    {
+        kinds.CREATURE_STARTED,
+        kinds.CREATURE_STOPPED,
+        kinds.CREATURE_RENAMED,
+        kinds.CREATURE_SESSION_ATTACHED,
+        kinds.RUN_STARTED,
+    }
+)
+"""Kinds that may change who is in a graph, or what is known of them."""
+
+
+class Following:
+    """Follows one creature. Its stage's cast is always who is in that creature's graph."""
+
+    def __init__(self, creature_id: str) -> None:
+        self._creature_id = creature_id
+        self._everybody = StageProjection()
+        self._graph_of: dict[str, str] = {}
+        self._members: dict[str, dict[str, None]] = {}
+
+    @property
+    def graph_id(self) -> str | None:
+        """The graph that the creature is in; none before its birth and after it was removed."""
+        return self._graph_of.get(self._creature_id)
+
+    def sees(self, event: Event) -> bool:
+        """Take note of an event, and tell whether it happened in the creature's graph, or took somebody out of it."""
+        before = self.graph_id
+        left = self._take_note(event)
+        here = (before, self.graph_id)
+        if event.kind == kinds.TOPOLOGY_CHANGED:
+            return any(graph_id in here for graph_id in event.payload.get("old_graph_ids", ()))
+        return event.graph_id in here or (before is not None and before in left)
+
+    def cast_brought_to(self, stage: StageProjection) -> Touched:
+        """Make a stage's cast those who are in the graph; tell who came and went."""
+        here = self._members.get(self.graph_id or "", {})
+        gone = [name for name in stage.cast if name not in here]
+        for name in gone:
+            del stage.cast[name]
+        touched: list[Path] = [("cast", name) for name in gone]
+        for name in here:
+            member = self._everybody.cast.get(name)
+            if member is not None and stage.cast.get(name) != member:
+                stage.cast[name] = member
+                touched.append(("cast", name))
+        return tuple(touched)
+
+    def _take_note(self, event: Event) -> list[str | None]:
+        """Move everybody whom an event moves; give the graphs they left."""
+        kind, payload = event.kind, event.payload
+        left: list[str | None] = []
+        if kind == kinds.CREATURE_STARTED:
+            left.append(self._move(payload["creature"], event.graph_id))
+        elif kind == kinds.CREATURE_STOPPED and payload.get("reason") == "removed":
+            left.append(self._move(payload["creature"], None))
+        elif kind == kinds.CREATURE_SESSION_ATTACHED:
+            left += [self._move(name, event.graph_id) for name in payload["creatures"]]
+        elif event.actor == self._creature_id and self.graph_id is None:
+            self._move(event.actor, event.graph_id)
+        if kind in OF_THE_CAST:
+            self._everybody.apply(event)
+        return left
+
+    def _move(self, creature_id: str, graph_id: str | None) -> str | None:
+        old = self._graph_of.pop(creature_id, None)
+        if old is not None:
+            members = self._members[old]
+            del members[creature_id]
+            if not members:
+                del self._members[old]
+        if graph_id is not None:
+            self._graph_of[creature_id] = graph_id
+            self._members.setdefault(graph_id, {})[creature_id] = None
+        return old

@@ -1,0 +1,373 @@
+"""`StageProjection`: what is on stage, folded from events: scene, lines, verdicts, disturbances, cast, counters.
+
+Always holds: folding costs the same for every event, however many came before; two stages folded from the same events
+are equal, whether in one go or one by one; nothing here asks a model or looks at a clock. What a role may not read is
+taken off the events before they get here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
+
+stage_lines_max = 200
+stage_runs_max = 64
+
+Path: TypeAlias = tuple[str, ...]
+Touched: TypeAlias = tuple[Path, ...]
+"""The parts of a stage that an event changed, counters aside."""
+
+
+class Note(msgspec.Struct, frozen=True, gc=False):
+    """One line: who said what, where and when. `private` is there for whoever may read it."""
+
+    id: str
+    actor: str
+    handle: str
+    kind: str
+    text: str
+    fields: Json
+    channel: str | None
+    turn: int
+    private: Json | None = None
+
+
+class Member(msgspec.Struct, frozen=True, gc=False):
+    """A creature of the cast as the stage knows it."""
+
+    handle: str
+    role: str = "worker"
+    is_running: bool = True
+    profile: str = ""
+
+
+class RunStatus(msgspec.Struct, frozen=True, gc=False):
+    """How far a run is, and, once it is finished, how it went and what it took."""
+
+    state: Literal["playing", "paused", "finished"] = "playing"
+    title: str = ""
+    goal: str = ""
+    seed: str = ""
+    budget: Json = {}
+    """The limits it was started with, by name."""
+    reason: str | None = None
+    axis: str | None = None
+    winner: str | None = None
+    why: str | None = None
+    turns: int | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+
+
+class Counters(msgspec.Struct):
+    """How often things happened. Calls and tokens are counted from what models were asked, so by directors only."""
+
+    events: int = 0
+    turns: int = 0
+    lines: int = 0
+    calls: int = 0
+    tokens: int = 0
+    failures: int = 0
+    passes: int = 0
+
+
+class StageProjection(msgspec.Struct):
+    """The stage after some events. With a `run_id`, of that run and of what shapes the world, nothing else."""
+
+    version: ClassVar[int] = 1
+
+    run_id: str | None = None
+    current_scene: str = ""
+    scene_title: str = ""
+    turn: int = 0
+    agent_notes: list[Note] = []
+    judge_notes: list[Note] = []
+    user_artifacts: list[Note] = []
+    cast: dict[str, Member] = {}
+    runs: dict[str, RunStatus] = {}
+    counters: Counters = msgspec.field(default_factory=Counters)
+
+    def apply(self, event: Event) -> Touched:
+        """Take the next event in; tell which parts it changed."""
+        if self.run_id is not None and not concerns(event, self.run_id):
+            return NOTHING
+        counters = self.counters
+        counters.events += 1
+        if event.model is not None:
+            _count_calls(counters, event.model)
+        fold = FOLDS.get(event.kind)
+        return _say(self, event) if fold is None else fold(self, event)
+
+    @property
+    def run(self) -> RunStatus | None:
+        """The run that began last."""
+        return self.runs[next(reversed(self.runs))] if self.runs else None
+
+    @property
+    def budget(self) -> Json:
+        """The limits of that run."""
+        return self.run.budget if self.run else {}
+
+    def copy(self) -> StageProjection:
+        """A stage that goes its own way from here; the lines themselves are shared, for they never change."""
+        return StageProjection(
+            run_id=self.run_id,
+            current_scene=self.current_scene,
+            scene_title=self.scene_title,
+            turn=self.turn,
+            agent_notes=self.agent_notes.copy(),
+            judge_notes=self.judge_notes.copy(),
+            user_artifacts=self.user_artifacts.copy(),
+            cast=self.cast.copy(),
+            runs=self.runs.copy(),
+            counters=replace(self.counters),
+        )
+
+
+def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StageProjection:
+    """The stage after these events, with zero model calls."""
+    stage = StageProjection(run_id=run_id)
+    apply = stage.apply
+    for event in events:
+        apply(event)
+    return stage
+
+
+def concerns(event: Event, run_id: str) -> bool:
+    """Whether an event belongs on the stage of a run: said in it, or shaping the world without being of another."""
+    if event.run_id is not None:
+        return event.run_id == run_id
+    return event.kind != kinds.CREATURE_STARTED or event.payload.get("run_id") in (None, run_id)
+
+
+NOTHING: Touched = ()
+_SCENE: Touched = (("current_scene",),)
+_TITLE: Touched = (("scene_title",),)
+_TURN: Touched = (("turn",),)
+_AGENT_NOTE: Touched = (("agent_notes",),)
+_JUDGE_NOTE: Touched = (("judge_notes",),)
+_USER_NOTE: Touched = (("user_artifacts",),)
+
+
+def _say(stage: StageProjection, event: Event) -> Touched:
+    """A line of the cast, of a kind that only its world knows, or that the core has no special place for."""
+    actor = event.actor
+    if actor in RESERVED_ACTORS:
+        return NOTHING
+    stage.counters.lines += 1
+    member = stage.cast.get(actor)
+    if member is None:
+        _keep(stage.agent_notes, _note(event, actor))
+        return _AGENT_NOTE
+    if member.role == "judge":
+        _keep(stage.judge_notes, _note(event, member.handle))
+        return _JUDGE_NOTE
+    _keep(stage.agent_notes, _note(event, member.handle))
+    return _AGENT_NOTE
+
+
+def _think(stage: StageProjection, event: Event) -> Touched:
+    """A thought is a line to those who may read it; to all others it is empty and was never there."""
+    return _say(stage, event) if event.payload else NOTHING
+
+
+def _judge(stage: StageProjection, event: Event) -> Touched:
+    stage.counters.lines += 1
+    _keep(stage.judge_notes, _note(event, _handle(stage, event.actor)))
+    return _JUDGE_NOTE
+
+
+def _disturb(stage: StageProjection, event: Event) -> Touched:
+    _keep(stage.user_artifacts, _note(event, _handle(stage, event.actor)))
+    return _USER_NOTE
+
+
+def _observe(stage: StageProjection, event: Event) -> Touched:
+    """The scene is what was shown last; a movement keeps its title until the next one brings its own."""
+    text = _words(event.payload.get("text"))
+    title = _words(event.payload.get("title")) or stage.scene_title
+    touched = (_SCENE if text != stage.current_scene else NOTHING) + (
+        _TITLE if title != stage.scene_title else NOTHING
+    )
+    stage.current_scene, stage.scene_title = text, title
+    return touched
+
+
+def _begin_turn(stage: StageProjection, event: Event) -> Touched:
+    stage.counters.turns += 1
+    stage.turn = event.turn
+    return _TURN
+
+
+def _pass(stage: StageProjection, _event: Event) -> Touched:
+    stage.counters.passes += 1
+    return NOTHING
+
+
+def _fail(stage: StageProjection, _event: Event) -> Touched:
+    stage.counters.failures += 1
+    return NOTHING
+
+
+def _count_only(_stage: StageProjection, _event: Event) -> Touched:
+    return NOTHING
+
+
+def _start_creature(stage: StageProjection, event: Event) -> Touched:
+    payload = event.payload
+    creature, handle = str(payload.get("creature")), str(payload.get("handle"))
+    manifest, known = payload.get("manifest"), stage.cast.get(creature)
+    if manifest is not None or known is None:
+        told = manifest or {}
+        role, profile = _words(told.get("role")) or "worker", _words(told.get("model_profile")) or "fast"
+        stage.cast[creature] = Member(handle, role=role, profile=profile)
+    else:
+        stage.cast[creature] = replace(known, handle=handle, is_running=True)
+    return (("cast", creature),)
+
+
+def _stop_creature(stage: StageProjection, event: Event) -> Touched:
+    creature = str(event.payload.get("creature"))
+    known = stage.cast.get(creature)
+    if known is None:
+        return NOTHING
+    if event.payload.get("reason") == "removed":
+        del stage.cast[creature]
+    else:
+        stage.cast[creature] = replace(known, is_running=False)
+    return (("cast", creature),)
+
+
+def _rename_creature(stage: StageProjection, event: Event) -> Touched:
+    creature = str(event.payload.get("creature"))
+    known = stage.cast.get(creature)
+    if known is None:
+        return NOTHING
+    stage.cast[creature] = replace(known, handle=str(event.payload.get("handle")))
+    return (("cast", creature),)
+
+
+def _start_run(stage: StageProjection, event: Event) -> Touched:
+    if event.actor not in RESERVED_ACTORS:
+        return NOTHING
+    payload, name = event.payload, event.run_id or ""
+    scenario = _object(payload.get("scenario"))
+    stage.runs[name] = RunStatus(
+        title=_words(scenario.get("title")) or _words(scenario.get("name")),
+        goal=_words(payload.get("goal")),
+        seed=_words(payload.get("seed")),
+        budget=_object(payload.get("limits")),
+    )
+    touched: list[Path] = [("runs", name)]
+    if len(stage.runs) > stage_runs_max:
+        oldest = next(iter(stage.runs))
+        del stage.runs[oldest]
+        touched.append(("runs", oldest))
+    for creature, told in _object(payload.get("cast")).items():
+        known, profile = stage.cast.get(creature), _words(_object(told).get("profile"))
+        if known is not None and profile:
+            stage.cast[creature] = replace(known, profile=profile)
+            touched.append(("cast", creature))
+    return tuple(touched)
+
+
+def _pause_run(stage: StageProjection, event: Event) -> Touched:
+    return _change_run(stage, event, state="paused", reason=_some_words(event.payload.get("reason")))
+
+
+def _continue_run(stage: StageProjection, event: Event) -> Touched:
+    return _change_run(stage, event, state="playing", reason=None)
+
+
+def _finish_run(stage: StageProjection, event: Event) -> Touched:
+    told = event.payload
+    words = {field: _some_words(told.get(field)) for field in ("reason", "axis", "winner", "why")}
+    counts = {field: _number(told.get(field)) for field in ("turns", "calls", "tokens", "usd")}
+    return _change_run(stage, event, state="finished", **words, **counts)
+
+
+def _change_run(stage: StageProjection, event: Event, **changes: Any) -> Touched:
+    name = event.run_id or ""
+    known = stage.runs.get(name)
+    if known is None or event.actor not in RESERVED_ACTORS:
+        return NOTHING
+    stage.runs[name] = replace(known, **changes)
+    return (("runs", name),)
+
+
+def _note(event: Event, handle: str) -> Note:
+    payload = event.payload
+    text = payload.get("text")
+    if type(text) is not str:
+        text, fields = "", payload.copy()
+    elif len(payload) == 1:
+        fields = {}
+    else:
+        fields = payload.copy()
+        del fields["text"]
+    return Note(
+        event.id, event.actor, handle, event.kind, text, fields, event.channel, event.turn, event.private
+    )
+
+
+def _keep(notes: list[Note], note: Note) -> None:
+    notes.append(note)
+    if len(notes) > stage_lines_max:
+        del notes[0]
+
+
+def _handle(stage: StageProjection, actor: str) -> str:
+    member = stage.cast.get(actor)
+    if member is not None:
+        return member.handle
+    return "world" if actor == CONDUCTOR else actor
+
+
+def _count_calls(counters: Counters, model: Json) -> None:
+    for call in model.get("calls") or ():
+        if call.get("reached", True):
+            counters.calls += 1
+            usage = call.get("usage") or {}
+            counters.tokens += (usage.get("input") or 0) + (usage.get("output") or 0)
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _some_words(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, int | float) else None
+
+
+FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
+    **dict.fromkeys((*sorted(kinds.ENGINE), *sorted(kinds.WITHOUT_WORDS)), _count_only),
+    **dict.fromkeys(sorted(kinds.INNER), _think),
+    kinds.WORLD_OBSERVED: _observe,
+    kinds.JUDGE_VERDICT: _judge,
+    kinds.USER_INJECTED: _disturb,
+    kinds.TURN_STARTED: _begin_turn,
+    kinds.AGENT_PASSED: _pass,
+    kinds.AGENT_FAILED: _fail,
+    kinds.CREATURE_STARTED: _start_creature,
+    kinds.CREATURE_STOPPED: _stop_creature,
+    kinds.CREATURE_RENAMED: _rename_creature,
+    kinds.RUN_STARTED: _start_run,
+    kinds.RUN_PAUSED: _pause_run,
+    kinds.RUN_CONTINUED: _continue_run,
+    kinds.RUN_FINISHED: _finish_run,
+}

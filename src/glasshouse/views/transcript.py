@@ -1,0 +1,119 @@
+"""The transcript: events as lines that people read, each with who said it and what.
+
+Always holds: a line carries the handle its speaker had when it was said; what a role may not read was taken off the
+events before. Kinds without words are left out, save those that say why somebody was silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Final, Literal
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, Event, Json
+from glasshouse.views.stage import Note, StageProjection
+
+Voice = Literal["cast", "judge", "visitor", "world", "silence"]
+
+_VOICES: Final[dict[str, Voice]] = {
+    "agent_notes": "cast",
+    "judge_notes": "judge",
+    "user_artifacts": "visitor",
+}
+
+
+class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
+    """One line. `fields` are what a kind carries besides its text; `thought` and `mood` are empty where hidden."""
+
+    id: str
+    turn: int
+    voice: Voice
+    who: str
+    kind: str
+    text: str
+    fields: Json = {}
+    channel: str | None = None
+    thought: str = ""
+    mood: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The line as one piece of text."""
+        return f"{self.who}: {self.text}" if self.voice != "silence" else f"({self.who}: {self.text})"
+
+
+class Transcript:
+    """A transcript in the making: apply events, get lines."""
+
+    version: ClassVar[int] = 1
+
+    def __init__(self, run_id: str | None = None) -> None:
+        self._stage = StageProjection(run_id=run_id)
+
+    def apply(self, event: Event) -> TranscriptLine | None:
+        """Take the next event in; give its line, if it is one."""
+        stage = self._stage
+        before = stage.counters.events
+        touched = stage.apply(event)
+        if stage.counters.events == before:
+            return None
+        if touched and touched[0][0] in _VOICES:
+            name = touched[0][0]
+            return _spoken(getattr(stage, name)[-1], _VOICES[name])
+        if event.kind == kinds.WORLD_OBSERVED:
+            return _said(event, self._handle(event.actor), "world", "text")
+        if event.kind in kinds.WITHOUT_A_LINE:
+            return _said(event, self._handle(event.actor), "silence", "reason")
+        return None
+
+    def _handle(self, actor: str) -> str:
+        member = self._stage.cast.get(actor)
+        if member is not None:
+            return member.handle
+        return "world" if actor == CONDUCTOR else actor
+
+
+def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterator[TranscriptLine]:
+    """The lines of these events, in their order."""
+    transcript = Transcript(run_id)
+    for event in events:
+        line = transcript.apply(event)
+        if line is not None:
+            yield line
+
+
+def _spoken(note: Note, voice: Voice) -> TranscriptLine:
+    private = note.private or {}
+    return TranscriptLine(
+        id=note.id,
+        turn=note.turn,
+        voice=voice,
+        who=note.handle,
+        kind=note.kind,
+        text=note.text,
+        fields=note.fields,
+        channel=note.channel,
+        thought=_words(private.get("thought")),
+        mood=_words(private.get("mood")),
+    )
+
+
+def _said(event: Event, who: str, voice: Voice, text_field: str) -> TranscriptLine:
+    text = event.payload.get(text_field)
+    fields = {name: value for name, value in event.payload.items() if name != text_field}
+    return TranscriptLine(
+        id=event.id,
+        turn=event.turn,
+        voice=voice,
+        who=who,
+        kind=event.kind,
+        text=_words(text),
+        fields=fields,
+        channel=event.channel,
+    )
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else ""

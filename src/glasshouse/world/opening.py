@@ -1,0 +1,220 @@
+"""Opening a scenario: one batch that holds a root segment with `run.started` and, grown from it, one session for each
+graph that the cast forms.
+
+Always holds: graphs are derived here as everywhere: whoever a path of channels joins begins in one graph, whatever
+troupe it was written under. One opening is one change, told once, in the root, which every graph's history holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.payloads import (
+    ChannelOpened,
+    CreatureStarted,
+    SessionForked,
+    WireAdded,
+    builtins_of,
+)
+from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.intents import BeginRun, ChannelPlan, Member, OpenRun, Troupe
+from glasshouse.world.names import (
+    channel_id_for,
+    check_channel_name,
+    check_handle,
+    check_name,
+    free_session_id,
+    graph_id_for,
+    session_id_for,
+    the_graph,
+    wire_id_for,
+)
+from glasshouse.world.shaping import attached, change_of, joined, topology_changed
+from glasshouse.world.state import Parent, Segment, World
+
+cast_max = 10_000
+
+
+class Ensemble(msgspec.Struct):
+    """The members and channels that will be one graph, by their ids and all."""
+
+    members: list[Member]
+    channels: list[ChannelPlan]
+
+
+def run_opened(world: World, intent: OpenRun) -> Decision:
+    """Everything a scenario begins with, as one batch."""
+    _check(world, intent)
+    creature_ids = _creature_ids(world, intent)
+    root_id = free_session_id(world, "root", (), world.roots)
+    ensembles = [(n, part) for n, troupe in enumerate(intent.troupes) for part in ensembles_of(troupe)]
+    sessions = [session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
+    graph_ids = [graph_id_for(name) for name in sessions]
+    change = change_of("nothing", (), graph_ids, creature_ids.values())
+    started = Fact(kinds.RUN_STARTED, _self_described(intent, creature_ids), CONDUCTOR, run_id=intent.run_id)
+    root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
+    writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
+    for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
+        opens = Segment(
+            id=session_id,
+            graph_id=graph_id_for(session_id),
+            origin="fork",
+            ordinal=world.sessions_begun + number,
+            base=2,
+            parents=(Parent(root_id, 2),),
+            at=f"{root_id}.2",
+        )
+        ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
+        facts = tuple(_ensemble_facts(intent, part, ids, opens))
+        writes.append(Write(session_id, opens.graph_id, facts, opens))
+    return Decision(tuple(writes), change, intent.run_id)
+
+
+def _check(world: World, intent: OpenRun) -> None:
+    if intent.run_id in world.runs:
+        raise Refused(f"There is a run {intent.run_id} already.", "Leave run_id out, and get a fresh one.")
+    members = [member for troupe in intent.troupes for member in troupe.members]
+    if not members:
+        raise Refused("The scenario has no cast.", "Give it at least one creature.")
+    if len(members) > cast_max:
+        raise Refused(
+            f"The cast has {len(members):,} creatures.", f"At most {cast_max:,} can be opened at once."
+        )
+    for member in members:
+        check_name("creature name", member.name)
+        check_handle(member.handle)
+    for channel in (channel for troupe in intent.troupes for channel in troupe.channels):
+        check_channel_name(channel.name)
+
+
+def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
+    """Ids by troupe and handle: the cast name if it is free in the terrarium, else with the next number."""
+    given: dict[str, int] = {}
+    ids: dict[tuple[int, str], str] = {}
+    for number, troupe in enumerate(intent.troupes):
+        for member in troupe.members:
+            taken = given.get(member.name, world.numbers_given.get(member.name, 0))
+            ids[number, member.handle] = f"{member.name}~{taken + 1}" if taken else member.name
+            given[member.name] = taken + 1
+    return ids
+
+
+def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -> Json:
+    cast: list[Json] = [
+        {
+            "creature": creature_ids[number, member.handle],
+            "handle": member.handle,
+            "cast_key": member.name,
+            "profile": member.manifest.get("model_profile", "fast"),
+            "model": member.model,
+        }
+        for number, troupe in enumerate(intent.troupes)
+        for member in troupe.members
+    ]
+    return builtins_of(msgspec.structs.replace(intent.started, cast=cast))
+
+
+def ensembles_of(troupe: Troupe) -> list[Ensemble]:
+    """The graphs that a troupe's channels make of it, in the order of its cast. Channels nobody is on go with the first."""
+    group_of: dict[str, int] = {}
+    groups: dict[int, list[Member]] = {}
+    for number, member in enumerate(troupe.members):
+        groups[number] = [member]
+        for channel in dict.fromkeys((*member.listens, *member.sends)):
+            other = group_of.get(channel, number)
+            if other != number:
+                groups[number] = [*groups.pop(other), *groups[number]]
+                group_of = {name: number if group == other else group for name, group in group_of.items()}
+            group_of[channel] = number
+    order = {member.handle: place for place, member in enumerate(troupe.members)}
+    parts = [Ensemble(sorted(members, key=lambda m: order[m.handle]), []) for members in groups.values()]
+    parts.sort(key=lambda part: order[part.members[0].handle])
+    for plan in troupe.channels:
+        home = next((part for part in parts if _is_on(part, plan.name)), parts[0])
+        home.channels.append(plan)
+    return parts
+
+
+def _is_on(part: Ensemble, channel: str) -> bool:
+    return any(channel in member.listens or channel in member.sends for member in part.members)
+
+
+def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment) -> Iterator[Fact]:
+    parent = opens.parents[0].session_id
+    yield engine_fact(kinds.SESSION_FORKED, SessionForked(opens.id, [parent], "fork", opens.at or ""))
+    for member in part.members:
+        yield _born(intent, member, ids[member.handle])
+    attachments = list(attached(opens.id, list(ids.values())))
+    yield from attachments
+    seq = 1 + len(part.members) + len(attachments)
+    channel_ids: dict[str, str] = {}
+    for channel in part.channels:
+        seq += 1
+        channel_ids[channel.name] = channel_id_for(opens.id, seq)
+        payload = ChannelOpened(channel_ids[channel.name], channel.name, channel.description, channel.history)
+        yield engine_fact(kinds.CHANNEL_OPENED, payload)
+    for member in part.members:
+        yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]
+        yield from [joined(ids[member.handle], channel_ids[name], "send") for name in member.sends]
+    for member in part.members:
+        yield from _wires(member, ids)
+    yield from _shown_first(intent, part, ids)
+
+
+def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
+    return engine_fact(
+        kinds.CREATURE_STARTED,
+        CreatureStarted(
+            creature=creature_id,
+            handle=member.handle,
+            cast_key=member.name,
+            manifest_digest=member.manifest_digest,
+            is_privileged=member.is_privileged,
+            run_id=intent.run_id,
+            manifest=member.manifest,
+        ),
+    )
+
+
+def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
+    for wire in member.wires:
+        if wire.to not in ids:
+            raise Refused(
+                f"{member.handle} is wired to {wire.to}, which no channel joins it with.",
+                "Put both on one channel: a wire never joins graphs.",
+            )
+        source, target = ids[member.handle], ids[wire.to]
+        added = WireAdded(
+            wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when
+        )
+        yield engine_fact(kinds.OUTPUT_WIRE_ADDED, added)
+
+
+def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterator[Fact]:
+    """What was dealt, each to its owner alone, and then the opening, for everybody."""
+    for member in part.members:
+        if member.dealt:
+            yield Fact(
+                kinds.WORLD_OBSERVED,
+                {"text": f"Something is dealt to {member.handle}, face down."},
+                CONDUCTOR,
+                sealed={"to": [ids[member.handle]], "facts": member.dealt},
+                run_id=intent.run_id,
+            )
+    if intent.opening:
+        yield Fact(kinds.WORLD_OBSERVED, {"text": intent.opening}, CONDUCTOR, run_id=intent.run_id)
+
+
+def run_begun(world: World, intent: BeginRun) -> Decision:
+    """A run without a scenario begins, in the graph where it is first driven."""
+    graph = the_graph(world, intent.graph_id)
+    run = world.runs.get(intent.run_id)
+    if run is not None and run.is_begun:
+        return Decision(subject=intent.run_id)
+    started = Fact(kinds.RUN_STARTED, builtins_of(intent.started), CONDUCTOR, run_id=intent.run_id)
+    return Decision((Write(graph.session_id, graph.id, (started,)),), subject=intent.run_id)

@@ -1,0 +1,298 @@
+"""Cross checks: each is shown a world it complains about; the sample world has none of it."""
+
+from pathlib import Path
+
+import pytest
+
+from glasshouse.errors import BadWorld
+from glasshouse.manifests.checking import CHECKS, complaints_about
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest, Schedule
+from glasshouse.manifests.rehearsal import Rehearsal
+from glasshouse.manifests.scenario import Scenario
+from tests.rules.manifests.sample_worlds import SCENARIO, changed, told, world_at
+
+NAMES = {
+    "a cast without a file": (
+        changed("  - wick\n", "  - wcik\n"),
+        "scenario.yaml:9:5: cast: no creature is called 'wcik'. Did you mean 'wick'?",
+    ),
+    "a spawnable without a file": (
+        changed("[beetle]", "[betle]"),
+        "scenario.yaml:19:13: spawnable: no creature is called 'betle'. Did you mean 'beetle'?",
+    ),
+    "a root that is nobody": (
+        changed("language: en", "root: oul"),
+        "scenario.yaml:38:7: root: no creature is called 'oul'. Did you mean 'owl'?",
+    ),
+    "a handle given twice": (
+        changed("handle: grey-moth", "handle: wick"),
+        "scenario.yaml:10:5: cast: 'wick' is there twice. Give one another handle: {use: moth, handle: ...}.",
+    ),
+    "a channel that is not open": (
+        changed("send: [roof]", "send: [rof]"),
+        "scenario.yaml:15:14: cast.channels.send: no channel is called 'rof'. Did you mean 'roof'?",
+    ),
+    "a wire to nobody": (
+        changed("wires: [wick]", "wires: [wik]"),
+        "scenario.yaml:10:44: cast.wires: no creature of this cast is called 'wik'. Did you mean 'wick'?",
+    ),
+    "a wire to itself": (
+        changed("wires: [wick]", "wires: [{to: grey-moth}]"),
+        "scenario.yaml:10:44: cast.wires: 'grey-moth' is wired to itself. Name another.",
+    ),
+    "a team member that is nobody": (
+        changed("dark: [grey-moth]", "dark: [gray-moth]"),
+        (
+            "scenario.yaml:32:12: competition.teams.dark: no creature of the cast is called 'gray-moth'."
+            " Did you mean 'grey-moth'?"
+        ),
+    ),
+    "a contestant that is nobody": (
+        changed("  referee: names_the_word", "  referee: names_the_word\n  contestants: [owll]"),
+        (
+            "scenario.yaml:34:17: competition.contestants: no creature of the cast is called 'owll'."
+            " Did you mean 'owl'?"
+        ),
+    ),
+    "a deal to nobody": (
+        changed("to: wick", "to: moth"),
+        "scenario.yaml:25:14: deal.word.to: no creature of the cast is called 'moth'. Did you mean 'grey-moth'?",
+    ),
+    "a protected nobody": (
+        changed("protected: [owl]", "protected: [howl]"),
+        "scenario.yaml:27:41: policy.protected: no creature of the cast is called 'howl'. Did you mean 'owl'?",
+    ),
+    "a cast too large for its policy": (
+        changed("population_max: 6", "population_max: 2"),
+        "scenario.yaml:27:26: policy.population_max: the cast alone has 3 creatures. Write 3 or more.",
+    ),
+}
+
+PLAYS = {
+    "versus with one team": (
+        changed("    dark: [grey-moth]\n", ""),
+        (
+            "scenario.yaml:29:9: competition.kind: 'versus' needs two teams at least, and there is one."
+            " List them under 'teams'."
+        ),
+    ),
+    "overlapping teams": (
+        changed("dark: [grey-moth]", "dark: [grey-moth, wick]"),
+        (
+            "scenario.yaml:32:23: competition.teams.dark: 'wick' already plays for 'light'."
+            " Nobody plays twice: take one out."
+        ),
+    ),
+    "a team called like a creature": (
+        changed("    light: [wick]", "    owl: [wick]"),
+        "scenario.yaml:31:5: competition.teams.owl: a creature is called 'owl' too. Give the team another name.",
+    ),
+    "an unknown referee": (
+        changed("names_the_word", "names_a_word"),
+        (
+            "scenario.yaml:33:12: competition.referee: no referee is called 'names_a_word'."
+            " Did you mean 'names_the_word'? One of your own is 'file.py:function'."
+        ),
+    ),
+    "a referee in no file": (
+        changed("names_the_word", "rules.py:winner"),
+        "scenario.yaml:33:12: competition.referee: there is no readable file 'rules.py' beside the scenario.",
+    ),
+    "a referee somewhere else": (
+        changed("names_the_word", "../rules.py:winner"),
+        (
+            "scenario.yaml:33:12: competition.referee: '../rules.py:winner' is no referee."
+            " Write 'file.py:function', the file beside the scenario."
+        ),
+    ),
+    "an ending by a referee that is not there": (
+        changed("  referee: names_the_word\n", "").replace("{kind: judge.verdict}", "{referee: true}"),
+        "scenario.yaml:36:22: ends_when.referee: there is no referee. Name one as competition.referee.",
+    ),
+    "a kind of the engine declared anew": (
+        changed("  guess.made:\n", "  agent.spoke: {text: string}\n  guess.made:\n"),
+        "scenario.yaml:21:3: kinds.agent.spoke: this kind is the engine's and has its fields. Choose another name.",
+    ),
+    "a field that every reply has": (
+        changed("    word: string", "    mood: string"),
+        "scenario.yaml:22:5: kinds.guess.made.mood: every reply has a field 'mood' already. Choose another name.",
+    ),
+    "an ending that nobody can bring about": (
+        changed("kind: judge.verdict", "kind: judge.verdit"),
+        "scenario.yaml:37:19: ends_when.kind: nobody here may emit 'judge.verdit'. Did you mean 'judge.verdict'?",
+    ),
+    "a turn too full": (
+        changed("max_calls_per_turn: 4", "max_calls_per_turn: 2"),
+        (
+            "scenario.yaml:26:47: governor.max_calls_per_turn: turn 4 has 3 creatures due by their ticks and room for"
+            " 2 calls. Write max_calls_per_turn: 3 or more, or on_turn_limit: defer."
+        ),
+    ),
+    "a beat beyond the end": (
+        changed("turn: 8", "turn: 21"),
+        (
+            "scenario.yaml:35:12: beats.turn: the run ends at turn 20 (governor.max_turns), before this beat."
+            " Move one of the two."
+        ),
+    ),
+    "an unknown placeholder": (
+        changed("{seed}", "{sed}"),
+        "scenario.yaml:7:10: opening: nothing is put in for {sed}. Only {seed} is.",
+    ),
+    "a brace alone": (
+        changed("{seed}", "{seed"),
+        "scenario.yaml:7:10: opening: a '{' or '}' stands alone. Only {seed} may be in braces.",
+    ),
+    "a seed that is not there": (
+        changed("seeds:\n  - a green lantern\n  - a broken wick\n", ""),
+        "scenario.yaml:4:10: opening: there are no seeds to put in for {seed}. List one under 'seeds'.",
+    ),
+}
+
+
+def test_the_sample_world_holds(tmp_path: Path) -> None:
+    assert told(world_at(tmp_path)) == []
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_names_that_name_nobody_are_told_with_line_and_the_likely_meant(case: str, tmp_path: Path) -> None:
+    scenario, expected = NAMES[case]
+
+    assert expected in told(world_at(tmp_path, scenario))
+
+
+@pytest.mark.parametrize("case", PLAYS)
+def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None:
+    scenario, expected = PLAYS[case]
+
+    assert told(world_at(tmp_path, scenario)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "name: wick\nmay_emit: [gues.made, judge.verdict]\n",
+            "creatures/wick.yaml:2:12: may_emit: no kind is called 'gues.made'. Did you mean 'guess.made'?",
+        ),
+        (
+            "name: wick\nsubscribes_to: [lamp.lit]\n",
+            (
+                "creatures/wick.yaml:2:17: subscribes_to: no kind is called 'lamp.lit'."
+                " Declare it under 'kinds' of the scenario."
+            ),
+        ),
+        (
+            "name: wick\nmay_emit: [run.finished]\n",
+            "creatures/wick.yaml:2:12: may_emit: run.finished is written by the engine alone. Take it out.",
+        ),
+    ],
+)
+def test_kinds_of_a_creature_that_no_scenario_declares_are_told(
+    text: str, expected: str, tmp_path: Path
+) -> None:
+    assert told(world_at(tmp_path, creatures={"wick": text})) == [expected]
+
+
+def test_a_full_turn_is_no_fault_when_the_rest_waits_or_a_visitor_plays(tmp_path: Path) -> None:
+    narrow = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2, on_turn_limit: defer")
+    for_two = changed("max_calls_per_turn: 4", "max_calls_per_turn: 2")
+    visited = "name: moth\nschedule: {tick_every: 2}\nplayed_by: visitor\n"
+
+    assert told(world_at(tmp_path, narrow)) == []
+    assert told(world_at(tmp_path, for_two, {"moth": visited})) == []
+
+
+def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> None:
+    scenario = changed("max_turns: 20, max_calls_per_turn: 4", "max_turns: 11, max_calls_per_turn: 1")
+    ticks = {"wick": 3, "moth": 4, "owl": 100}
+    creatures = {
+        name: f"name: {name}\nmay_emit: [judge.verdict]\nschedule: {{tick_every: {every}}}\n"
+        for name, every in ticks.items()
+    }
+
+    assert told(world_at(tmp_path, scenario, creatures)) == []
+    assert (
+        "turn 12 has 2" in told(world_at(tmp_path, scenario.replace("turns: 11", "turns: 12"), creatures))[0]
+    )
+
+
+def test_a_referee_in_a_file_beside_the_world_is_found_and_never_run(tmp_path: Path) -> None:
+    world = world_at(tmp_path, changed("names_the_word", "rules.py:winner"))
+    rules = world / "rules.py"
+
+    rules.write_text("raise SystemExit\ndef winner(): ...\n")
+    assert told(world) == []
+
+    rules.write_text("def winer(): ...\n")
+    assert "rules.py has no function 'winner'. Did you mean 'winer'?" in told(world)[0]
+
+    rules.write_text("def winner(:\n")
+    assert "no readable file 'rules.py'" in told(world)[0]
+
+
+def test_a_root_may_be_in_the_cast_or_join_it(tmp_path: Path) -> None:
+    assert told(world_at(tmp_path, changed("language: en", "root: owl"))) == []
+    assert told(world_at(tmp_path, changed("language: en", "root: beetle"))) == []
+
+
+def test_what_could_not_be_read_is_not_held_against_what_names_it(tmp_path: Path) -> None:
+    broken_entry = changed("{use: moth, handle: grey-moth, wires: [wick]}", "{use: 7, handle: grey-moth}")
+    broken_creature = {"owl": "name: owl\nrole: juge\n"}
+
+    assert told(world_at(tmp_path, broken_entry)) == [
+        "scenario.yaml:10:11: cast.use: this should be text, not the number 7."
+    ]
+    assert told(world_at(tmp_path, SCENARIO, broken_creature)) == [
+        "creatures/owl.yaml:2:7: role: 'juge' is not one of worker, judge, narrator, root. Did you mean 'judge'?"
+    ]
+
+
+def test_every_check_complains_of_something_here() -> None:
+    sick = Scenario.model_validate(
+        {
+            "name": "w",
+            "opening": "{x}",
+            "root": "nobody-here",
+            "cast": [
+                {"use": "ada", "wires": ["bo"], "channels": {"listen": ["attic"]}},
+                {"use": "ada"},
+                {"use": "cy"},
+            ],
+            "kinds": {"agent.spoke": {}},
+            "deal": {"card": {"to": "bo", "from": ["x"]}},
+            "governor": {"max_turns": 1, "max_calls_per_turn": 1},
+            "policy": {"population_max": 1},
+            "competition": {"kind": "versus", "teams": {"ada": ["ada", "ada"]}, "referee": "x"},
+            "beats": [{"turn": 2, "text": "x"}],
+            "ends_when": {"kind": "lamp.lit"},
+        }
+    )
+    refereed = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"referee": True}})
+    whole = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"kind": "lamp.lit"}})
+    ada = Manifest(name="ada", may_emit=("lamp.dimmed",), schedule=Schedule(tick_every=1))
+    worlds = [Rehearsal(scenario, {"ada": ada}, ("ada",)) for scenario in (sick, refereed, whole)]
+
+    silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]
+
+    assert silent == []
+    sound = Rehearsal(
+        Scenario.model_validate({"name": "w", "cast": ["ada"]}), {"ada": Manifest(name="ada")}, ("ada",)
+    )
+    assert complaints_about(sound) == []
+
+
+def test_a_world_made_in_python_is_checked_like_any_other() -> None:
+    scenario = Scenario.model_validate(
+        {"name": "w", "cast": ["ada", "bo"], "deal": {"w": {"to": "ada", "from": "f"}}}
+    )
+
+    with pytest.raises(BadWorld) as refusal:
+        LoadedWorld.of(scenario, [Manifest(name="ada", may_emit=("lamp.lit",))])
+
+    assert str(refusal.value).splitlines() == [
+        "creature ada: may_emit: no kind is called 'lamp.lit'. Declare it under 'kinds' of the scenario.",
+        "scenario: cast: no creature is called 'bo'. There is ada.",
+        "scenario: deal.w.from: a world without a folder has no file 'f'. Write a list, or give decks=.",
+    ]

@@ -1,0 +1,194 @@
+"""Lines: one physical line an event, refs, escapes, bounds, and tables that are moved on."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.turns import lines, reading
+from glasshouse.turns.lines import Line, event_ids_by_ref, lines_of
+from glasshouse.turns.quoting import ELLIPSIS
+from tests.rules.turns.moments_by_hand import HANDLES, a_moment, a_tick, injected, said
+from tests.rules.turns.prompts_read_back import spoken
+
+
+def the_line(event: Event) -> Line:
+    (line,) = lines_of(a_moment([event], cause=a_tick(99)))
+    return line
+
+
+def test_a_line_shows_its_speaker_its_origin_its_kind_its_text_and_its_other_fields() -> None:
+    event = said(1, "moth-id", 'I say "no".', "answer.given", answer="no", sure=0.5)
+
+    line = the_line(event)
+
+    assert (
+        line.text == f'[{line.ref}] moth (cast, answer.given): "I say \\"no\\"." {{"answer":"no","sure":0.5}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("actor", "kind", "shown"),
+    [
+        ("visitor", kinds.USER_INJECTED, "visitor (visitor, user.injected)"),
+        ("conductor", kinds.WORLD_OBSERVED, "world (world, world.observed)"),
+        ("echo-id", kinds.AGENT_SPOKE, "echo (cast, agent.spoke)"),
+        ("long-gone", kinds.AGENT_SPOKE, "somebody (cast, agent.spoke)"),
+    ],
+)
+def test_every_actor_has_a_name_that_is_no_id(actor: str, kind: str, shown: str) -> None:
+    assert f"] {shown}: " in the_line(said(1, actor, "Rain.", kind)).text
+
+
+def test_what_has_no_words_is_no_line_and_neither_are_thoughts_of_others() -> None:
+    silent = [
+        said(n, "moth-id", "x", kind) for n, kind in enumerate(sorted(kinds.WITHOUT_WORDS | kinds.ENGINE))
+    ]
+    inner = [said(100 + n, "moth-id", "mine alone", kind) for n, kind in enumerate(sorted(kinds.INNER))]
+    own = [said(200 + n, "echo-id", "my own", kind) for n, kind in enumerate(sorted(kinds.INNER))]
+
+    heard = lines_of(a_moment([*silent, *inner, *own], cause=a_tick(999)))
+
+    assert [line.event_id for line in heard] == [event.id for event in own]
+
+
+def test_the_ref_depends_on_what_is_visible_and_on_nothing_else() -> None:
+    event = said(1, "moth-id", "Rain.")
+
+    elsewhere = replace(event, id="s-ffffffffffffffff.9", turn=8, lamport=77, run_id=None)
+
+    assert the_line(elsewhere).ref == the_line(event).ref
+    assert the_line(said(1, "fern-id", "Rain.")).ref != the_line(event).ref
+    assert the_line(said(1, "moth-id", "Snow.")).ref != the_line(event).ref
+
+
+def test_a_line_said_again_is_another_line_with_a_letter() -> None:
+    heard = lines_of(a_moment([said(n, "moth-id", "Rain.") for n in range(1, 29)]))
+
+    assert [line.ref[6:] for line in heard[:3]] == ["", "b", "c"]
+    assert [line.ref[6:] for line in heard[25:]] == ["z", "ba", "bb"]
+    assert len(event_ids_by_ref(heard)) == 28
+
+
+def test_a_cause_out_of_sight_of_the_recent_events_is_still_a_line() -> None:
+    old = said(1, "moth-id", "Rain.")
+
+    heard = lines_of(a_moment([said(2, "moth-id", "Rain."), said(3, "fern-id", "Snow.")], cause=old))
+
+    assert [line.event_id for line in heard] == [old.id, said(2, "", "").id, said(3, "", "").id]
+    assert len({line.ref for line in heard}) == 3
+
+
+def test_events_that_are_cited_show_as_refs_and_those_out_of_sight_not_at_all() -> None:
+    clue = said(1, "fern-id", "Mud on the sill.", "clue.found")
+    gone = f"{clue.session_id}.900"
+    idea = said(2, "moth-id", "The owl did it.", "hypothesis.formed", cites=[clue.id, gone], against=gone)
+
+    first, second = lines_of(a_moment([clue, idea]))
+
+    assert spoken(second.text).fields == {"cites": [first.ref]}
+
+
+def test_a_long_text_is_cut_with_an_ellipsis_and_long_fields_are_cut_or_left_out() -> None:
+    event = said(1, "moth-id", "m" * 9_999, "note.left", a="n" * 9_999, b=["o" * 999] * 9, c="p")
+
+    line = spoken(the_line(event).text)
+
+    assert line.text == "m" * (reading.line_chars_max - 1) + ELLIPSIS
+    assert line.fields == {"a": "n" * (reading.field_chars_max - 1) + ELLIPSIS, "c": "p"}
+
+
+def test_a_payload_without_text_has_an_empty_one() -> None:
+    assert spoken(the_line(said(1, "moth-id", None, "guess.made", word="fern")).text)[4:] == (
+        "",
+        {"word": "fern"},
+    )
+
+
+UNSAFE = (
+    "\x00\t\n\r\x0b\x0c\x1b\x1c\x7f\x85\u061c\u200b\u200e\u200f\u2028\u2029\u202e\u2066\u2069\ufeff\U000e0041"
+)
+
+
+@pytest.mark.parametrize("bad", UNSAFE)
+def test_no_unsafe_character_stands_raw_in_a_line(bad: str) -> None:
+    line = the_line(said(1, "moth-id", f"a{bad}b", "note.left", more=f"c{bad}d"))
+
+    assert bad not in line.text
+    assert spoken(line.text)[4:] == (f"a{bad}b", {"more": f"c{bad}d"})
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text(), max_size=3))
+def test_whatever_a_visitor_says_is_one_line_that_reads_back_as_it_was_said(
+    text: str, fields: dict[str, str]
+) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+    fields = {k: v for k, v in fields.items() if k != "text" and (k + v).isprintable()}
+
+    line = the_line(replace(injected(1, text), payload={"text": text, **fields}))
+
+    assert len(line.text.splitlines()) == 1
+    assert spoken(line.text)[1:] == ("visitor", "visitor", kinds.USER_INJECTED, text, fields)
+
+
+TELLINGS = st.lists(
+    st.tuples(
+        st.sampled_from([*HANDLES, "visitor"]),
+        st.sampled_from(["Rain?", "Snow, echo.", "The moss is wet.", "Owls."]),
+        st.sampled_from([kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT, kinds.TURN_STARTED, kinds.USER_INJECTED]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(TELLINGS, st.data())
+def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
+    told: list[tuple[str, str, str]], data: st.DataObject
+) -> None:
+    events = [said(n, *one) for n, one in enumerate(told, start=1)]
+    ends = data.draw(st.lists(st.integers(0, len(events)), min_size=1, max_size=6))
+    lines._table_cache.clear()
+
+    for end in ends:
+        moment = a_moment(events[max(0, end - 8) : end], cause=a_tick(99))
+        kept, table = lines_of(moment), lines._table_cache["echo-id"]
+        lines._table_cache.clear()
+        made, fresh = lines_of(moment), lines._table_cache["echo-id"]
+        lines._table_cache["echo-id"] = table
+
+        assert kept == made
+        assert _index(table) == _index(fresh)
+
+
+def _index(table: lines.Table) -> list[object]:
+    first = table.first
+    found: list[object] = [
+        {key: [place - first for place in places] for key, places in by.items()}
+        for by in (table.numbers, table.words, table.kinds)
+    ]
+    return [*found, [p - first for p in table.striking], [p - first for p in table.naming_me]]
+
+
+def test_a_creature_with_a_new_handle_is_shown_by_it_in_all_its_lines() -> None:
+    events = [said(1, "moth-id", "Rain."), said(2, "moth-id", "Snow.")]
+    lines_of(a_moment(events))
+
+    renamed = lines_of(a_moment(events, handles={**HANDLES, "moth-id": "dusk"}))
+
+    assert [line.handle for line in renamed] == ["dusk", "dusk"]
+
+
+def test_the_caches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "table_cache_creatures_max", 3)
+    monkeypatch.setattr(reading, "reading_cache_events_max", 5)
+    lines._table_cache.clear()
+    reading._reading_cache.clear()
+
+    for number in range(9):
+        lines_of(a_moment([said(number, "moth-id", f"{number}")], creature_id=f"c{number}"))
+
+    assert list(lines._table_cache) == ["c6", "c7", "c8"]
+    assert len(reading._reading_cache) == 5

@@ -1,0 +1,172 @@
+"""Memory: the window that drops its older half, what is salient, what is never repeated."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.turns import context
+from glasshouse.turns.character import Character, Memory, Role
+from glasshouse.turns.context import prompt_for
+from glasshouse.turns.memory import disturbances_max, memory_lines_max, reflections_max, window_start
+from glasshouse.turns.moment import Moment
+from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
+from tests.rules.turns.prompts_read_back import discussion_in, sections_in, spoken
+
+
+def plain(seq: int, text: str | None = None) -> Event:
+    return said(seq, "moth-id", text or f"No. {seq}.")
+
+
+def under(moment: Moment, heading: str) -> list[str]:
+    return [spoken(line).text for line in sections_in(prompt_for(moment).user).get(heading, [])]
+
+
+def remembering(window: int, role: Role = "worker", wants: str = "") -> Character:
+    return Character(name="echo", role=role, memory=Memory(window=window), wants=wants)
+
+
+def test_a_full_window_drops_its_older_half_and_fills_again() -> None:
+    shown = []
+    for count in range(7, 15):
+        moment = a_moment([plain(n) for n in range(1, count + 1)])
+        shown.append([line.text for line in discussion_in(prompt_for(moment).user)])
+
+    assert [len(lines) for lines in shown] == [7, 8, 5, 6, 7, 8, 5, 6]
+    assert shown[2][0] == "No. 5."
+
+
+@given(st.integers(1, 60), st.integers(0, 600))
+def test_the_window_shows_between_half_of_it_and_all_of_it(window: int, count: int) -> None:
+    shown = count - window_start(window, count)
+
+    assert min(count, window / 2) <= shown <= window
+
+
+@given(st.integers(1, 20), st.integers(1, 80), st.integers(0, 30))
+def test_the_windows_place_does_not_depend_on_how_much_of_the_past_was_handed_over(
+    window: int, count: int, forgotten: int
+) -> None:
+    events = [plain(n) for n in range(1, count + 1)]
+    before = min(forgotten, max(0, count - window))
+    character = remembering(window)
+
+    whole = discussion_in(prompt_for(a_moment(events, character=character)).user)
+    part = discussion_in(prompt_for(a_moment(events[before:], character=character, lines_before=before)).user)
+
+    assert [line.text for line in part] == [line.text for line in whole]
+
+
+def test_a_window_of_none_shows_no_discussion_but_the_cause() -> None:
+    user = prompt_for(a_moment([plain(1)], character=remembering(0))).user
+
+    assert context.DISCUSSION not in sections_in(user)
+    assert '"No. 1."' in user
+
+
+def test_a_judge_sees_all_there_is_of_every_kind() -> None:
+    events = [said(n, "moth-id", f"Number {n}.", f"sort_{n % 7}.told") for n in range(1, 60)]
+
+    shown = discussion_in(prompt_for(a_moment(events, character=remembering(4, role="judge"))).user)
+
+    assert [line.text for line in shown] == [f"Number {n}." for n in range(1, 60)]
+    assert len({line.kind for line in shown}) == 7
+
+
+def test_an_old_line_about_what_is_asked_comes_to_mind() -> None:
+    old = plain(1, "The lantern hangs in the willow.")
+    moment = a_moment([old, *[plain(n) for n in range(2, 60)], plain(60, "Who took the lanterns")])
+
+    assert under(moment, context.REMEMBERED) == ["The lantern hangs in the willow."]
+
+
+@pytest.mark.parametrize(
+    "character",
+    [Character(name="echo", wants="to find the lantern"), Character(name="echo", cares_about=("lanterns",))],
+)
+def test_an_old_line_about_what_a_creature_is_after_comes_to_mind(character: Character) -> None:
+    events = [plain(1, "A lantern!"), *[plain(n) for n in range(2, 60)]]
+
+    assert under(a_moment(events, character=character), context.REMEMBERED) == ["A lantern!"]
+
+
+def test_a_line_that_names_me_comes_to_mind_and_one_that_only_sounds_like_it_does_not() -> None:
+    events = [plain(1, "Well, Echo!"), plain(2, "An echo-chamber."), *[plain(n) for n in range(3, 60)]]
+
+    assert under(a_moment(events), context.REMEMBERED) == ["Well, Echo!"]
+
+
+def test_the_nearest_lines_and_those_that_say_more_of_the_cause_or_weigh_more_come_to_mind() -> None:
+    filler = [plain(n) for n in range(100, 200)]
+    asked = plain(300, "lantern willow river")
+    alike = [plain(n, f"A lantern, {n}.") for n in range(1, 20)]
+    better = [
+        plain(20, "lantern, willow, river, all."),
+        said(21, "fern-id", "The lantern is guilty.", kinds.JUDGE_VERDICT),
+        plain(22, "Whose lantern?"),
+    ]
+
+    found = under(a_moment([*alike[:5], *better, *alike[5:], *filler, asked]), context.REMEMBERED)
+
+    assert found[:3] == [better[0].payload["text"], better[1].payload["text"], better[2].payload["text"]]
+    assert found[3:] == ["A lantern, 17.", "A lantern, 18.", "A lantern, 19."]
+
+
+def test_what_was_heard_lately_comes_to_mind_before_what_says_a_little_more_but_is_long_past() -> None:
+    old = plain(1, "The lantern, the willow.")
+    late = [plain(n, f"A lantern, {n}.") for n in range(201, 201 + memory_lines_max)]
+    between, after = [plain(n) for n in range(2, 200)], [plain(n) for n in range(300, 310)]
+
+    found = under(a_moment([old, *between, *late, *after, plain(400, "lantern willow")]), context.REMEMBERED)
+
+    assert found == [event.payload["text"] for event in late]
+
+
+def test_own_reflections_come_first_to_mind_and_others_never() -> None:
+    own = [said(n, "echo-id", f"I learn, {n}.", kinds.AGENT_REFLECTED) for n in range(1, 6)]
+    others = [said(n, "moth-id", f"He learns, {n}.", kinds.AGENT_REFLECTED) for n in range(6, 9)]
+    asked = [plain(n, f"A lantern, {n}?") for n in range(9, 40)]
+
+    found = under(a_moment([*own, *others, *asked]), context.REMEMBERED)
+
+    assert found[:reflections_max] == ["I learn, 3.", "I learn, 4.", "I learn, 5."]
+    assert len(found) == memory_lines_max
+    assert not any("He learns" in line for line in found)
+
+
+def test_what_was_heard_longer_ago_than_memory_reaches_is_gone() -> None:
+    events = [plain(1, "The lantern!"), *[plain(n) for n in range(2, 400)], plain(400, "A lantern.")]
+
+    assert under(a_moment(events), context.REMEMBERED) == []
+
+
+TEXTS = st.sampled_from(["A lantern?", "The willow.", "Echo, look!", "Rain.", "Lantern in the willow."])
+KINDS = st.sampled_from([kinds.AGENT_SPOKE, kinds.USER_INJECTED, kinds.AGENT_REFLECTED, kinds.WORLD_OBSERVED])
+
+
+@given(st.lists(st.tuples(TEXTS, KINDS), max_size=60))
+def test_memory_is_bounded_and_repeats_neither_the_discussion_nor_itself(told: list[tuple[str, str]]) -> None:
+    events = [said(n, "echo-id", text, kind) for n, (text, kind) in enumerate(told)]
+    moment = a_moment(events, cause=a_tick(99), character=remembering(4, wants="a lantern"))
+
+    shown = {
+        heading: under(moment, heading)
+        for heading in (context.DISCUSSION, context.DISTURBANCES, context.REMEMBERED)
+    }
+
+    remembered = shown[context.REMEMBERED]
+    assert len(remembered) == len(set(remembered)) <= memory_lines_max
+    assert not set(remembered) & {*shown[context.DISCUSSION], *shown[context.DISTURBANCES]}
+
+
+def test_disturbances_are_the_newest_a_full_window_would_hold() -> None:
+    old, new = (
+        [injected(n, f"Old {n}") for n in range(1, 4)],
+        [injected(n, f"New {n}") for n in range(10, 15)],
+    )
+    lines = [*old, *[plain(n) for n in range(4, 10)], *new, plain(20)]
+
+    assert under(a_moment(lines), context.DISTURBANCES) == ["New 12", "New 13", "New 14"]
+    assert len(under(a_moment(lines), context.DISTURBANCES)) == disturbances_max
+    assert under(a_moment([*old, *[plain(n) for n in range(4, 13)]]), context.DISTURBANCES) == []

@@ -1,0 +1,352 @@
+"""Replies: found, cleaned, checked, looked up; and a sentence to mend what cannot be taken."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glasshouse.events.event import Draft, payload_bytes_max
+from glasshouse.turns.character import Character, Voice
+from glasshouse.turns.hygiene import words_said_over_asked_max
+from glasshouse.turns.lines import lines_of
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.playbill import Competition, Playbill
+from glasshouse.turns.quoting import ELLIPSIS
+from glasshouse.turns.reply import (
+    Passed,
+    Problem,
+    draft_from,
+    reason_chars_max,
+    reply_chars_max,
+    thought_chars_max,
+)
+from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
+
+SPEAKER = Character(name="echo", voice=Voice(say_words_max=10))
+SLEUTH = Character(
+    name="echo", may_emit=("agent.spoke", "idea.formed", "judge.verdict", "agent.passed", "turn.started")
+)
+CASE = Playbill(
+    kinds={
+        "idea.formed": {
+            "suspect": "creature",
+            "sure": "number",
+            "final": "boolean",
+            "mood_of_all": ["Calm", "not well"],
+            "words": "strings",
+            "against": "event",
+            "cites": "events",
+        }
+    },
+    competition=Competition(kind="judged", contestants=("moth", "fern")),
+)
+TALK = (said(1, "moth-id", "Mud on the sill."), injected(2, "Look!"), said(3, "fern-id", "Mud on the sill."))
+
+
+def spoke(raw: str, character: Character = SPEAKER) -> Draft | Passed | Problem:
+    return draft_from(raw, a_moment(TALK, character=character))
+
+
+def text_of(text: str) -> str:
+    draft = spoke(json.dumps({"kind": "agent.spoke", "thought": "t", "text": text}))
+    assert isinstance(draft, Draft), draft
+    said_text = draft.payload["text"]
+    assert isinstance(said_text, str)
+    return said_text
+
+
+def a_case() -> Moment:
+    return a_moment(TALK, character=SLEUTH, playbill=CASE)
+
+
+def an_idea(**changes: Any) -> dict[str, Any]:
+    whole = {
+        "kind": "idea.formed",
+        "suspect": "moth",
+        "sure": 0.5,
+        "final": False,
+        "mood_of_all": "Calm",
+        "words": ["mud"],
+        "against": lines_of(a_case())[0].ref,
+        "cites": [line.ref for line in lines_of(a_case())],
+    }
+    return {name: value for name, value in {**whole, **changes}.items() if value is not ...}
+
+
+def concluded(**changes: Any) -> Draft | Passed | Problem:
+    return draft_from(json.dumps(an_idea(**changes)), a_case())
+
+
+def test_a_plain_reply_is_a_draft_and_what_is_private_stays_private() -> None:
+    draft = spoke('{"kind":"agent.spoke","thought":"So\\nquiet.","mood":"calm","text":"Hush."}')
+
+    assert draft == Draft(
+        kind="agent.spoke", payload={"text": "Hush."}, private={"thought": "So quiet.", "mood": "calm"}
+    )
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '```json\n{"kind":"agent.spoke","thought":"","text":"Hush."}\n```',
+        'Sure! Here it is {as asked}: {"kind":"agent.spoke","text":"Hush."} Hope it helps.',
+        '{"kind":"agent.spoke","text":"Hush.",}',
+        '{"kind":"agent.spoke","text":"Hush.","list":[1,2,],}',
+        '{"text":"Hush."}',
+        '[{"kind":"agent.spoke","text":"Hush."}]',
+        '{"note":"first"} {"kind":"agent.spoke","text":"Hush."}',
+        '<think>{"kind":"agent.spoke","text":"No!"}</think>{"kind":"agent.spoke","text":"Hush."}',
+        '{"kind":" Agent.Spoke ","text":"Hush.","extra":{"deep":[1]}}',
+        '{"kind":"agent.spoke","text":"\n Hush.\n"}',
+    ],
+)
+def test_an_object_is_found_however_it_is_wrapped(raw: str) -> None:
+    draft = spoke(raw)
+
+    assert isinstance(draft, Draft)
+    assert (draft.kind, draft.payload) == ("agent.spoke", {"text": "Hush."})
+
+
+def test_a_comma_inside_a_text_is_left_alone() -> None:
+    draft = spoke('{"kind":"agent.spoke","text":"one,} two,] three",}')
+
+    assert isinstance(draft, Draft)
+    assert draft.payload == {"text": "one,} two,] three"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ("", "no JSON object"),
+        ("Hush, little moth.", "no JSON object"),
+        ('{"kind":"agent.spoke","text":"Hush', "broken or cut off"),
+        ('{"kind":"agent.spoke","text":NaN}', "broken or cut off"),
+        ("{" * 5_000 + "[" * 5_000, "broken or cut off"),
+        ('{"kind":"agent.spoke"}', 'no "text"'),
+        ('{"kind":"agent.spoke","text":7}', '"text" must be text'),
+        ('{"kind":"agent.spoke","text":" \\n "}', '"text" is empty'),
+        ('{"kind":"agent.spoke","text":"..."}', '"text" is empty'),
+        ('{"kind":"agent.spoke","text":"moth: I did it."}', "speaks for somebody else"),
+        ('{"kind":"judge.verdict","text":"x"}', 'one of "agent.spoke", "agent.passed"'),
+        ('{"kind":["agent.spoke"],"text":"x"}', 'one of "agent.spoke", "agent.passed"'),
+    ],
+)
+def test_a_reply_that_does_not_count_says_what_to_do(raw: str, told: str) -> None:
+    problem = spoke(raw)
+
+    assert isinstance(problem, Problem)
+    assert told in problem.text
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("  Hush,\n\n little\tmoth. ", "Hush, little moth."),
+        ("echo: Hush.", "Hush."),
+        ("Echo: Hush.", "Hush."),
+        ("**echo:** Hush.", "Hush."),
+        ("echo (softly): Hush.", "Hush."),
+        ('[#12345] echo (cast, agent.spoke): "Hush."', "Hush."),
+        ("assistant: echo: Hush.", "Hush."),
+        ('"Hush."', "Hush."),
+        ("\u201cHush.\u201d", "Hush."),
+        ('"Hush," she said. "Now."', '"Hush," she said. "Now."'),
+        ("```\nHush.\n```", "Hush."),
+        ("<|im_start|>assistant\nHush.<|im_end|>", "Hush."),
+        ("Hush.\nmoth: No!\necho: Yes!", "Hush."),
+        ("Hush.\nFern: No!", "Hush."),
+        ("Hush.\nvisitor: Do as I say", "Hush."),
+        ("Hush.\n<|im_start|>user\nAnd now?", "Hush. And now?"),
+        ("Hush.\nuser: and now?", "Hush."),
+        ("Listen: the moss.", "Listen: the moss."),
+        ("Ask moth: who else?", "Ask moth: who else?"),
+        ("Hu\u202esh\x00\ud800.", "Hu sh ."),
+        ("🌧", "🌧"),
+    ],
+)
+def test_what_is_said_is_clean_and_ones_own(written: str, kept: str) -> None:
+    assert text_of(written) == kept
+
+
+def test_a_line_that_is_too_long_ends_after_a_sentence_or_with_an_ellipsis() -> None:
+    assert text_of("one two three four five six. " * 5) == " ".join(["one two three four five six."] * 3)
+    assert text_of("mud " * 50) == "mud " * 19 + "mud" + ELLIPSIS
+    assert len(text_of("m" * 9_000)) <= 20 * 24
+
+
+def test_passing_is_always_allowed_and_its_reason_is_bounded() -> None:
+    passed = spoke(json.dumps({"kind": "agent.passed", "thought": "t" * 9_000, "reason": "r" * 999}))
+
+    assert isinstance(passed, Passed)
+    assert len(passed.reason) == reason_chars_max
+    assert passed.private is not None
+    assert len(passed.private["thought"]) == thought_chars_max
+    assert spoke('{"kind":"agent.passed"}') == Passed()
+
+
+def test_fields_are_taken_in_their_order_with_refs_as_events_and_unknown_ones_dropped() -> None:
+    draft = concluded(other="x", sealed={"word": 1}, channel="den")
+
+    assert isinstance(draft, Draft)
+    assert list(draft.payload) == list(CASE.kinds["idea.formed"])
+    assert draft.payload["against"] == TALK[0].id
+    assert draft.payload["cites"] == [event.id for event in TALK]
+    assert (draft.channel, draft.sealed) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "taken"),
+    [
+        ("suspect", " @MOTH. ", "moth"),
+        ("mood_of_all", "calm", "Calm"),
+        ("mood_of_all", '"Not Well"', "not well"),
+        ("sure", 3, 3),
+        ("sure", "-2.5", -2.5),
+        ("final", "true", True),
+        ("words", "mud", ["mud"]),
+        ("words", [], []),
+        ("cites", [], []),
+    ],
+)
+def test_a_value_is_taken_where_it_can_mean_only_one_thing(field: str, given: Any, taken: Any) -> None:
+    draft = concluded(**{field: given})
+
+    assert isinstance(draft, Draft)
+    assert draft.payload[field] == taken
+    assert type(draft.payload[field]) is type(taken)
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("suspect", "mot"),
+        ("suspect", "echo"),
+        ("suspect", ["moth"]),
+        ("mood_of_all", "calmish"),
+        ("sure", "much"),
+        ("sure", True),
+        ("sure", 10**30),
+        ("final", "perhaps"),
+        ("final", 1),
+        ("words", {"a": 1}),
+        ("words", ["mud", ""]),
+        ("words", ["mud"] * 17),
+        ("against", "#1"),
+        ("against", TALK[0].id),
+        ("against", None),
+        ("cites", ["#10"]),
+        ("cites", [["#10"]]),
+        ("cites", 3.5),
+        ("words", ...),
+    ],
+)
+def test_a_value_that_is_not_what_the_field_holds_is_a_problem_that_names_the_field(
+    field: str, given: Any
+) -> None:
+    problem = concluded(**{field: given})
+
+    assert isinstance(problem, Problem)
+    assert f'"{field}"' in problem.text
+    assert "\n" not in problem.text
+
+
+def test_a_ref_may_be_written_with_or_without_its_mark_and_letters_tell_lines_apart() -> None:
+    twice = a_moment([TALK[0], said(9, "moth-id", "Mud on the sill.")], character=SLEUTH, playbill=CASE)
+    first, second = (line.ref for line in lines_of(twice))
+
+    reply = json.dumps(an_idea(against=f"[{second.upper()}]", cites=[int(first[1:]), second[1:], first]))
+    draft = draft_from(reply, twice)
+
+    assert isinstance(draft, Draft)
+    assert draft.payload["against"] == f"{TALK[0].session_id}.9"
+    assert draft.payload["cites"] == [TALK[0].id, f"{TALK[0].session_id}.9"]
+
+
+@pytest.mark.parametrize(
+    ("winner", "taken"), [("Moth", "moth"), ("nobody", "nobody"), ("echo", None), ("", None)]
+)
+def test_a_verdict_names_a_contestant_or_nobody(winner: str, taken: str | None) -> None:
+    reply = {"kind": "judge.verdict", "winner": winner, "text": "So be it.", "cites": []}
+
+    result = draft_from(json.dumps(reply), a_case())
+
+    assert (result.payload["winner"] if isinstance(result, Draft) else None) == taken
+
+
+def prose(raw: str) -> Draft | Passed | Problem:
+    return spoke(raw, Character(name="echo", reply="prose"))
+
+
+def test_prose_is_read_by_its_lines() -> None:
+    said_so = Draft(kind="agent.spoke", payload={"text": "Hush, moth."}, private={"thought": "So loud."})
+
+    assert prose("THINK: So loud.\nSAY: Hush,\nmoth.") == said_so
+    assert prose("**Think:** So\nloud.\n**Say:** echo: Hush, moth.\nSAY: And more.") == said_so
+    assert prose('{"kind":"agent.spoke","thought":"So loud.","text":"Hush, moth."}') == said_so
+    assert prose("THINK: Nothing.\nSAY: -") == Passed("", {"thought": "Nothing."})
+    assert isinstance(prose("Hush."), Problem)
+    assert isinstance(prose("SAY:"), Problem)
+
+
+PIECES = st.sampled_from(
+    ['{"kind":', '"agent.spoke"', '"idea.formed"', ',"text":"', '"cites":["#1"]', "}", "[", "]", ",", '"', "\\", "\n",
+     "THINK:", "SAY:", "moth: ", "echo: ", "<think>", "```", "1e999", "{", "\\ud800", "*" * 50, " " * 50, "_" * 50]
+)  # fmt: skip
+RAW = st.lists(PIECES | st.text(max_size=8), max_size=40).map("".join) | st.text()
+REPLIES = st.fixed_dictionaries(
+    {"kind": st.sampled_from(["agent.spoke", "idea.formed", "judge.verdict", "agent.passed"])},
+    optional={
+        name: st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text()
+        | st.lists(st.text())
+        for name in ("text", "thought", "mood", "winner", *CASE.kinds["idea.formed"])
+    },
+).map(json.dumps)
+
+
+@given(RAW | REPLIES, st.sampled_from(["json", "prose"]))
+def test_whatever_a_model_writes_is_a_draft_within_bounds_or_passing_or_a_problem(
+    raw: str, reply: Any
+) -> None:
+    character = Character(name="echo", reply=reply, may_emit=SLEUTH.may_emit, voice=Voice(say_words_max=3))
+    moment = a_moment(TALK, cause=a_tick(99), character=character, playbill=CASE)
+
+    result = draft_from(raw, moment)
+
+    match result:
+        case Draft(kind=kind, payload=payload, private=private):
+            assert kind in {"agent.spoke", "idea.formed", "judge.verdict"}
+            assert set(private or {}) <= {"thought", "mood"}
+            text = payload.get("text", "word")
+            assert text.strip() == text != ""
+            assert len(text.split()) <= 3 * words_said_over_asked_max
+            assert len(json.dumps(payload, ensure_ascii=False).encode()) < payload_bytes_max
+        case Passed(reason=reason):
+            assert len(reason) <= reason_chars_max
+        case Problem(text=told):
+            assert told.endswith(".")
+            assert len(told.splitlines()) == 1
+
+
+def test_what_lies_beyond_the_bound_of_a_reply_is_not_read_and_what_is_read_fits_an_event() -> None:
+    talkative = Character(name="echo", voice=Voice(say_words_max=1_000_000))
+    reply = '{"kind":"agent.spoke","text":"🌧' + "🌧" * 12_000 + '"}'
+
+    draft = spoke(reply, talkative)
+
+    assert isinstance(draft, Draft)
+    assert 40_000 < len(json.dumps(draft.payload, ensure_ascii=False).encode()) < payload_bytes_max
+    assert isinstance(spoke(" " * reply_chars_max + reply, talkative), Problem)
+
+
+@pytest.mark.parametrize(
+    "filling", ["*", "_", " ", "{", '"', "\\", '\\"', ",", "moth ", "echo:", "a\n", "[#1] ", "🌧", "("]
+)
+def test_no_reply_is_too_long_to_be_read(filling: str) -> None:
+    for raw in (filling * 50_000, '{"kind":"agent.spoke","text":' + json.dumps(filling * 2_500) + "}"):
+        assert isinstance(spoke(raw), Draft | Problem)

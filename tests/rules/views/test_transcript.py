@@ -1,0 +1,80 @@
+"""The transcript: who said what, in order, in words."""
+
+from hypothesis import given
+
+from glasshouse.events import kinds
+from glasshouse.events.event import VISITOR, Event
+from glasshouse.views.stage import rebuild_stage
+from glasshouse.views.transcript import transcript_of
+from tests.rules.events.events_by_hand import an_event
+from tests.rules.views.stories_on_stage import birth, by_conductor, said, stories, told
+
+
+def test_everybody_s_lines_are_read_in_order() -> None:
+    story = told(
+        birth("ada"),
+        birth("judy", role="judge", handle="her-honour"),
+        by_conductor(kinds.TURN_STARTED, turn=1),
+        by_conductor(kinds.WORLD_OBSERVED, text="Dusk.", title="One"),
+        said("ada", "Hush."),
+        said(VISITOR, "A bell rings.", kinds.USER_INJECTED),
+        said("judy", "Ada wins.", kinds.JUDGE_VERDICT, winner="ada"),
+    )
+
+    lines = list(transcript_of(story))
+
+    assert [line.plain for line in lines] == [
+        "world: Dusk.",
+        "ada: Hush.",
+        "visitor: A bell rings.",
+        "her-honour: Ada wins.",
+    ]
+    assert [line.voice for line in lines] == ["world", "cast", "visitor", "judge"]
+    assert lines[0].fields == {"title": "One"}
+    assert lines[3].fields == {"winner": "ada"}
+
+
+def test_silences_say_why() -> None:
+    silent = an_event(actor="ada", kind=kinds.AGENT_FAILED, payload={"reason": "no JSON", "attempts": 2})
+
+    (line,) = transcript_of(told(birth("ada"), silent))
+
+    assert (line.plain, line.voice, line.fields) == ("(ada: no JSON)", "silence", {"attempts": 2})
+
+
+def test_a_thought_behind_a_line_is_there_for_those_who_may_read_it() -> None:
+    aloud = an_event(actor="ada", private={"thought": "Nobody asked.", "mood": "wary"})
+
+    open_line, hidden = transcript_of(told(birth("ada"), aloud, said("ada", "Hush.")))
+
+    assert (open_line.thought, open_line.mood) == ("Nobody asked.", "wary")
+    assert (hidden.thought, hidden.mood) == ("", "")
+
+
+def test_a_run_s_transcript_has_no_line_of_another_run() -> None:
+    story = told(
+        said("ada", "Mine.", run_id="r-one"),
+        said("bo", "Theirs.", run_id="r-two"),
+        by_conductor(kinds.WORLD_OBSERVED, text="Elsewhere.", run_id="r-two"),
+    )
+
+    assert [line.text for line in transcript_of(story, run_id="r-one")] == ["Mine."]
+
+
+@given(story=stories())
+def test_the_transcript_holds_every_line_of_the_stage(story: list[Event]) -> None:
+    stage = rebuild_stage(story)
+
+    lines = list(transcript_of(story))
+
+    for voice, notes in (
+        ("cast", stage.agent_notes),
+        ("judge", stage.judge_notes),
+        ("visitor", stage.user_artifacts),
+    ):
+        assert [line.id for line in lines if line.voice == voice] == [note.id for note in notes]
+    assert [line.id for line in lines] == sorted({line.id for line in lines}, key=_place)
+
+
+def _place(event_id: str) -> int:
+    return int(event_id.rpartition(".")[2])
