@@ -51,7 +51,10 @@ def disturb(
 
 def _sound(text: str) -> str:
     """The text, if a run can hear it."""
+    from msgspec.json import encode as encoded
+
     from glasshouse.errors import Refused
+    from glasshouse.events.event import payload_bytes_max
     from glasshouse.world.names import check_length
 
     said = text.strip()
@@ -60,6 +63,8 @@ def _sound(text: str) -> str:
     if any(0xD800 <= ord(char) <= 0xDFFF for char in said):
         raise Refused("The text holds bytes that are no text.", "Write it in UTF-8.")
     check_length("text", said)
+    if len(encoded({"text": said})) > payload_bytes_max:
+        raise Refused("The text is longer than an event may be.", "Say it in several lines.")
     return said
 
 

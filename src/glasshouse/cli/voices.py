@@ -10,6 +10,7 @@ ground. In a pipe a line stays one line, however long it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -39,6 +40,9 @@ VISITOR: Final = "bold color(166)"
 WORLD: Final = "italic"
 QUIET: Final = "dim"
 MARGIN: Final = 2
+_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
+"""The id of a line, which people read by its last number."""
+
 who_chars_max: Final = 18
 who_chars_min: Final = 8
 
@@ -129,6 +133,5 @@ class Voices:
 
 
 def _field(name: str, value: object) -> str:
-    if isinstance(value, list):
-        value = ", ".join(str(part) for part in value)
-    return f"{name}: {value if isinstance(value, str) else as_json(value)}"
+    parts = value if isinstance(value, list) else [value]
+    return f"{name}: {', '.join(_EVENT_ID.sub(r'#\1', p) if isinstance(p, str) else as_json(p) for p in parts)}"

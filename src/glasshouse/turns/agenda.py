@@ -81,7 +81,7 @@ class Agenda(msgspec.Struct):
                 self._settle(event.actor, cause)
             return False
         if tick.as_of is None:
-            self._note_first_tick(world, tick, event)
+            self._note_first_tick(world, event)
         if ends_its_act(event):
             del self.ticks[event.actor]
         return True
@@ -104,11 +104,11 @@ class Agenda(msgspec.Struct):
         elif event.graph_id in world.graphs:
             self._owe_members(world, event, due)
 
-    def _note_first_tick(self, world: World, tick: Owed, event: Event) -> None:
+    def _note_first_tick(self, world: World, event: Event) -> None:
         """The ticks of a turn begin: those that go together all see the past up to here, even after a crash."""
         for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
             other = self.ticks.get(name)
-            if other is not None and other.cause == tick.cause:
+            if other is not None and other.as_of is None:
                 self.ticks[name] = replace(other, as_of=event.lamport - 1)
 
     def _owe_ticks(self, world: World, event: Event) -> None:

@@ -51,14 +51,14 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
 
 
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
-    """The ticks of the present turn that are still owed, in the order of the cast."""
+    """The ticks that are owed, in the order of the cast; what was put off from an earlier turn comes first."""
     names = [
         name
         for name in _fewer(graph.creatures, agenda.ticks)
         if may_act(world, world.creatures[name])
         and not runs.is_deferred(world.creatures[name].run_id, graph.id)
     ]
-    names.sort(key=lambda name: world.creatures[name].born)
+    names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
 
 

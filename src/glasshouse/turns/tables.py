@@ -7,7 +7,7 @@ holds is bounded: it is cut to its newest lines whenever it has grown to twice t
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_right, insort
 from typing import Final
 
 import msgspec
@@ -41,6 +41,12 @@ class Table(msgspec.Struct):
     def total(self) -> int:
         """How many lines were ever said here."""
         return self.dropped + len(self.lines)
+
+    def total_at(self, upto: int | None) -> int:
+        """How many lines had been said here at a time."""
+        if upto is None or not self.lines or self.lines[-1].lamport <= upto:
+            return self.total
+        return self.dropped + bisect_right(self.lines, upto, key=lambda line: line.lamport)
 
 
 class Tables(msgspec.Struct):
@@ -94,7 +100,7 @@ class Tables(msgspec.Struct):
             table = self.said.get(channel_id)
             if table is not None:
                 sources += 1
-                before += table.total - self.missed.get(channel_id, {}).get(creature.id, 0)
+                before += table.total_at(upto) - self.missed.get(channel_id, {}).get(creature.id, 0)
                 lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
         if sources > 1:
             lines.sort(key=lambda event: _moment(world, event))

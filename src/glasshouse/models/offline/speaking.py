@@ -20,6 +20,7 @@ from glasshouse.models.offline.voice import Voice, breaks_a_vow, voice_of
 
 tries_max: Final = 12
 short_sentence_words_max: Final = 5
+draws_min: Final = 2
 
 _OPENED: Final = 0.62
 _CLOSED: Final = 0.6
@@ -138,13 +139,10 @@ class Speaker:
     def _try(self, pattern: Pattern, act: Act, plainness: float) -> str:
         dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
         core = filled(pattern, self.slots, dice, used)
-        opener = closer = ""
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
-        if dice.random() < _OPENED - plainness and not core.startswith(("and ", "no, ", "hush")):
-            opener = self._opener(pattern, act, used)
-        closed = _CLOSED if self.voice.sentence_words > short_sentence_words_max else _CLOSED / 2
-        if dice.random() < closed - plainness:
-            closer = self._closer(pattern, used)
+        is_opened, is_closed = self._framed(pattern, plainness)
+        opener = self._opener(pattern, act, used) if is_opened else ""
+        closer = self._closer(pattern, used) if is_closed else ""
         owed = self._owed(" ".join((opener, core, closer)), used, plain=plainness > 0.5)
         if owed.startswith(",") and mark != "?" and not closer.startswith(" "):
             closer, owed = closer + owed, ""
@@ -155,6 +153,18 @@ class Speaker:
         if owed:
             text = f"{text} {owed.removeprefix(', ')}" + ("" if owed.endswith((".", "?")) else ".")
         return with_capitals(text.strip())
+
+    def _framed(self, pattern: Pattern, plainness: float) -> tuple[bool, bool]:
+        """Whether to open and to close a sentence; one that draws little from the stock always has a frame."""
+        dice = self.dice
+        may_open = not pattern.texts[0].startswith(("and ", "no, ", "hush"))
+        is_short = self.voice.sentence_words <= short_sentence_words_max
+        is_opened = may_open and dice.random() < _OPENED - plainness
+        is_closed = dice.random() < (_CLOSED / 2 if is_short else _CLOSED) - plainness
+        drawn = len(pattern.slots) - len(pattern.needs) + is_opened + is_closed
+        if drawn < draws_min and plainness < 0.5:
+            is_opened, is_closed = may_open, True
+        return is_opened, is_closed
 
     def _opener(self, pattern: Pattern, act: Act, used: set[str]) -> str:
         if self.voice.openings and self.dice.random() < _OWN_OPENING:

@@ -1,0 +1,128 @@
+"""The troupe does not repeat itself: over a long play no line comes twice, and hardly a sentence's bones do."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.model import answer
+from glasshouse.models.offline.vocabulary import is_a
+from glasshouse.turns.character import Character, Voice
+from tests.contracts.offline_stage import OfflineStage
+
+SEEDS = range(200)
+reused_share_max = 0.10
+
+
+def skeleton(line: str) -> str:
+    """A line with everything masked but its small words."""
+    words = re.findall(r"[\w'-]+|[.,?!:]", line.lower())
+    masked = [word if not word[0].isalpha() or is_a(word, "stop") else "_" for word in words]
+    return re.sub(r"(_ )+_", "_", " ".join(masked))
+
+
+def a_play(seed: int) -> list[str]:
+    stage = OfflineStage(seed=seed)
+    stage.observes("Dusk in the wood. A kettle that remembers the sea drops from the canopy.")
+    return stage.play(40)
+
+
+@pytest.mark.parametrize("tens", range(20))
+def test_no_line_is_said_twice_and_few_skeletons_are(tens: int) -> None:
+    for seed in list(SEEDS)[tens * 10 : tens * 10 + 10]:
+        lines = a_play(seed)
+        skeletons = [skeleton(line) for line in lines]
+
+        assert len(lines) == 160
+        assert len(set(lines)) == len(lines)
+        assert 1 - len(set(skeletons)) / len(skeletons) <= reused_share_max
+
+
+def test_lines_keep_to_the_words_allowed_and_break_no_vow() -> None:
+    stage = OfflineStage(
+        cast=tuple(
+            Character(
+                name=f"speaker-{words}",
+                temper="merry",
+                voice=Voice(say_words_max=words, never=("exclaim", "ask a question", 'say "kettle"')),
+            )
+            for words in (3, 7, 12, 20, 40)
+        )
+    )
+    stage.observes("A kettle that remembers the sea drops from the canopy!")
+    stage.says("speaker-20", "Have you seen my little kettle, and the umbrella?")
+
+    for stage.seed in range(60):
+        for one in stage.cast:
+            text = stage.reply(one.name)["text"]
+            assert len(text.split()) <= one.voice.say_words_max
+            assert not {"!", "?"} & set(text)
+            assert "kettle" not in text.lower()
+
+
+def test_a_voice_is_heard_in_what_is_said() -> None:
+    stage = OfflineStage()
+    stage.observes("Dusk in the wood.")
+    stage.says("hollow", "Somebody has painted the wheelbarrow blue.")
+
+    lines = []
+    for stage.seed in range(300):
+        lines.append(stage.reply("apron")["text"])
+
+    assert any("room in my apron" in line for line in lines)
+    assert any(line.endswith("Plant it shallow.") for line in lines)
+    assert any(line.startswith("Bless it,") for line in lines)
+    assert any("is a letter to the spring" in line and "wheelbarrow" in line for line in lines)
+
+
+def test_tempers_choose_other_acts() -> None:
+    stage = OfflineStage()
+    stage.says("hollow", "Somebody has painted the wheelbarrow blue.")
+
+    moods: dict[str, set[str]] = {"apron": set(), "tin-tragedian": set()}
+    for stage.seed in range(200):
+        for name, found in moods.items():
+            found.add(stage.reply(name)["mood"])
+
+    assert moods["apron"] != moods["tin-tragedian"]
+    assert {"gentle", "tender"} & moods["apron"]
+    assert {"grand", "radiant"} & moods["tin-tragedian"]
+
+
+def test_every_line_is_whole() -> None:
+    lines = [line for seed in range(5) for line in a_play(seed)]
+
+    assert [line for line in lines if re.search(r"[{}<>_]|\s\s|\s[,.?!]|,,|\band and\b|\ba [aeiou]", line)] == []
+    assert all(line[0].isupper() or line.startswith('"') for line in lines)
+    assert all(line[-1] in ".?!" for line in lines)
+
+
+def test_prose_is_answered_in_prose() -> None:
+    stage = OfflineStage(cast=(Character(name="stub", reply="prose", temper="shy"),))
+    stage.observes("A lantern whispers.")
+
+    text = answer(stage.prompt("stub"))
+
+    thought, said = text.split("\n")
+    assert thought.startswith("THINK: ")
+    assert said.startswith("SAY: ")
+    assert "lantern" in said
+
+
+def test_the_troupe_never_calls_itself_a_model() -> None:
+    names = ["openers.txt", "closers.txt", "asides.txt", "games.txt", "thoughts.txt", "borrowed.txt", "stock.txt"]
+    texts = " ".join(line.lower() for name in names for line in shelf.entries(name))
+
+    assert not re.search(r"language model|\bai\b|\bassistant\b|\bprompt\b|\btoken", texts)
+
+
+def test_what_is_not_json_cannot_be_told_apart_from_silence() -> None:
+    stage = OfflineStage()
+
+    reply = json.loads(answer(stage.prompt("apron")))
+
+    assert set(reply) == {"kind", "thought", "mood", "text"}
+    assert reply["text"]

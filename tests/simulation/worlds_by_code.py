@@ -1,0 +1,47 @@
+"""Worlds made in Python for the rigs: shapes that the bundled worlds do not have."""
+
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.scenario import Scenario
+
+
+def two_troupes() -> LoadedWorld:
+    """Two graphs under one purse: ticks that go together, a wire, a reactor, and turns that are put off."""
+    creatures = [
+        Manifest(name="drum", persona="keeps time", schedule={"tick_every": 1, "together": True}),
+        Manifest(name="flute", persona="answers the drum", schedule={"tick_every": 1, "together": True}),
+        Manifest(name="bell", persona="rings late", schedule={"tick_every": 2}),
+        Manifest(
+            name="ear", persona="hears everything", subscribes_to=["agent.spoke"], may_emit=["ear.noted"]
+        ),
+        Manifest(
+            name="scribe", persona="writes down", subscribes_to=["ear.noted"], may_emit=["scribe.wrote"]
+        ),
+    ]
+    scenario = Scenario.model_validate(
+        {
+            "name": "two-troupes",
+            "goal": "Keep time together.",
+            "opening": "Two rooms, one clock.",
+            "kinds": {"ear.noted": {"text": "string"}, "scribe.wrote": {"text": "string"}},
+            "troupes": {
+                "north": {
+                    "cast": [
+                        "drum",
+                        {"use": "flute", "wires": ["scribe"]},
+                        "bell",
+                        {"use": "scribe", "channels": {"listen": ["stage"], "send": ["stage"]}},
+                    ]
+                },
+                "south": {"cast": ["drum", "ear", "flute"]},
+            },
+            "beats": [{"turn": 3, "text": "A window opens."}],
+            "governor": {
+                "max_turns": 6,
+                "max_calls_per_turn": 3,
+                "max_total_calls": 60,
+                "on_turn_limit": "defer",
+            },
+        }
+    )
+    return LoadedWorld.of(scenario, creatures)
