@@ -12,7 +12,20 @@ from typing import Annotated
 
 import typer
 
-from glasshouse.cli import playing, touring
+from glasshouse.cli import (
+    carrying,
+    checking,
+    digesting,
+    disturbing,
+    doctoring,
+    listing,
+    making,
+    playing,
+    replaying,
+    showing,
+    touring,
+    world_listing,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,7 +37,17 @@ app = typer.Typer(
 
 COMMANDS = (
     touring,
+    world_listing,
     playing,
+    disturbing,
+    listing,
+    showing,
+    replaying,
+    digesting,
+    carrying,
+    checking,
+    making,
+    doctoring,
 )
 """The modules that bring commands, in the order in which help lists them."""
 
@@ -49,7 +72,9 @@ def glasshouse(
 
     \b
     Start here:
-      glasshouse tour
+      glasshouse tour                                 what Glasshouse is about, in half a minute
+      glasshouse worlds                               what can be played
+      glasshouse show last                            what was played
     """
 
 

@@ -29,7 +29,9 @@ Examples:
 def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     new = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    new.command("world", epilog=WORLD_EXAMPLES, short_help="Write a small world that plays at once.")(new_world)
+    new.command("world", epilog=WORLD_EXAMPLES, short_help="Write a small world that plays at once.")(
+        new_world
+    )
     new.command("creature", epilog=CREATURE_EXAMPLES, short_help="Write one creature's file.")(new_creature)
     app.add_typer(
         new,
@@ -66,7 +68,8 @@ def new_creature(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")],
     *,
     folder: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="A world's folder, or any folder to write the file in.")
+        Path,
+        typer.Option("--in", metavar="DIR", help="A world's folder, or any folder to write the file in."),
     ] = Path(),
     as_json: JsonOption = False,
 ) -> None:
@@ -78,7 +81,9 @@ def new_creature(
         if as_json:
             _tell("creature", name, file, [file])
         else:
-            print(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
+            print(
+                f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml."
+            )
 
 
 def _tell(sort: str, name: str, place: Path, files: list[Path]) -> None:

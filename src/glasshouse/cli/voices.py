@@ -134,4 +134,6 @@ class Voices:
 
 def _field(name: str, value: object) -> str:
     parts = value if isinstance(value, list) else [value]
-    return f"{name}: {', '.join(_EVENT_ID.sub(r'#\1', p) if isinstance(p, str) else as_json(p) for p in parts)}"
+    return (
+        f"{name}: {', '.join(_EVENT_ID.sub(r'#\1', p) if isinstance(p, str) else as_json(p) for p in parts)}"
+    )

@@ -80,7 +80,7 @@ class Agenda(msgspec.Struct):
             if ends_its_act(event):
                 self._settle(event.actor, cause)
             return False
-        if tick.as_of is None:
+        if tick.as_of is None or tick.due < event.turn:
             self._note_first_tick(world, event)
         if ends_its_act(event):
             del self.ticks[event.actor]

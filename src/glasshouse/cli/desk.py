@@ -1,0 +1,71 @@
+"""The desk of the person who looks on: the pace of reading, and the keys `i`, space and `q`.
+
+Always holds: what somebody asks for is done between two acts, never in the middle of one. Pausing holds the show up and
+writes nothing: how long somebody reads is no part of the story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from glasshouse.cli.displays import Display
+from glasshouse.cli.keys import Keys
+from glasshouse.cli.programme import Programme
+from glasshouse.cli.screen import one_line
+from glasshouse.errors import Refused
+
+PAUSED: Final = "paused · space goes on · i disturb · q stop"
+
+
+class Desk:
+    """Reads along, and does what the keys say."""
+
+    def __init__(
+        self, keys: Keys, display: Display, programme: Programme, disturb: Callable[[str], Awaitable[object]]
+    ) -> None:
+        self.is_leaving = False
+        """Whether somebody pressed `q`."""
+        self._keys = keys
+        self._display = display
+        self._programme = programme
+        self._disturb = disturb
+
+    async def read(self, seconds: float) -> None:
+        """Wait as long as reading takes, or until a key says otherwise."""
+        self._display.rest(self._programme)
+        key = await self._keys.next(seconds)
+        while key == " " and not self.is_leaving:
+            self._display.rest(self._programme, PAUSED)
+            key = await self._keys.next()
+            if key == " ":
+                return
+            await self._obey(key)
+            key = None if self._keys.is_gone or key == "i" else " "
+        await self._obey(key)
+
+    async def _obey(self, key: str | None) -> None:
+        if key == "q":
+            self.is_leaving = True
+        elif key == "i":
+            await self._ask()
+
+    async def _ask(self) -> None:
+        """Ask for a line, offering what the world suggests, and say it as the visitor."""
+        offered = self._programme.disturbances
+        numbers = [f"  {n}  {one_line(text)}" for n, text in enumerate(offered, start=1)]
+        choice = "A number, or a line of your own; Enter sends it, an empty line sends nothing."
+        self._display.say("", *numbers, choice)
+        text = meant(await self._keys.line(), offered)
+        if not text:
+            return
+        try:
+            await self._disturb(text)
+        except Refused as refused:
+            self._display.say(str(refused))
+
+
+def meant(typed: str, offered: tuple[str, ...]) -> str:
+    """The line that somebody means: one of those offered, by its number, or what was typed."""
+    numbers = [str(n) for n in range(1, len(offered) + 1)]
+    return offered[numbers.index(typed)] if typed in numbers else typed

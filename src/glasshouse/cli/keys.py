@@ -1,0 +1,109 @@
+"""`Keys`: what is pressed on a terminal, key by key, while a show goes on.
+
+Always holds: the terminal is given back as it was found, whatever happens in between; reading never blocks the event
+loop. While a line is asked for, the terminal edits it as it always does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import termios
+import tty
+from codecs import getincrementaldecoder
+from collections import deque
+from types import TracebackType
+from typing import Final, Self
+
+ESCAPE: Final = "\x1b"
+keys_waiting_max: Final = 64
+read_bytes_max: Final = 4_096
+
+
+class Keys:
+    """The keys of the terminal behind a file descriptor. Use it as a context, inside a running event loop."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._found: list[object] = []
+        self._pressed: deque[str] = deque(maxlen=keys_waiting_max)
+        self._typed = ""
+        self._is_line_wanted = False
+        self._is_gone = False
+        self._news = asyncio.Event()
+        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
+
+    def __enter__(self) -> Self:
+        self._found = termios.tcgetattr(self._descriptor)
+        self._by_key()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._descriptor, self._read)
+        loop.add_signal_handler(signal.SIGCONT, self._come_back)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._descriptor)
+        loop.remove_signal_handler(signal.SIGCONT)
+        self._as_found()
+
+    async def next(self, seconds: float | None = None) -> str | None:
+        """The next key; none when none was pressed in that time. An arrow or the like is one key, ESCAPE."""
+        if self._is_gone and seconds is not None:
+            await asyncio.sleep(seconds)
+        elif not self._pressed and not self._is_gone:
+            await self._wait_for_news(seconds)
+        return self._pressed.popleft() if self._pressed else None
+
+    async def line(self) -> str:
+        """A whole line, edited by the terminal itself; empty if nobody is there any more."""
+        self._typed, self._is_line_wanted = "", True
+        self._as_found()
+        try:
+            while "\n" not in self._typed and not self._is_gone:
+                await self._wait_for_news(None)
+        finally:
+            self._is_line_wanted = False
+            self._by_key()
+        return self._typed.partition("\n")[0].strip()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the terminal was closed."""
+        return self._is_gone
+
+    async def _wait_for_news(self, seconds: float | None) -> None:
+        self._news.clear()
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _read(self) -> None:
+        try:
+            some = os.read(self._descriptor, read_bytes_max)
+        except OSError:
+            some = b""
+        text = self._decoder.decode(some)
+        if not some:
+            self._is_gone = True
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+        elif self._is_line_wanted:
+            self._typed += text
+        else:
+            self._pressed.extend([ESCAPE] if text.startswith(ESCAPE) else text)
+        self._news.set()
+
+    def _come_back(self) -> None:
+        """After a stop with Ctrl-Z the shell has set the terminal its own way."""
+        if not self._is_line_wanted:
+            self._by_key()
+
+    def _by_key(self) -> None:
+        tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+
+    def _as_found(self) -> None:
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._found)  # type: ignore[arg-type]

@@ -1,0 +1,93 @@
+"""`Programme`: what somebody in the audience knows of one run, folded from its events as they come.
+
+Always holds: only lines that a person should see come out of it: silences and thoughts when minds are shown, failures
+always. What the audience may not read was taken off before. Events of other runs in the same store do not touch it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import redacted
+from glasshouse.views.stage import RunStatus, StageProjection
+from glasshouse.views.transcript import Transcript, TranscriptLine
+
+quoted_lines_max: Final = 1_000
+"""So many lines can be quoted by later ones."""
+quoted_words_max: Final = 6
+
+
+class Programme:
+    """One run as it goes: apply events, get the lines to show."""
+
+    def __init__(self, run_id: str, *, has_minds: bool = False) -> None:
+        self.run_id = run_id
+        self.disturbances: tuple[str, ...] = ()
+        """What the world suggests to throw in."""
+        self.last_id = ""
+        """The last event of this run."""
+        self.stage = StageProjection(run_id=run_id)
+        self._transcript = Transcript(run_id)
+        self._has_minds = has_minds
+        self._graph_ids: set[str] = set()
+        self._quotes: dict[str, str] = {}
+
+    @property
+    def run(self) -> RunStatus:
+        """How the run stands."""
+        return self.stage.runs.get(self.run_id) or RunStatus()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is over."""
+        return self.run.state == "finished"
+
+    def concerns(self, event: Event) -> bool:
+        """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""
+        if event.run_id is not None:
+            is_mine = event.run_id == self.run_id
+        elif event.kind == kinds.CREATURE_STARTED:
+            is_mine = event.payload.get("run_id") == self.run_id
+        else:
+            return event.graph_id in self._graph_ids
+        if is_mine:
+            self._graph_ids.add(event.graph_id)
+        return is_mine
+
+    def apply(self, event: Event) -> TranscriptLine | None:
+        """Take the next event of this run in; give the line to show, if it is one."""
+        self.last_id = event.id
+        self.stage.apply(event)
+        if event.kind == kinds.RUN_STARTED:
+            self.disturbances = _suggested(event)
+        line = self._transcript.apply(redacted(event, "audience"))
+        if line is None or not self._is_shown(line):
+            return None
+        shown = replace(line, fields={name: self._quoted(value) for name, value in line.fields.items()})
+        self._keep_quote(line)
+        return shown
+
+    def _is_shown(self, line: TranscriptLine) -> bool:
+        return self._has_minds or (line.kind != kinds.AGENT_PASSED and line.kind not in kinds.INNER)
+
+    def _keep_quote(self, line: TranscriptLine) -> None:
+        words = line.text.split()
+        dots = "…" if len(words) > quoted_words_max else ""
+        self._quotes[line.id] = f"{line.who}, “{' '.join(words[:quoted_words_max])}{dots}”"
+        if len(self._quotes) > quoted_lines_max:
+            del self._quotes[next(iter(self._quotes))]
+
+    def _quoted(self, value: Any) -> Any:
+        """A field's value; where it names a line, who said it and how it began."""
+        if isinstance(value, list):
+            return [self._quoted(part) for part in value]
+        return self._quotes.get(value, value) if isinstance(value, str) else value
+
+
+def _suggested(started: Event) -> tuple[str, ...]:
+    scenario = started.payload.get("scenario") or {}
+    return tuple(str(text) for text in scenario.get("disturbances") or ())

@@ -1,0 +1,69 @@
+"""The stage header and the bar under the show: what is played, how far it is, what is left of its budget. Pure."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.text import Text
+
+from glasshouse.cli.programme import Programme
+from glasshouse.cli.screen import one_line
+from glasshouse.cli.voices import QUIET, Voices
+
+bar_chars: Final = 12
+HINT: Final = "i disturb · space pause · q stop"
+
+
+class Gauge(NamedTuple):
+    """How much of a limit is used up. None: there is no limit."""
+
+    name: str
+    used: int
+    limit: int | None
+
+
+def header(programme: Programme, voices: Voices) -> list[RenderableType]:
+    """Title, seed, goal and cast, as they stand above the stage."""
+    run = programme.run
+    cast = Text("with ", style=QUIET)
+    for place, member in enumerate(programme.stage.cast.values()):
+        cast.append(", " if place else "", style=QUIET)
+        cast.append(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}")
+    title = f" {one_line(run.title or programme.run_id)} "
+    drawn: list[RenderableType] = [Rule(Text(title, style="bold"), style=QUIET)]
+    if run.seed:
+        drawn.append(Text(f"seed: {one_line(run.seed)}", style=QUIET))
+    return [*drawn, cast, Text(f"run {programme.run_id}", style=QUIET)]
+
+
+def gauges(programme: Programme) -> list[Gauge]:
+    """The budget: turns and calls, each of its limit."""
+    stage, run = programme.stage, programme.run
+    calls = stage.counters.calls if run.calls is None else run.calls
+    turns = stage.turn if run.turns is None else run.turns
+    limits = run.budget
+    return [
+        Gauge("turn", turns, limits.get("max_turns")),
+        Gauge("calls", calls, limits.get("max_total_calls")),
+    ]
+
+
+def status(programme: Programme, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:
+    """The bar under the show, on one line that fits: movement, budget, keys."""
+    shown = [drawn_gauge(gauge, is_plain=is_plain) for gauge in gauges(programme)]
+    movement = one_line(programme.stage.scene_title)
+    parts = [*shown, *([movement] if movement else []), hint]
+    text = "  ".join(part for part in parts if part)
+    return text if cell_len(text) < columns else set_cell_size(text, max(0, columns - 1))
+
+
+def drawn_gauge(gauge: Gauge, *, is_plain: bool = False) -> str:
+    """One limit as words and a bar."""
+    if not gauge.limit:
+        return f"{gauge.name} {gauge.used}"
+    full = min(bar_chars, gauge.used * bar_chars // gauge.limit)
+    done, left = ("#", "-") if is_plain else ("━", "┄")
+    return f"{gauge.name} {gauge.used}/{gauge.limit} {done * full}{left * (bar_chars - full)}"
