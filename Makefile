@@ -8,7 +8,7 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup play test check bench soak lock clean
+.PHONY: help setup play tour test check bench soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
@@ -18,7 +18,10 @@ help: ## list what can be done here
 setup: ## build .venv from the locked requirements (the other targets do it by themselves)
 	@tools/setup.sh
 
-play: setup ## take the tour: graphs merge, split, fork and are read back
+play: setup ## perform Thousand Token Wood in this terminal, offline; its store is .venv/play.glasshouse
+	@$(bin)/glasshouse play thousand-token-wood --store .venv/play.glasshouse
+
+tour: setup ## take the tour: graphs merge, split, fork and are read back
 	@$(bin)/glasshouse tour
 
 test: setup ## run every test but the long rigs

@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench import appends, connectivity, histories, scale
+from bench import acts, appends, connectivity, histories, scale, stage
 from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
@@ -18,6 +18,8 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "histories": histories.run,
     "connectivity": connectivity.run,
     "scale": scale.run,
+    "acts": acts.run,
+    "stage": stage.run,
 }
 
 

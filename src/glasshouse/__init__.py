@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glasshouse.assembly import MemoryStore, SqliteStore, Terrarium
+    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, play
     from glasshouse.errors import (
         BadEvent,
         BadWorld,
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Conflict,
         GlasshouseError,
         ImportConflict,
+        ModelUnreachable,
         Refused,
         StoreBusy,
         StoreDamaged,
@@ -22,14 +23,26 @@ if TYPE_CHECKING:
         StoreFailed,
         StoreTooNew,
         UnknownName,
+        UnusableReply,
     )
     from glasshouse.events import kinds
     from glasshouse.events.digest import digest_of
     from glasshouse.events.event import Draft, EngineEvent, Event
     from glasshouse.events.filter import EventFilter
+    from glasshouse.manifests.loading import LoadedWorld, load_world
     from glasshouse.manifests.manifest import Manifest
+    from glasshouse.manifests.scenario import Scenario
     from glasshouse.runtime.agent import Agent
     from glasshouse.runtime.creature import Creature
+    from glasshouse.runtime.manifest_agent import ManifestAgent
+    from glasshouse.runtime.observer import Observer
+    from glasshouse.runtime.played import Played
+    from glasshouse.runtime.run import Run
+    from glasshouse.turns.governor import Governor
+    from glasshouse.turns.moment import Moment
+    from glasshouse.turns.prompt import Completion, Prompt
+    from glasshouse.views.diff import ViewDiff
+    from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 __all__ = [
@@ -39,6 +52,7 @@ __all__ = [
     "BudgetExceeded",
     "Change",
     "Channel",
+    "Completion",
     "Conflict",
     "Creature",
     "Draft",
@@ -47,14 +61,26 @@ __all__ = [
     "Event",
     "EventFilter",
     "GlasshouseError",
+    "Governor",
     "Graph",
     "ImportConflict",
     "Lineage",
+    "LoadedWorld",
     "Manifest",
+    "ManifestAgent",
     "MemoryStore",
+    "ModelRouter",
+    "ModelUnreachable",
+    "Moment",
+    "Observer",
+    "Played",
+    "Prompt",
     "Refused",
+    "Run",
+    "Scenario",
     "Session",
     "SqliteStore",
+    "StageProjection",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
@@ -62,22 +88,30 @@ __all__ = [
     "StoreTooNew",
     "Terrarium",
     "UnknownName",
+    "UnusableReply",
+    "ViewDiff",
     "Wire",
     "digest_of",
     "kinds",
+    "load_world",
+    "play",
+    "rebuild_stage",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "MemoryStore": "glasshouse.assembly",
+    "ModelRouter": "glasshouse.assembly",
     "SqliteStore": "glasshouse.assembly",
     "Terrarium": "glasshouse.assembly",
+    "play": "glasshouse.assembly",
     "BadEvent": "glasshouse.errors",
     "BadWorld": "glasshouse.errors",
     "BudgetExceeded": "glasshouse.errors",
     "Conflict": "glasshouse.errors",
     "GlasshouseError": "glasshouse.errors",
     "ImportConflict": "glasshouse.errors",
+    "ModelUnreachable": "glasshouse.errors",
     "Refused": "glasshouse.errors",
     "StoreBusy": "glasshouse.errors",
     "StoreDamaged": "glasshouse.errors",
@@ -85,15 +119,30 @@ _HOMES = {
     "StoreFailed": "glasshouse.errors",
     "StoreTooNew": "glasshouse.errors",
     "UnknownName": "glasshouse.errors",
+    "UnusableReply": "glasshouse.errors",
     "kinds": "glasshouse.events",
     "digest_of": "glasshouse.events.digest",
     "Draft": "glasshouse.events.event",
     "EngineEvent": "glasshouse.events.event",
     "Event": "glasshouse.events.event",
     "EventFilter": "glasshouse.events.filter",
+    "LoadedWorld": "glasshouse.manifests.loading",
+    "load_world": "glasshouse.manifests.loading",
     "Manifest": "glasshouse.manifests.manifest",
+    "Scenario": "glasshouse.manifests.scenario",
     "Agent": "glasshouse.runtime.agent",
     "Creature": "glasshouse.runtime.creature",
+    "ManifestAgent": "glasshouse.runtime.manifest_agent",
+    "Observer": "glasshouse.runtime.observer",
+    "Played": "glasshouse.runtime.played",
+    "Run": "glasshouse.runtime.run",
+    "Governor": "glasshouse.turns.governor",
+    "Moment": "glasshouse.turns.moment",
+    "Completion": "glasshouse.turns.prompt",
+    "Prompt": "glasshouse.turns.prompt",
+    "ViewDiff": "glasshouse.views.diff",
+    "StageProjection": "glasshouse.views.stage",
+    "rebuild_stage": "glasshouse.views.stage",
     "Change": "glasshouse.world.values",
     "Channel": "glasshouse.world.values",
     "Environment": "glasshouse.world.values",

@@ -31,7 +31,10 @@ GARDEN = (
         cares_about=("small seeds", "the old gate", "damp soil"),
         temper="patient and gentle",
         voice=Voice(
-            examples=("Bless it, there is room in my apron.", "A seed is a letter to the spring. Plant it shallow.")
+            examples=(
+                "Bless it, there is room in my apron.",
+                "A seed is a letter to the spring. Plant it shallow.",
+            )
         ),
     ),
     Character(
@@ -40,7 +43,10 @@ GARDEN = (
         wants="to play everything he is given",
         cares_about=("applause", "a paper moustache"),
         temper="vain and theatrical",
-        voice=Voice(examples=("Lights! I was born for the staircase.", "Tonight I die in a thimble."), say_words_max=36),
+        voice=Voice(
+            examples=("Lights! I was born for the staircase.", "Tonight I die in a thimble."),
+            say_words_max=36,
+        ),
     ),
     Character(
         name="hollow",
@@ -55,7 +61,9 @@ GARDEN = (
         persona="Has seen every play in the wood from below.",
         cares_about=("nouns", "entrances"),
         temper="dry and strict",
-        voice=Voice(examples=("The moon was late, and it showed.",), never=("use an exclamation mark", "laugh")),
+        voice=Voice(
+            examples=("The moon was late, and it showed.",), never=("use an exclamation mark", "laugh")
+        ),
     ),
 )
 
@@ -65,7 +73,9 @@ class OfflineStage:
     """A cast, what was said so far, and whose turn it is."""
 
     cast: tuple[Character, ...] = GARDEN
-    playbill: Playbill = field(default_factory=lambda: Playbill(goal="Grow one evening's play out of one seed."))
+    playbill: Playbill = field(
+        default_factory=lambda: Playbill(goal="Grow one evening's play out of one seed.")
+    )
     seed: int = 0
     known: dict[str, Json] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
@@ -102,7 +112,9 @@ class OfflineStage:
         character = next(one for one in self.cast if one.name == name)
         seen = tuple(one for one in self.events if not without or without not in one.payload.get("text", ""))
         others = tuple(Neighbour(one.name, one.role, ("stage",)) for one in self.cast if one.name != name)
-        tick = an_event(kind=kinds.TURN_STARTED, actor=CONDUCTOR, payload={"turn": 1}, private=None, sealed=None)
+        tick = an_event(
+            kind=kinds.TURN_STARTED, actor=CONDUCTOR, payload={"turn": 1}, private=None, sealed=None
+        )
         return Moment(
             run_id="r-1",
             turn=len(self.events),
@@ -134,7 +146,11 @@ class OfflineStage:
         if reply["kind"] == kinds.AGENT_PASSED:
             return None
         ids = event_ids_by_ref(lines_of(self.moment(name, cause, without=without)))
-        payload = {key: _pointed(value, ids) for key, value in reply.items() if key not in {"kind", "thought", "mood"}}
+        payload = {
+            key: _pointed(value, ids)
+            for key, value in reply.items()
+            if key not in {"kind", "thought", "mood"}
+        }
         return self.happens(name, reply["kind"], **payload)
 
     def play(self, turns: int) -> list[str]:

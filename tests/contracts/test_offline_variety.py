@@ -95,7 +95,9 @@ def test_tempers_choose_other_acts() -> None:
 def test_every_line_is_whole() -> None:
     lines = [line for seed in range(5) for line in a_play(seed)]
 
-    assert [line for line in lines if re.search(r"[{}<>_]|\s\s|\s[,.?!]|,,|\band and\b|\ba [aeiou]", line)] == []
+    assert [
+        line for line in lines if re.search(r"[{}<>_]|\s\s|\s[,.?!]|,,|\band and\b|\ba [aeiou]", line)
+    ] == []
     assert all(line[0].isupper() or line.startswith('"') for line in lines)
     assert all(line[-1] in ".?!" for line in lines)
 
@@ -113,7 +115,15 @@ def test_prose_is_answered_in_prose() -> None:
 
 
 def test_the_troupe_never_calls_itself_a_model() -> None:
-    names = ["openers.txt", "closers.txt", "asides.txt", "games.txt", "thoughts.txt", "borrowed.txt", "stock.txt"]
+    names = [
+        "openers.txt",
+        "closers.txt",
+        "asides.txt",
+        "games.txt",
+        "thoughts.txt",
+        "borrowed.txt",
+        "stock.txt",
+    ]
     texts = " ".join(line.lower() for name in names for line in shelf.entries(name))
 
     assert not re.search(r"language model|\bai\b|\bassistant\b|\bprompt\b|\btoken", texts)

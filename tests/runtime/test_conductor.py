@@ -69,13 +69,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 async def test_a_tick_is_answered_at_the_beginning_of_the_next_turn(store: Store) -> None:
-    minds = {"A": Speaker(), "B": Speaker()}
+    minds = {"a": Speaker(), "b": Speaker()}
     async with on_stage(store) as t:
-        await cast_on(t, minds, ticking("A"), hearing("B"))
+        await cast_on(t, minds, ticking("a"), hearing("b"))
 
         await t.step(3)
 
-        assert await said(t) == ["A1", "B2", "A2", "B3", "A3"]
+        assert await said(t) == ["a1", "b2", "a2", "b3", "a3"]
 
 
 async def _digest_when_driven(drive: Drive, world: dict[str, object]) -> tuple[str, list[str], list[str]]:
@@ -244,15 +244,8 @@ async def test_reactions_go_by_cause_and_then_by_age() -> None:
     minds = {name: Speaker() for name in names}
     async with on_stage() as t:
         await cast_on(t, minds, *[hearing(name, "user.injected", "tale.told") for name in names])
-        await t.step()
-        t_run = t.default_run_id
-        await t.step()
-        await t.disturb(t_run, "one") if t.runs() else None
-        graph = t.graphs()[0].id
-        from glasshouse.world.intents import Inject
-
-        await t._ledger.change(Inject(graph, "first"))
-        await t._ledger.change(Inject(graph, "second"))
+        for text in ("first", "second"):
+            await t.disturb(t.default_run_id, text)
 
         await t.run()
 
@@ -304,7 +297,7 @@ async def test_what_waited_for_a_resting_creature_becomes_one_act_that_answers_t
 
         await t.step(1)
 
-        assert await said(t) == ["a1", "a2", "a3", "a4", "b5", "b5", "a5"]
+        assert await said(t) == ["a1", "a2", "a3", "a4", "b4", "b4"]
         answered = [(await t.event(e.caused_by or "")).payload["text"] for e in await told(t, "agent.spoke") if e.actor == "b"]
         assert answered == ["a1", "a4"]
 
@@ -349,10 +342,10 @@ async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> 
         assert t.run_of(one.id).turns == 1
 
         await t.proceed(one.id)
-        await t.step(5)
+        await t.step(6)
 
         assert [e.turn for e in await told(t, kinds.WORLD_OBSERVED)] == [7]
-        assert [word for word in await said(t) if word[0] == "a"] == ["a1", "a6", "a7", "a8", "a9"]
+        assert [word for word in await said(t) if word[0] == "a"] == ["a1", "a5", "a6", "a7", "a8", "a9"]
         assert (await the_end(t, one.id)).payload["turns"] == 5
 
 

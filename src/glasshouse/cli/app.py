@@ -74,7 +74,8 @@ def glasshouse(
     Start here:
       glasshouse tour                                 what Glasshouse is about, in half a minute
       glasshouse worlds                               what can be played
-      glasshouse show last                            what was played
+      glasshouse play WORLD                           play it
+      glasshouse show last                            look at what was played
     """
 
 

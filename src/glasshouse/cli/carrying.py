@@ -58,7 +58,7 @@ def export(
         if as_json:
             print_json(told)
             return
-        print(f"{told['path']}: {told['events']:,} events of {told['session']}, for a {told['role']}.")
+        print(f"{told['path']}: {told['events']:,} events of {told['session']}, as seen by: {told['role']}.")
         if told["elsewhere"]:
             print(
                 f"The run also went on in {', '.join(told['elsewhere'])}: not in this file.", file=sys.stderr

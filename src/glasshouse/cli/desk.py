@@ -15,15 +15,16 @@ from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import one_line
 from glasshouse.errors import Refused
 
+Disturb = Callable[[str], Awaitable[object]]
+"""Says something to the run, as the visitor."""
+
 PAUSED: Final = "paused · space goes on · i disturb · q stop"
 
 
 class Desk:
     """Reads along, and does what the keys say."""
 
-    def __init__(
-        self, keys: Keys, display: Display, programme: Programme, disturb: Callable[[str], Awaitable[object]]
-    ) -> None:
+    def __init__(self, keys: Keys, display: Display, programme: Programme, disturb: Disturb) -> None:
         self.is_leaving = False
         """Whether somebody pressed `q`."""
         self._keys = keys
@@ -31,18 +32,29 @@ class Desk:
         self._programme = programme
         self._disturb = disturb
 
-    async def read(self, seconds: float) -> None:
+    async def read(self, seconds: float, /) -> None:
         """Wait as long as reading takes, or until a key says otherwise."""
         self._display.rest(self._programme)
+        await self.linger(seconds)
+
+    async def linger(self, seconds: float, /) -> None:
+        """Wait for something to come, or for a key."""
         key = await self._keys.next(seconds)
-        while key == " " and not self.is_leaving:
+        if key == " ":
+            await self._pause()
+        else:
+            await self._obey(key)
+
+    async def _pause(self) -> None:
+        """Hold the show up until space is pressed again, or something was thrown in."""
+        while not self.is_leaving and not self._keys.is_gone:
             self._display.rest(self._programme, PAUSED)
             key = await self._keys.next()
             if key == " ":
                 return
             await self._obey(key)
-            key = None if self._keys.is_gone or key == "i" else " "
-        await self._obey(key)
+            if key == "i":
+                return
 
     async def _obey(self, key: str | None) -> None:
         if key == "q":

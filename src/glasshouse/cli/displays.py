@@ -8,12 +8,11 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-import msgspec
-
 from glasshouse.cli.programme import Programme
-from glasshouse.cli.screen import Screen, as_json, one_line
+from glasshouse.cli.screen import Screen, one_line, print_json
 from glasshouse.cli.stage_header import HINT, header, status
 from glasshouse.cli.voices import QUIET, Voices
+from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import redacted
 from glasshouse.views.transcript import TranscriptLine
@@ -25,7 +24,7 @@ class Display(Protocol):
     def open(self, programme: Programme) -> None:
         """Say what is played."""
 
-    def show(self, event: Event, line: TranscriptLine | None) -> None:
+    def show(self, event: Event, line: TranscriptLine | None, /) -> None:
         """Show an event, and its line if it has one."""
 
     def rest(self, programme: Programme, hint: str = HINT) -> None:
@@ -41,9 +40,9 @@ class JsonDisplay:
     def open(self, programme: Programme) -> None:
         """Everything is in the events."""
 
-    def show(self, event: Event, line: TranscriptLine | None) -> None:
+    def show(self, event: Event, _line: TranscriptLine | None, /) -> None:
         """Print the event."""
-        print(as_json(msgspec.to_builtins(redacted(event, "audience"))), flush=True)
+        print_json(content_of(redacted(event, "audience")))
 
     def rest(self, programme: Programme, hint: str = HINT) -> None:
         """Machines need no bar."""
@@ -74,7 +73,7 @@ class PipeDisplay:
     def open(self, programme: Programme) -> None:
         """The voices speak for themselves."""
 
-    def show(self, event: Event, line: TranscriptLine | None) -> None:
+    def show(self, _event: Event, line: TranscriptLine | None, /) -> None:
         """Print the line."""
         if line is not None:
             print(self._voices.plain(line), flush=True)
@@ -102,7 +101,7 @@ class TerminalDisplay:
         self._clear()
         self._screen.draw(*header(programme, self._voices))
 
-    def show(self, event: Event, line: TranscriptLine | None) -> None:
+    def show(self, _event: Event, line: TranscriptLine | None, /) -> None:
         """Draw the line in its voice."""
         if line is not None:
             self._clear()

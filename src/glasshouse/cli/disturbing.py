@@ -108,7 +108,10 @@ def _in_words(told: dict[str, Any]) -> str:
     if told["status"] == "heard":
         return f"Said to {told['run']}."
     if told["played_by"] is None:
-        return f"Nobody plays this store now. The line waits for the next play of {told['run']}."
+        return (
+            f"Nobody plays this store now. The line waits for the next play of {told['run']}:\n"
+            f"  glasshouse play --continue {told['run']}"
+        )
     return (
         f"Left for {told['run']}. Process {told['played_by']} plays this store and has not come to it yet:"
         " it does at its next turn, unless that run is paused."

@@ -13,12 +13,23 @@ import termios
 import tty
 from codecs import getincrementaldecoder
 from collections import deque
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
 ESCAPE: Final = "\x1b"
 keys_waiting_max: Final = 64
 read_bytes_max: Final = 4_096
+
+
+def are_ours(descriptor: int) -> bool:
+    """Whether keys of this terminal come to this process: it is one, and nobody else is in front of it."""
+    if not os.isatty(descriptor):
+        return False
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
 
 
 class Keys:
@@ -103,7 +114,9 @@ class Keys:
             self._by_key()
 
     def _by_key(self) -> None:
-        tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+        with suppress(termios.error):  # The terminal may be gone.
+            tty.setcbreak(self._descriptor, termios.TCSADRAIN)
 
     def _as_found(self) -> None:
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._found)  # type: ignore[arg-type]
+        with suppress(termios.error):
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._found)  # type: ignore[arg-type]

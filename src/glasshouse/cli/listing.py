@@ -68,7 +68,7 @@ async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
 def _draw(found: list[dict[str, Any]]) -> None:
     from glasshouse.cli.naming import short_ids
     from glasshouse.cli.screen import Screen
-    from glasshouse.cli.tables import table
+    from glasshouse.cli.tables import draw_table
 
     screen = Screen()
     if not found:
@@ -77,11 +77,11 @@ def _draw(found: list[dict[str, Any]]) -> None:
     short = short_ids([facts["run"] for facts in found])
     rows = [_row(short[facts["run"]], facts) for facts in found]
     headings = ("run", "world", "status", "winner", "turns", "calls", "began", "seed")
-    screen.draw(table(headings, rows, loose=("world", "winner", "began", "seed")))
+    draw_table(screen, headings, rows, loose=("world", "winner", "seed"), spare=("seed", "calls", "began"))
 
 
 def _row(run_id: str, facts: dict[str, Any]) -> tuple[str, ...]:
     status = facts["status"] if facts["reason"] is None else facts["reason"]
-    began = facts["began"][:16].replace("T", " ")
+    began = facts["began"][5:16].replace("T", " ")
     turns, calls = str(facts["turns"]), str(facts["calls"])
     return (run_id, facts["world"], status, facts["winner"] or "", turns, calls, began, facts["seed"])

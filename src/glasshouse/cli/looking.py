@@ -19,6 +19,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
 
 T = TypeVar("T")
@@ -87,11 +88,19 @@ class Lookout:
         return [one for one in written if one not in past and one != last] + [last]
 
 
+class _NoModels:
+    """What stands behind every profile for somebody who only looks."""
+
+    def route(self, profile: str) -> Route:
+        """Nothing."""
+        raise Refused(f"Who looks on asks no model, and {profile!r} was asked for.", "Play the run instead.")
+
+
 @asynccontextmanager
 async def lookout_on(path: Path) -> AsyncIterator[Lookout]:
     """Open a store as a guest."""
     store = SqliteStore(path, is_guest=True)
-    async with Terrarium(store) as terrarium:
+    async with Terrarium(store, models=_NoModels()) as terrarium:
         yield Lookout(store, terrarium)
 
 

@@ -36,6 +36,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(
         new,
         name="new",
+        short_help="Begin a world or a creature.",
         help="Begin a world or a creature from commented files that play at once.",
         epilog=GROUP_EXAMPLES,
     )

@@ -83,8 +83,8 @@ class Programme:
 
     def _quoted(self, value: Any) -> Any:
         """A field's value; where it names a line, who said it and how it began."""
-        if isinstance(value, list):
-            return [self._quoted(part) for part in value]
+        if isinstance(value, list) and any(part in self._quotes for part in value if isinstance(part, str)):
+            return "; ".join(str(self._quoted(part)) for part in value)
         return self._quotes.get(value, value) if isinstance(value, str) else value
 
 

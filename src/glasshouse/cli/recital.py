@@ -5,26 +5,28 @@ from __future__ import annotations
 import time
 
 import msgspec
+from rich.rule import Rule
 from rich.text import Text
 
 from glasshouse.cli.looking import Story
-from glasshouse.cli.pace import Pace, seconds_to_read
-from glasshouse.cli.screen import Screen, one_line, print_json
-from glasshouse.cli.stage_drawing import ending_of
+from glasshouse.cli.pace import Pace
+from glasshouse.cli.programme import Programme
+from glasshouse.cli.reading_speed import seconds_to_read
+from glasshouse.cli.screen import Screen, print_json
+from glasshouse.cli.stage_drawing import ending_of, lines_of
+from glasshouse.cli.stage_header import header
 from glasshouse.cli.voices import QUIET, Voices
 from glasshouse.events.digest import digest_of
-from glasshouse.events.redaction import Role
-from glasshouse.views.stage import rebuild_stage
 from glasshouse.views.transcript import transcript_of
 
 
 class Recital:
-    """A story for one kind of listener."""
+    """A story, with or without what everybody thought."""
 
-    def __init__(self, story: Story, role: Role) -> None:
+    def __init__(self, story: Story, *, has_minds: bool) -> None:
         self._story = story
-        self._role: Role = role
-        self._events = story.seen_by(role)
+        self._has_minds = has_minds
+        self._events = story.seen_by("audience" if has_minds else "spectator")
 
     def tell(self) -> None:
         """One JSON object for each line."""
@@ -33,20 +35,23 @@ class Recital:
 
     def perform(self, pace: Pace) -> None:
         """Each line, and after it as long a pause as it takes to read it."""
-        screen, stage = Screen(), rebuild_stage(self._events, self._story.run_id)
-        handles = [member.handle for member in stage.cast.values()]
-        voices = Voices(handles, has_minds=self._role != "spectator")
-        run = stage.run
-        title = one_line(run.title) if run is not None and run.title else self._story.name
-        screen.draw(Text.assemble((title, "bold"), (f"  {self._story.name}, from the record", QUIET)))
-        if run is not None and run.seed:
-            screen.draw(Text(f"from: {one_line(run.seed)}", style=QUIET))
-        for line in transcript_of(self._events, self._story.run_id):
+        screen, programme = Screen(), self._folded()
+        voices = Voices([m.handle for m in programme.stage.cast.values()], has_minds=self._has_minds)
+        if self._story.run_id is None:
+            screen.draw(Rule(Text(f" {self._story.name} ", style="bold"), style=QUIET))
+        else:
+            screen.draw(*header(programme, voices))
+        for line in lines_of(self._events, self._story.run_id, has_minds=self._has_minds):
             voices.show(screen, line)
             if pace is Pace.READING:
-                time.sleep(
-                    seconds_to_read(f"{line.text} {line.thought if self._role != 'spectator' else ''}")
-                )
-        if run is not None and run.state == "finished":
-            screen.draw(Text(), Text(ending_of(run), style="bold"))
+                time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
+        if programme.is_finished:
+            screen.draw(Text(), Text(ending_of(programme.run), style="bold"))
         screen.draw(Text(f"digest {digest_of(self._story.events)}", style=QUIET))
+
+    def _folded(self) -> Programme:
+        """The whole run: what is known of it from the first line on."""
+        programme = Programme(self._story.run_id or "")
+        for event in self._events:
+            programme.apply(event)
+        return programme

@@ -55,7 +55,7 @@ def replay(
         from glasshouse.cli.recital import Recital
 
         found = looked_up(store, lambda lookout: lookout.story(story))
-        recital = Recital(found, "audience" if minds else "spectator")
+        recital = Recital(found, has_minds=minds)
         if as_json:
             recital.tell()
         else:

@@ -6,6 +6,7 @@ Always holds: everything drawn is folded from events as the one who looks may re
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +15,13 @@ from rich.rule import Rule
 from rich.text import Text
 
 from glasshouse.cli.looking import Story
+from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, one_line, print_json, spelled
 from glasshouse.cli.voices import QUIET, Voices
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.views.stage import RunStatus, StageProjection, rebuild_stage
-from glasshouse.views.transcript import transcript_of
+from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def _draw_cast(screen: Screen, stage: StageProjection, voices: Voices) -> None:
 
 
 def _draw_lines(screen: Screen, sight: Sight, voices: Voices, lines_shown: int) -> None:
-    every = list(transcript_of(sight.events, sight.story.run_id))
+    every = lines_of(sight.events, sight.story.run_id, has_minds=sight.role != "spectator")
     last = deque(every, maxlen=lines_shown)
     if not last:
         return
@@ -109,6 +111,14 @@ def _draw_lines(screen: Screen, sight: Sight, voices: Voices, lines_shown: int) 
 def _draw_end(screen: Screen, run: RunStatus | None) -> None:
     if run is not None and run.state == "finished":
         screen.draw(Text(), Text(ending_of(run), style="bold"))
+
+
+def lines_of(events: Sequence[Event], run_id: str | None, *, has_minds: bool) -> list[TranscriptLine]:
+    """The lines that people are shown: of a run as its programme tells them, else of whatever was said."""
+    if run_id is None:
+        return list(transcript_of(events))
+    programme = Programme(run_id, has_minds=has_minds)
+    return [line for event in events if (line := programme.apply(event)) is not None]
 
 
 def ending_of(run: RunStatus) -> str:

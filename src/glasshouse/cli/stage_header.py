@@ -13,7 +13,8 @@ from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import one_line
 from glasshouse.cli.voices import QUIET, Voices
 
-bar_chars: Final = 12
+BAR_CHARS: Final = (12, 6, 0)
+"""How long a bar is, where there is room and where there is less."""
 HINT: Final = "i disturb · space pause · q stop"
 
 
@@ -28,7 +29,7 @@ class Gauge(NamedTuple):
 def header(programme: Programme, voices: Voices) -> list[RenderableType]:
     """Title, seed, goal and cast, as they stand above the stage."""
     run = programme.run
-    cast = Text("with ", style=QUIET)
+    cast = Text.assemble(("with ", QUIET))
     for place, member in enumerate(programme.stage.cast.values()):
         cast.append(", " if place else "", style=QUIET)
         cast.append(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}")
@@ -52,18 +53,21 @@ def gauges(programme: Programme) -> list[Gauge]:
 
 
 def status(programme: Programme, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:
-    """The bar under the show, on one line that fits: movement, budget, keys."""
-    shown = [drawn_gauge(gauge, is_plain=is_plain) for gauge in gauges(programme)]
+    """The bar under the show, on one line that fits: budget, movement, keys."""
     movement = one_line(programme.stage.scene_title)
-    parts = [*shown, *([movement] if movement else []), hint]
-    text = "  ".join(part for part in parts if part)
-    return text if cell_len(text) < columns else set_cell_size(text, max(0, columns - 1))
+    text = ""
+    for chars, title in [*((chars, movement) for chars in BAR_CHARS), *((chars, "") for chars in BAR_CHARS)]:
+        shown = [drawn_gauge(gauge, chars, is_plain=is_plain) for gauge in gauges(programme)]
+        text = "  ".join(part for part in [*shown, title, hint] if part)
+        if cell_len(text) < columns:
+            return text
+    return set_cell_size(text, max(0, columns - 1))
 
 
-def drawn_gauge(gauge: Gauge, *, is_plain: bool = False) -> str:
+def drawn_gauge(gauge: Gauge, chars: int = BAR_CHARS[0], *, is_plain: bool = False) -> str:
     """One limit as words and a bar."""
     if not gauge.limit:
         return f"{gauge.name} {gauge.used}"
-    full = min(bar_chars, gauge.used * bar_chars // gauge.limit)
+    full = min(chars, gauge.used * chars // gauge.limit)
     done, left = ("#", "-") if is_plain else ("━", "┄")
-    return f"{gauge.name} {gauge.used}/{gauge.limit} {done * full}{left * (bar_chars - full)}"
+    return f"{gauge.name} {gauge.used}/{gauge.limit} {done * full}{left * (chars - full)}".rstrip()

@@ -28,15 +28,15 @@ COLOURS: Final = (
     "color(33)",
     "color(161)",
     "color(28)",
-    "color(133)",
     "color(166)",
+    "color(127)",
     "color(30)",
     "color(99)",
     "color(130)",
 )
 """None is so light that it fades on white, none so dark that it fades on black."""
 
-VISITOR: Final = "bold color(166)"
+VISITOR: Final = "bold reverse"
 WORLD: Final = "italic"
 QUIET: Final = "dim"
 MARGIN: Final = 2
@@ -134,6 +134,8 @@ class Voices:
 
 def _field(name: str, value: object) -> str:
     parts = value if isinstance(value, list) else [value]
-    return (
-        f"{name}: {', '.join(_EVENT_ID.sub(r'#\1', p) if isinstance(p, str) else as_json(p) for p in parts)}"
-    )
+    return f"{name}: {', '.join(map(_value, parts))}"
+
+
+def _value(value: object) -> str:
+    return _EVENT_ID.sub(r"#\1", value) if isinstance(value, str) else as_json(value)

@@ -41,14 +41,14 @@ def _tell(found: list[dict[str, Any]]) -> None:
 
 def _draw(found: list[dict[str, Any]]) -> None:
     from glasshouse.cli.screen import Screen
-    from glasshouse.cli.tables import table
+    from glasshouse.cli.tables import draw_table
 
     screen = Screen()
     if not found:
         screen.draw("There is no world here. Make one: glasshouse new world NAME")
         return
     rows = [[world["world"], world["title"], world["where"], str(world["cast"])] for world in found]
-    screen.draw(table(("world", "title", "where", "cast"), rows, loose=("world", "title")))
+    draw_table(screen, ("world", "title", "where", "cast"), rows, loose=("world", "title"))
 
 
 def _cast_size(path: str) -> int:

@@ -67,6 +67,17 @@ ENGINE: Final = frozenset(
     }
 )
 
+NEVER_GRANTED: Final = ENGINE | {
+    RUN_STARTED,
+    RUN_PAUSED,
+    RUN_CONTINUED,
+    RUN_FINISHED,
+    TURN_STARTED,
+    USER_INJECTED,
+    ACT_DISCARDED,
+}
+"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
+
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
 """Kinds a creature's act may append on its way; every other kind ends the act."""
 
@@ -91,7 +102,7 @@ def check_kind(kind: object) -> None:
         raise BadEvent(
             f"{kind!r} is no event kind.",
             f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"
-            " such as 'agent.spoke' or 'question.asked'.",
+            " such as 'agent.spoke' or 'weather.turned'.",
         )
     if len(well_formed_cache) < well_formed_cache_kinds_max:
         well_formed_cache.add(kind)

@@ -6,6 +6,7 @@ cost anything, in none, and is owed still. Whatever an agent raises becomes `age
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final, Protocol
@@ -105,25 +106,39 @@ class Acts:
             changes = {"failure": str(stop), "attempts": len(asking.calls)}
         except Exception as wrong:
             changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
+        except BaseException as wrong:
+            if not isinstance(wrong, asyncio.CancelledError) or _is_cancelled():
+                self._treasury.release(mine)
+                raise
+            changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
         model: Json | None = None
         if asking.calls:
             model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
         is_worth_telling = stopped_by is None or any(call.get("reached", True) for call in asking.calls)
         told = msgspec.structs.replace(end, model=model, **changes) if is_worth_telling else None
+        if mine.open is not None:
+            self._treasury.settle(mine, Cost(calls=1) if told is not None and model is None else Cost())
         return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
 
     async def write(self, thought: Thought) -> Event | None:
         """Write the event that an act ends in. A draft that may not be said becomes a failure, in words."""
+        def is_told(_subject: str) -> None:
+            self._treasury.release(thought.reservation)  # From here on it is counted as spent.
+
         try:
             if thought.end is None:
                 return None
             try:
-                receipt = await self._ledger.change(thought.end, beside=thought.beside)
+                receipt = await self._ledger.change(thought.end, is_told, thought.beside)
             except Refused as refusal:
                 failed = msgspec.structs.replace(
-                    thought.end, draft=None, failure=str(refusal)[:failure_chars_max], attempts=1
+                    thought.end,
+                    draft=None,
+                    private=None,
+                    failure=str(refusal)[:failure_chars_max],
+                    attempts=max(1, thought.end.attempts),
                 )
-                receipt = await self._ledger.change(failed, beside=thought.beside)
+                receipt = await self._ledger.change(failed, is_told, thought.beside)
             return receipt.events[0] if receipt.events else None
         finally:
             self._treasury.release(thought.reservation)
@@ -168,7 +183,7 @@ class Acts:
             playbill=Playbill() if purse is None else purse.playbill,
             recent_events=tuple(heard),
             lines_before=before,
-            handles=handles_of(world, creature, (*heard, cause)),
+            handles=handles_of(world, creature, (*folded.tables.speakers_for(creature), cause.actor)),
             around=around_of(world, creature),
             ask=ask,
             known=folded.tables.dealt.get(creature.id, {}),
@@ -205,7 +220,13 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> dict[str, object]
     return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
 
 
-def _told(wrong: Exception) -> str:
+def _is_cancelled() -> bool:
+    """Whether somebody asked for the end of this very task; an agent may raise the same for reasons of its own."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _told(wrong: BaseException) -> str:
     text = str(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from glasshouse.errors import ModelUnreachable
 from glasshouse.events.event import Json
 from glasshouse.runtime.ports import Route
@@ -21,6 +23,13 @@ unreached_in_a_row_max: Final = 3
 
 Recorded = Callable[[int, Prompt], Completion | None]
 """Gives the recorded answer to an act's call by its number, if there is one."""
+
+
+def _storable(completion: Completion) -> Completion:
+    """The same words without halves of characters, which no ledger can hold."""
+    texts = (completion.text, completion.reasoning)
+    whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
+    return completion if texts == tuple(whole) else replace(completion, text=whole[0] or "", reasoning=whole[1])
 
 
 class Asking:
@@ -44,7 +53,7 @@ class Asking:
         for attempt in range(unreached_in_a_row_max):
             await self._treasury.reserve(self._mine, Cost(1, tokens_in + prompt.reply_tokens_max, usd))
             try:
-                completion = await self._answer(prompt)
+                completion = _storable(await self._answer(prompt))
             except ModelUnreachable as away:
                 self._treasury.settle(self._mine, Cost())
                 self._note(prompt, None, str(away))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,5 +40,6 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         try:
             return done.result()
         except KeyboardInterrupt:
-            begun.result()()
+            with suppress(RuntimeError):  # Its loop may be over already.
+                begun.result()()
             raise

@@ -36,6 +36,8 @@ acts_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""
 
 EventById = Callable[[str], Awaitable[Event]]
+Act = tuple[str, str]
+"""A creature and the cause it answers: what names an act."""
 BeforeCommit = Callable[[], Awaitable[None]]
 """Called before the conductor writes anything: where a replay lets happen what came from outside."""
 
@@ -60,9 +62,12 @@ class Conductor:
         self._event = event
         self._governor = governor
         self._before_commit = before_commit
-        self._ahead: dict[tuple[str, str], asyncio.Task[Thought]] = {}
+        self._ahead: dict[Act, tuple[str, asyncio.Task[Thought | None]]] = {}
+        self._acting: dict[Act, asyncio.Future[None]] = {}
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
+        self._turns: dict[str, Event] = {}
+        """The `turn.started` of each graph, so that a tick need not look for its cause."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
     # Whose turn
@@ -70,6 +75,8 @@ class Conductor:
     def turn_ahead(self, graph: GraphState) -> int | None:
         """The number of the turn that this graph has something to do in: the present one, or a later one."""
         folded = self._ledger.folded
+        if any(self._endings.of(run_id) is not None for run_id in self._endings.due(graph)):
+            return 0  # A run that is over ends before anybody has a turn.
         if next_act(folded.world, folded.agenda, graph, folded.runs) is not None:
             return graph.turn
         return next_turn(folded.world, folded.agenda, folded.runs, graph)
@@ -88,8 +95,10 @@ class Conductor:
                 told = await self._perform(graph, due)
                 if told is not None:
                     return told
-            elif not await self._begin_turn(graph):
-                return None
+            else:
+                begun = await self._begin_turn(graph)
+                if begun is not True:
+                    return begun or None
         raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
 
     async def play_turn(self, graph_id: str) -> bool:
@@ -116,8 +125,8 @@ class Conductor:
         folded = self._ledger.folded
         return next_act(folded.world, folded.agenda, graph, folded.runs)
 
-    async def _begin_turn(self, graph: GraphState) -> bool:
-        """Start the next turn in which anything is due. False if none ever is, or a run was ended instead."""
+    async def _begin_turn(self, graph: GraphState) -> Event | bool:
+        """Start the next turn in which anything is due. False if none ever is; the end of a run if that came instead."""
         folded = self._ledger.folded
         turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
         if turn is None:
@@ -127,13 +136,13 @@ class Conductor:
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
             if axis is not None:
-                await self.finish(run_id, "budget", axis=axis, graph_id=graph.id)
-                return True
+                return await self.finish(run_id, "budget", axis=axis, graph_id=graph.id) or True
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
             await self._let_others_in()
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
-            await self._ledger.change(StartTurn(graph.id, turn, shown))
+            receipt = await self._ledger.change(StartTurn(graph.id, turn, shown))
+            self._turns[graph.id] = receipt.events[0]
         return True
 
     def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
@@ -158,71 +167,112 @@ class Conductor:
 
     async def _perform(self, graph: GraphState, due: Due) -> Event | None:
         """One act, thought and written; or what came instead of it."""
-        run_id = self._ledger.world.creatures[due.creature].run_id or ""
-        finishing = self._finishing.get(run_id)
-        if finishing is not None:
-            await asyncio.shield(finishing)
+        run_id, act = self._run_of(due.creature), (due.creature, due.cause)
+        in_the_way = self._finishing.get(run_id) or self._acting.get(act)
+        if in_the_way is not None:
+            await asyncio.wait([in_the_way])
             return None
-        await self._purse(run_id, graph)
-        if due.is_tick:
-            await self._begin_ahead(graph)
+        if run_id not in self._ledger.folded.runs.purses:
+            await self._purse(run_id, graph)
+            return None
+        ended = self._acting[act] = asyncio.get_running_loop().create_future()
+        try:
+            if due.is_tick:
+                await self._forget_what_was_stopped(act)
+                await self._begin_ahead(graph, act)
+            thought, told = await self._written(act, run_id, due)
+        finally:
+            del self._acting[act]
+            ended.set_result(None)
+        stopped_by = None if thought is None else thought.stopped_by
+        if isinstance(stopped_by, BudgetExceeded):
+            return await self._over_budget(run_id, graph, stopped_by.reason) or told
+        if isinstance(stopped_by, ModelUnreachable):
+            await self.pause(run_id, str(stopped_by), graph.id)
+        return told
+
+    async def _written(
+        self, act: Act, run_id: str, due: Due | None = None
+    ) -> tuple[Thought | None, Event | None]:
+        """The thought of an act, begun ahead or now, and the event it was written as; none if its creature is gone."""
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
-            thought = await self._thought(due)
+            _, task = self._ahead.pop(act, (run_id, None))
+            if task is not None:
+                thought = await task
+            else:
+                thought = None if due is None else await self._think(due, await self._cause(due), None)
+            if thought is None:
+                return None, None
             await self._let_others_in()
             told = await self._acts.write(thought)
             if told is not None:
                 self._endings.note(told)
+            return thought, told
         finally:
             self._thinking[run_id] -= 1
             self._quiet.set()
-        if isinstance(thought.stopped_by, BudgetExceeded):
-            return await self._over_budget(run_id, graph, thought.stopped_by.reason) or told
-        if isinstance(thought.stopped_by, ModelUnreachable):
-            await self.pause(run_id, str(thought.stopped_by), graph.id)
-        return told
 
     async def _let_others_in(self) -> None:
         if self._before_commit is not None:
             await self._before_commit()
 
-    async def _thought(self, due: Due) -> Thought:
-        task = self._ahead.pop((due.creature, due.cause), None)
-        if task is not None:
-            return await task
-        return await self._acts.think(due, await self._cause(due), None)
+    async def _think(self, due: Due, cause: Event, upto: int | None) -> Thought | None:
+        if due.creature not in self._ledger.world.creatures:
+            return None
+        return await self._acts.think(due, cause, upto)
 
-    async def _begin_ahead(self, graph: GraphState) -> None:
+    async def _forget_what_was_stopped(self, act: Act) -> None:
+        """Who was kept from thinking ahead, by a limit or because no model was reached, begins anew."""
+        _, task = self._ahead.get(act, ("", None))
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return
+        thought = task.result()
+        if thought is not None and thought.end is None:
+            del self._ahead[act]
+            await self._acts.write(thought)
+
+    async def _begin_ahead(self, graph: GraphState, mine: Act) -> None:
         """Let the ticks that go together begin to think, all on the past as it is when the ticks begin."""
         folded = self._ledger.folded
         together = [
             due for due in ticks_left(folded.world, folded.agenda, graph, folded.runs) if due.is_together
         ]
-        together = [due for due in together if (due.creature, due.cause) not in self._ahead]
         if not together:
             return
         now = folded.world.session_of(graph).lamport
-        for due in together:
-            upto = due.as_of if due.as_of is not None else now
-            thinking = self._acts.think(due, await self._cause(due), upto)
-            self._ahead[due.creature, due.cause] = asyncio.create_task(
-                thinking, name=f"{due.creature} thinks"
-            )
+        causes = [await self._cause(due) for due in together]
+        for due, cause in zip(together, causes, strict=True):
+            act = (due.creature, due.cause)
+            if act in self._ahead or (act in self._acting and act != mine):
+                continue
+            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now)
+            task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
+            self._ahead[act] = (self._run_of(due.creature), task)
 
     async def _cause(self, due: Due) -> Event:
-        found = self._ledger.folded.tables.find(self._ledger.world, due.creature, due.cause)
+        found: Event | None
+        if due.is_tick:
+            found = self._turns.get(self._ledger.world.creatures[due.creature].graph_id)
+            found = found if found is not None and found.id == due.cause else None
+        else:
+            found = self._ledger.folded.tables.find(self._ledger.world, due.creature, due.cause)
         return found if found is not None else await self._event(due.cause)
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
         if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
+            await self._write_ahead(run_id)  # What they cost is what fills the turn.
             return None
         return await self.finish(run_id, "budget", axis=axis, graph_id=graph.id)
 
     # Runs
 
     async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
-        """End the runs here whose scenario says that their end has come."""
+        """End the runs here whose scenario says that their end has come; tell of acts whose creatures are gone."""
+        for act, (run_id, _) in list(self._ahead.items()):
+            if act[0] not in self._ledger.world.creatures and act not in self._acting:
+                await self._written(act, run_id)
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
@@ -264,12 +314,17 @@ class Conductor:
 
     async def _settle(self, run_id: str) -> None:
         """Write what was begun ahead, in the order of the cast, and wait for acts in other graphs."""
-        for creature, cause in [key for key in self._ahead if self._run_of(key[0]) == run_id]:
-            task = self._ahead.pop((creature, cause))
-            await self._acts.write(await task)
-        while self._thinking.get(run_id, 0) > 0:
-            self._quiet.clear()
-            await self._quiet.wait()
+        while await self._write_ahead(run_id) or self._thinking.get(run_id, 0) > 0:
+            if self._thinking.get(run_id, 0) > 0:
+                self._quiet.clear()
+                await self._quiet.wait()
+
+    async def _write_ahead(self, run_id: str) -> bool:
+        """Write what a run has begun ahead and nobody is at yet. False if there is none."""
+        acts = [act for act, (of, _) in self._ahead.items() if of == run_id and act not in self._acting]
+        for act in acts:
+            await self._written(act, run_id)
+        return bool(acts)
 
     def _run_of(self, creature_id: str) -> str:
         creature = self._ledger.world.creatures.get(creature_id)
@@ -290,7 +345,7 @@ class Conductor:
 
     async def close(self) -> None:
         """Let go of what was begun ahead. It is owed still, and will be thought again."""
-        tasks = list(self._ahead.values())
+        tasks = [task for _, task in self._ahead.values()]
         self._ahead.clear()
         for task in tasks:
             task.cancel()

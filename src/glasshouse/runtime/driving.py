@@ -33,13 +33,13 @@ class Driver:
         async with self._one_at_a_time:
             await self._between()
             while True:
-                first = graph_id if graph_id is not None else self._first({})
+                first = graph_id if graph_id is not None else self._first()
                 if first is None:
                     return None
                 told = await self._conductor.play_act(first)
                 if told is not None or graph_id is not None:
                     return told
-                if self._first({}) == first:
+                if self._first() == first:
                     return None
 
     async def play(self, turns: int | None, pacing: Pacing, wanted: str | None = None) -> int:
@@ -56,21 +56,19 @@ class Driver:
         played: dict[str, int] = {}
         while not self._is_over(wanted):
             await self._between()
-            graph_id = self._first(played if turns is not None else {}, turns)
-            if graph_id is None:
-                break
+            graph_id = self._first()
+            if graph_id is None or (turns is not None and played.get(graph_id, 0) >= turns):
+                break  # Whoever goes first has had its turns: to go on with others would change the order.
             has_played = await self._conductor.play_turn(graph_id)
             played[graph_id] = played.get(graph_id, 0) + 1
-            if not has_played and self._first(played if turns is not None else {}, turns) == graph_id:
+            if not has_played and self._first() == graph_id:
                 break
         return sum(played.values())
 
-    def _first(self, played: dict[str, int], turns: int | None = None) -> str | None:
-        """The graph that goes first among those that have something to do and turns left."""
+    def _first(self) -> str | None:
+        """The graph that goes first among those that have something to do."""
         found: tuple[int, int, str] | None = None
         for graph in self._ledger.world.graphs.values():
-            if turns is not None and played.get(graph.id, 0) >= turns:
-                continue
             turn = self._turn_ahead(graph)
             if turn is not None and (found is None or (turn, graph.born, graph.id) < found):
                 found = (turn, graph.born, graph.id)

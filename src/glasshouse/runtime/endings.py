@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.runtime.folding import Folded
 from glasshouse.turns.referees import Match, Referee, Ruling
 from glasshouse.turns.runs import Purse
+from glasshouse.turns.tables import NOT_LINES
 from glasshouse.world.state import GraphState
 
 NOBODY: Final = frozenset({"", "nobody", "none"})
@@ -79,9 +81,11 @@ class Endings:
         """The first ruling on a line of this run. After a look at all that was said, new lines come by `note`."""
         if run_id not in self._looked_through and self._referee(purse) is not None:
             self._looked_through.add(run_id)
-            for table in list(self._folded().tables.said.values()):
-                for line in table.lines:
-                    self._rule(run_id, purse, line)
+            lines = [line for table in self._folded().tables.said.values() for line in table.lines]
+            sessions = self._folded().world.sessions
+            lines.sort(key=lambda line: (line.lamport, sessions[line.session_id].segment.ordinal, line.seq))
+            for line in lines:
+                self._rule(run_id, purse, line)
         return self._rulings.get(run_id)
 
     def note(self, line: Event) -> None:
@@ -94,6 +98,8 @@ class Endings:
         referee = self._referee(purse)
         if referee is None or run_id in self._rulings or line.run_id != run_id:
             return
+        if line.kind in NOT_LINES or line.kind in kinds.INNER:
+            return  # A referee hears what everybody may hear.
         ruling = referee(_match(purse, line))
         if ruling is not None:
             self._rulings[run_id] = ruling

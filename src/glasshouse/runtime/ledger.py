@@ -172,6 +172,14 @@ class Ledger:
             return await self.change(intent, look, beside)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [], seen)
 
+    def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
+        """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
+        if not self.takes_more:
+            self.check_is_open()
+            raise StoreFailed("The ledger takes nothing more at this moment. Await change(), which waits.")
+        decision = decide(self.world, intent)
+        return self._stage(decision.writes, beside) if decision.writes else None
+
     def submit(self, intent: Say) -> Queued:
         """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
         if not self.takes_more:

@@ -50,7 +50,7 @@ class Treasury:
             axis = self._axis(mine, worst, with_open=False)
             if axis is not None:
                 raise BudgetExceeded(axis)
-            if self._axis(mine, worst, with_open=True) is None:
+            if len(self._held) == 1 or self._axis(mine, worst, with_open=True) is None:
                 mine.open = worst
                 return
             self._moved.clear()

@@ -55,6 +55,7 @@ class Table:
         self.first = 0
         self.events: list[Event] = []
         self.readings: list[Reading] = []
+        self.place_by_id: dict[str, int] = {}
         self.numbers: dict[int, list[int]] = {}
         self.words: dict[str, list[int]] = {}
         self.kinds: dict[str, list[int]] = {}
@@ -71,11 +72,8 @@ class Table:
         return self.readings[place - self.first]
 
     def place_of(self, event_id: str) -> int | None:
-        """Where an event's line stands; looked for from the newest backwards."""
-        for at in range(len(self.events) - 1, -1, -1):
-            if self.events[at].id == event_id:
-                return self.first + at
-        return None
+        """Where an event's line stands."""
+        return self.place_by_id.get(event_id)
 
     def ref(self, place: int) -> str:
         """The number a line is cited by, such as `#48210`, with a letter where an older line has it already."""
@@ -137,6 +135,7 @@ class Table:
         known_as = self.names[event.actor] = self.handles.get(event.actor)
         reading = reading_of(event, known_as)
         self.events.append(event)
+        self.place_by_id[event.id] = place
         self.readings.append(reading)
         self.numbers.setdefault(reading.number, []).append(place)
         self.kinds.setdefault(reading.kind, []).append(place)
@@ -149,6 +148,7 @@ class Table:
 
     def _drop_oldest(self) -> None:
         reading, place = self.readings.pop(0), self.first
+        del self.place_by_id[self.events[0].id]
         del self.events[0]
         self.first += 1
         _drop_first(self.numbers, reading.number)

@@ -62,7 +62,7 @@ class Purse(msgspec.Struct):
     def usd_since(self, now: datetime) -> float:
         """Money spent within the hour before now."""
         first = int((now - hour).timestamp() // 60)
-        return sum([usd for minute, usd in self.minutes_usd.items() if minute > first])
+        return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
 
     @property
     def has_come_to_its_end(self) -> bool:
@@ -141,8 +141,8 @@ class Runs(msgspec.Struct):
         graph = world.graphs.get(event.graph_id)
         present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
         for run_id in present:
-            purse = self.purses.get(run_id or "")
-            if purse is not None and purse.finished is None:
+            purse, run = self.purses.get(run_id or ""), world.runs.get(run_id or "")
+            if purse is not None and run is not None and run.status == "playing":
                 count = clocks.turns.get(run_id or "", 0) + passed
                 clocks.turns[run_id or ""] = count
                 purse.turns = max(purse.turns, count)
@@ -227,7 +227,7 @@ def _note_minute(purse: Purse, at: datetime, usd: float) -> None:
     minute = int(at.timestamp() // 60)
     purse.minutes_usd[minute] = purse.minutes_usd.get(minute, 0.0) + usd
     first = int((at - hour).timestamp() // 60)
-    for old in [kept for kept in purse.minutes_usd if kept <= first]:
+    for old in [kept for kept in purse.minutes_usd if kept < first]:
         del purse.minutes_usd[old]
 
 

@@ -42,12 +42,26 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
     for name in _fewer(graph.creatures, agenda.owed):
         owed = _first_due(agenda.owed[name], graph.turn)
         creature = world.creatures[name]
-        if owed is None or not may_act(world, creature) or runs.is_deferred(creature.run_id, graph.id):
+        if owed is None or not _is_free(world, runs, creature, graph):
             continue
         place = (owed.lamport, _ordinal(world, owed), creature.born)
         if found is None or place < found:
             found, act = place, Due(name, _cause(agenda.owed[name], owed))
-    return act or next(iter(ticks_left(world, agenda, graph, runs)), None)
+    return act or _next_tick_left(world, agenda, graph, runs)
+
+
+def _next_tick_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
+    found: tuple[int, int, str] | None = None
+    for name in _fewer(graph.creatures, agenda.ticks):
+        creature = world.creatures[name]
+        place = (agenda.ticks[name].due, creature.born, name)
+        if (found is None or place < found) and _is_free(world, runs, creature, graph):
+            found = place
+    return None if found is None else _tick(world, agenda.ticks[found[2]], found[2])
+
+
+def _is_free(world: World, runs: Runs, creature: CreatureState, graph: GraphState) -> bool:
+    return may_act(world, creature) and not runs.is_deferred(creature.run_id, graph.id)
 
 
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
@@ -55,8 +69,7 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
     names = [
         name
         for name in _fewer(graph.creatures, agenda.ticks)
-        if may_act(world, world.creatures[name])
-        and not runs.is_deferred(world.creatures[name].run_id, graph.id)
+        if _is_free(world, runs, world.creatures[name], graph)
     ]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
@@ -93,21 +106,21 @@ def _ordinal(world: World, owed: Owed) -> int:
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
     """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
-    turns = [_next_tick(world, graph.turn, creature) for creature in _actors(world, graph)]
-    owing = [c for c in _actors(world, graph) if c.id in agenda.owed or c.id in agenda.ticks]
-    turns += [graph.turn + 1] * bool(owing)
+    soonest = graph.turn + 1
+    turns: list[int] = []
+    for creature in _actors(world, graph):
+        every = world.manifests[creature.manifest_digest].tick_every
+        if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
+            return soonest
+        if every:
+            turns.append((graph.turn // every + 1) * every)
     turns += [graph.turn + beat.turn - played for beat, played, _ in beats_ahead(world, runs, graph)]
-    return min([turn for turn in turns if turn is not None], default=None)
+    return min(turns, default=None)
 
 
 def _actors(world: World, graph: GraphState) -> list[CreatureState]:
     creatures = [world.creatures[name] for name in graph.creatures]
     return [creature for creature in creatures if may_act(world, creature)]
-
-
-def _next_tick(world: World, turn: int, creature: CreatureState) -> int | None:
-    every = world.facts_of(creature).tick_every
-    return (turn // every + 1) * every if every else None
 
 
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:

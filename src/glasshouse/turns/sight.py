@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from glasshouse.events.event import Event
 from glasshouse.turns.moment import Around, Neighbour
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
@@ -48,9 +47,9 @@ def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
     return Neighbour(creature.handle, role, tuple(channels))
 
 
-def handles_of(world: World, creature: CreatureState, events: Iterable[Event]) -> dict[str, str]:
+def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -> dict[str, str]:
     """The handles of whoever spoke, and of those around; one who is gone keeps its id for a name."""
-    names = {event.actor for event in events}
+    names = set(speakers)
     edges = world.topology.channels_of.get(creature.id, {})
     for channel_id in list(edges)[:channels_seen_max]:
         names.update(_some(world.topology.members_of.get(channel_id, {})))

@@ -36,6 +36,8 @@ class Table(msgspec.Struct):
 
     lines: list[Event] = msgspec.field(default_factory=list)
     dropped: int = 0
+    speakers: dict[str, None] = msgspec.field(default_factory=dict)
+    """Whoever spoke here, in the order of their first words."""
 
     @property
     def total(self) -> int:
@@ -75,6 +77,7 @@ class Tables(msgspec.Struct):
             table = self.said[place] = Table()
         lines = table.lines
         lines.append(event)
+        table.speakers[event.actor] = None
         if len(lines) >= 2 * heard_lines_max:
             table.dropped += heard_lines_max
             del lines[:heard_lines_max]
@@ -104,13 +107,27 @@ class Tables(msgspec.Struct):
                 lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
         if sources > 1:
             lines.sort(key=lambda event: _moment(world, event))
+        on_channels, others = len(lines), 0
         for place in self._places_without_channel(world, creature):
             table = self.said.get(place)
             if table is not None:
-                _set_in(world, lines, _seen(creature, table, upto))
+                more = _seen(creature, table, upto)
+                _set_in(world, lines, more)
+                others += len(more)
         newest = lines[-heard_lines_max:]
-        on_channels = sum([event.channel_id is not None for event in newest])
-        return newest, max(0, before - on_channels)
+        if others:
+            on_channels = sum([event.channel_id is not None for event in newest])
+        return newest, max(0, before - min(on_channels, len(newest)))
+
+    def speakers_for(self, creature: CreatureState) -> list[str]:
+        """Whoever has spoken in a creature's sight on the channels it listens on."""
+        names: list[str] = []
+        for channel_id, ear in creature.ears.items():
+            table = self.said.get(channel_id)
+            if table is not None:
+                is_all_heard = ear.is_full and ear.is_open
+                names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
+        return names
 
     def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
         """A line by its id, looked for where this creature listens, the newest first."""

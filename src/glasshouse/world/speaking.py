@@ -44,7 +44,7 @@ def line_of(
     model: Json | None = None,
 ) -> Fact:
     """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
-    if draft.kind not in world.manifests[creature.manifest_digest].may_emit or draft.kind in kinds.ENGINE:
+    if draft.kind not in world.manifests[creature.manifest_digest].may_emit or draft.kind in kinds.NEVER_GRANTED:
         _refuse_kind(world, creature, draft.kind)
     channel_id = channel = None
     if draft.channel is not None:
@@ -89,7 +89,7 @@ def _check_cause(world: World, cause: str) -> None:
 
 
 def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
-    if kind in kinds.ENGINE:
+    if kind in kinds.NEVER_GRANTED:
         raise Refused(
             f"{kind} is written by the engine alone.", "Ask for the change itself, such as connect()."
         )

@@ -18,7 +18,7 @@ tempers_cache_max: Final = 512
 
 _EVERYBODY: Final = MappingProxyType(
     {"agree": 1.0, "object": 1.0, "ask": 1.2, "extend": 1.5, "turn": 1.2, "wonder": 1.2, "recall": 1.0, "offer": 1.0,
-     "tease": 0.8, "comfort": 0.5, "warn": 0.6, "perform": 0.3}
+     "tease": 0.8, "comfort": 0.5, "warn": 0.6, "perform": 0.05}
 )  # fmt: skip
 
 
@@ -61,7 +61,10 @@ def weights_of(me: Identity) -> Mapping[str, float]:
 def stance_of(me: Identity) -> str:
     """For or against, where a persona or a want takes a side; empty where it takes none or both."""
     told = f" {me.wants} {me.persona} {me.temper} ".lower()
-    found = {side: sum(told.count(f" {cue} ") for cue in cues.split("|")) for side, cues in shelf.rows("stances.tsv")}
+    found = {
+        side: sum(told.count(f" {cue} ") for cue in cues.split("|"))
+        for side, cues in shelf.rows("stances.tsv")
+    }
     best = max(found.values())
     sides = [side for side, count in found.items() if count == best]
     return sides[0] if best and len(sides) == 1 else ""

@@ -103,7 +103,7 @@ def with_capitals(text: str) -> str:
 def _pattern(text: str, mark: str = ".", mode: str = "statement") -> Pattern:
     parts = _SLOT.split(text)
     texts, slots = tuple(parts[::2]), tuple(parts[1::2])
-    needs = frozenset(slots) - shelf.sections("stock.txt").keys()
+    needs = frozenset(slots).difference(shelf.sections("stock.txt"))
     return Pattern(texts, slots, needs, max(texts, key=len).lower(), mark, mode)
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from glasshouse.models.offline.vocabulary import WORD, is_a, is_rare, of_sort, stem
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.vocabulary import WORD, framing, is_a, is_rare, of_sort, stem
 
 lifting_cache_texts_max: Final = 8_192
 modifiers_max: Final = 2
 
-_PLURAL_DETS: Final = frozenset({"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"})
+_PLURAL_DETS: Final = frozenset(
+    {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
+)
 _SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
 
 
@@ -80,9 +83,11 @@ def _tokens(text: str) -> list[_Token]:
     before = 0
     for found in WORD.finditer(text):
         gap = text[before : found.start()]
-        opens = not tokens or any(mark in gap for mark in ".!?:\u201c\"")
+        opens = not tokens or any(mark in gap for mark in '.!?:\u201c"')
         tokens.append(
-            _Token(found[0], found[0].lower(), found.start(), found.end(), opens, gap.isspace() and bool(tokens))
+            _Token(
+                found[0], found[0].lower(), found.start(), found.end(), opens, gap.isspace() and bool(tokens)
+            )
         )
         before = found.end()
     return tokens
@@ -96,18 +101,25 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     if at + 1 < len(tokens) and tokens[at + 1].joined and _goes_on(tokens, at):
         return None
     first = at
-    while first > 0 and at - first < modifiers_max and tokens[first].joined and _modifies(tokens[first - 1]):
+    while first > 0 and at - first < modifiers_max and tokens[first].joined:
+        if not _modifies(tokens[first - 1]) or not _goes_on(tokens, first - 1):
+            break
         first -= 1
     if first < at and is_a(lower, "verb") and not is_a(lower, "noun"):
         return None
     before = tokens[first - 1] if first > 0 and tokens[first].joined else None
     det = before.lower if before is not None and _is_det(before.lower) else ""
-    if not det and first < at and not all(is_rare(one.lower) or is_a(one.lower, "adjective") for one in tokens[first:at]):
+    if (
+        not det
+        and first < at
+        and not all(is_rare(one.lower) or is_a(one.lower, "adjective") for one in tokens[first:at])
+    ):
         first = at
-    return _noun(tokens[first : at + 1], det)
+    is_acting = first > 0 and tokens[first].joined and tokens[first - 1].lower in of_sort("doer")
+    return _noun(tokens[first : at + 1], det, is_acting=is_acting)
 
 
-def _noun(tokens: list[_Token], det: str) -> Noun:
+def _noun(tokens: list[_Token], det: str, *, is_acting: bool) -> Noun:
     head = tokens[-1]
     rare = any(is_rare(one.lower) for one in tokens)
     plural = _is_plural(head.lower, det)
@@ -117,7 +129,7 @@ def _noun(tokens: list[_Token], det: str) -> Noun:
     return Noun(
         head=head.word if is_name or not head.opens else head.lower,
         phrase=phrase,
-        weight=_weight(head, det, rare=rare) + (1.5 if is_name else 0.0),
+        weight=_weight(head, det, rare=rare, is_acting=is_acting) + (1.5 if is_name else 0.0),
         is_rare=rare,
         is_plural=plural and not is_name,
         is_name=is_name,
@@ -127,7 +139,7 @@ def _noun(tokens: list[_Token], det: str) -> Noun:
     )
 
 
-def _weight(head: _Token, det: str, *, rare: bool) -> float:
+def _weight(head: _Token, det: str, *, rare: bool, is_acting: bool) -> float:
     lower = head.lower
     weight = 4.0 if rare else 0.5
     if is_a(lower, "noun"):
@@ -140,8 +152,10 @@ def _weight(head: _Token, det: str, *, rare: bool) -> float:
         weight -= 2.8
     if is_a(lower, "adverb") or lower.endswith("ly"):
         weight -= 3.5
-    if not det and lower.endswith(("ing", "ed")):
-        weight -= 2.0
+    if not det and (lower.endswith(("ing", "ed")) or is_acting):
+        weight -= 5.0
+    if not rare and lower in framing():
+        weight -= 1.2
     return weight + (2.0 if det else 0.0)
 
 
@@ -154,6 +168,8 @@ def _goes_on(tokens: list[_Token], at: int) -> bool:
         return False
     if is_a(after, "noun") and after in of_sort("verb"):
         return not (is_rare(this) or is_a(this, "noun"))
+    if after.endswith(("s", "ed")) and this in shelf.words_listed("animates.txt"):
+        return False
     if is_rare(after):
         return not (is_rare(this) or is_a(this, "noun")) or not after.endswith(("s", "ed", "ing"))
     return not (after.endswith(("s", "ed")) and is_a(after, "verb"))
@@ -179,7 +195,9 @@ def _is_plural(head: str, det: str) -> bool:
 def _bare_words(tokens: list[_Token]) -> list[Noun]:
     """Words that are no things, for a text that names none."""
     return [
-        Noun(one.lower, one.lower, 0.25, is_rare=is_rare(one.lower), is_word=True, start=one.start, end=one.end)
+        Noun(
+            one.lower, one.lower, 0.25, is_rare=is_rare(one.lower), is_word=True, start=one.start, end=one.end
+        )
         for one in tokens
         if len(one.lower) > 2 and not is_a(one.lower, "stop")
     ]

@@ -14,6 +14,17 @@ from typing import Any, Final, NamedTuple
 from glasshouse.events.event import Json
 from glasshouse.models.offline.lifting import Noun
 from glasshouse.models.offline.vocabulary import stems_of
+from glasshouse.turns.context import (
+    ANSWERED,
+    AROUND,
+    DISCUSSION,
+    DISTURBANCES,
+    HOW_TO_ANSWER,
+    KNOWN,
+    LAST_ANSWER,
+    REMEMBERED,
+    SCENE,
+)
 from glasshouse.turns.prompt import Prompt
 
 identity_cache_systems_max: Final = 512
@@ -21,14 +32,9 @@ line_cache_lines_max: Final = 8_192
 words_said_default: Final = 40
 
 _HEADINGS: Final = frozenset(
-    {
-        "THE DISCUSSION", "AROUND YOU", "THE SCENE", "WHAT YOU KNOW ALONE", "WHAT YOU REMEMBER", "DISTURBANCES",
-        "WHAT YOU ANSWER NOW", "YOUR LAST ANSWER",
-    }
-)  # fmt: skip
-_LINE: Final = re.compile(
-    r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?'
+    {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, ANSWERED, LAST_ANSWER}
 )
+_LINE: Final = re.compile(r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _WORDS_MAX: Final = re.compile(r"At most (\d+) words")
 
 
@@ -77,17 +83,17 @@ class Reading:
         self.me = identity_of(prompt.system)
         self.schema: Any = prompt.schema if prompt.schema is not None else _value(self.me.schema)
         parts = _sections(prompt.user)
-        self.discussion = _lines(parts.get("THE DISCUSSION", ()))
-        self.remembered = _lines(parts.get("WHAT YOU REMEMBER", ()))
-        self.disturbances = _lines(parts.get("DISTURBANCES", ()))
-        answered = parts.get("WHAT YOU ANSWER NOW", ())
+        self.discussion = _lines(parts.get(DISCUSSION, ()))
+        self.remembered = _lines(parts.get(REMEMBERED, ()))
+        self.disturbances = _lines(parts.get(DISTURBANCES, ()))
+        answered = parts.get(ANSWERED, ())
         self.cause = line_of(answered[0]) if answered else None
         self.usable_cache: dict[str, list[Noun]] = {}
         """The things in a text that I may speak of; worked out once for each text."""
-        self.around = "\n".join(parts.get("AROUND YOU", ()))
-        self.is_repair = "YOUR LAST ANSWER" in parts
-        self._scene = parts.get("THE SCENE", ())
-        self._known = parts.get("WHAT YOU KNOW ALONE", ())
+        self.around = "\n".join(parts.get(AROUND, ()))
+        self.is_repair = LAST_ANSWER in parts
+        self._scene = parts.get(SCENE, ())
+        self._known = parts.get(KNOWN, ())
         limit = _WORDS_MAX.search(prompt.user, max(0, len(prompt.user) - 400))
         self.words_max = int(limit[1]) if limit else words_said_default
 
@@ -137,7 +143,8 @@ class Reading:
             lines.setdefault(self.cause.ref, self.cause)
         order = {line.ref: at for at, line in enumerate(self.discussion)}
         return sorted(
-            (line for line in lines.values() if not self.is_mine(line)), key=lambda line: order.get(line.ref, -1)
+            (line for line in lines.values() if not self.is_mine(line)),
+            key=lambda line: order.get(line.ref, -1),
         )
 
     @cached_property
@@ -185,7 +192,7 @@ def line_of(text: str) -> Heard | None:
 @lru_cache(maxsize=identity_cache_systems_max)
 def identity_of(system: str) -> Identity:
     """Who a system message says I am."""
-    told, _, how = system.partition("\nHOW TO ANSWER\n")
+    told, _, how = system.partition(f"\n{HOW_TO_ANSWER}\n")
     lines = told.split("\n")
     found: dict[str, Any] = {}
     persona = []

@@ -17,6 +17,7 @@ from glasshouse.models.offline.voice import breaks_a_vow, voice_of
 
 lines_weighed_max: Final = 8
 owed_max: Final = 3
+name_part_chars_min: Final = 5
 
 _ADDRESSED: Final = 2.0
 _ASKED: Final = 1.0
@@ -31,8 +32,8 @@ class Topic(NamedTuple):
 
     line: Heard | None
     noun: Noun
-    others: tuple[Noun, ...] = ()
-    """Things that must be in the answer, too."""
+    owed: tuple[Noun, ...] = ()
+    """Things that must be in the answer, whatever else is."""
     second: str = ""
     """Another thing that was heard, for sentences that need two."""
 
@@ -40,13 +41,9 @@ class Topic(NamedTuple):
 def topic_of(reading: Reading, dice: Random) -> Topic:
     """The most salient thing heard."""
     owed = owed_by(reading)
-    if owed:
-        (line, noun), *more = owed
-        others = tuple(one for _, one in more)
-    else:
-        line, noun, others = *_chosen(reading, dice), ()
-    second = others[0].definite if others else _second(reading, noun, dice)
-    return Topic(line, noun, others, second)
+    line, noun = owed[0] if owed else _chosen(reading, dice)
+    second = owed[1][1].definite if len(owed) > 1 else _second(reading, noun, dice)
+    return Topic(line, noun, tuple(one for _, one in owed), second)
 
 
 def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
@@ -87,7 +84,10 @@ def salience_of(reading: Reading, line: Heard, age: int) -> float:
 def is_addressed(reading: Reading, lower: str) -> bool:
     """Whether a text, in small letters, calls me by my handle or a part of it."""
     handle = reading.me.handle
-    return bool(handle) and (handle in lower or handle.replace("-", " ") in lower)
+    if not handle:
+        return False
+    parts = [part for part in handle.split("-") if len(part) >= name_part_chars_min]
+    return any(name in lower for name in (handle, handle.replace("-", " "), *parts))
 
 
 def is_somebody(reading: Reading, noun: Noun) -> bool:
@@ -146,7 +146,9 @@ def _second(reading: Reading, noun: Noun, dice: Random) -> str:
 def _usable(reading: Reading, line: Heard) -> list[Noun]:
     found = reading.usable_cache.get(line.text)
     if found is None:
-        found = reading.usable_cache[line.text] = [one for one in nouns_in(line.text) if _may_say(reading, one)]
+        found = reading.usable_cache[line.text] = [
+            one for one in nouns_in(line.text) if _may_say(reading, one)
+        ]
     return found
 
 

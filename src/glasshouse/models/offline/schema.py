@@ -74,7 +74,10 @@ class _Filling:
             if not isinstance(schema, dict):
                 return {}
             if "$ref" in schema:
-                schema = {**self._referred(schema["$ref"]), **{k: v for k, v in schema.items() if k != "$ref"}}
+                schema = {
+                    **self._referred(schema["$ref"]),
+                    **{k: v for k, v in schema.items() if k != "$ref"},
+                }
             elif schema.get("allOf"):
                 schema = _joined({k: v for k, v in schema.items() if k != "allOf"}, schema["allOf"])
             elif schema.get("anyOf") or schema.get("oneOf"):
@@ -100,11 +103,26 @@ class _Filling:
             names = [name for name in names if name in required]
         made = {}
         for name in names:
-            if name in given:
+            if name in given and self._suits(properties.get(name, {}), given[name]):
                 made[name] = given[name]
             elif properties.get(name, True) is not False:
                 made[name] = self.value(properties.get(name, {}), name, {}, depth + 1)
         return made
+
+    def _suits(self, schema: Any, value: Any) -> bool:
+        """Whether what a skill has to say is what a field asks for."""
+        schema = self._plain(schema)
+        if "const" in schema or "enum" in schema:
+            return value in schema.get("enum", [schema.get("const")])
+        if isinstance(value, str):
+            lengths = schema.get("minLength", 0), schema.get("maxLength", len(value))
+            return _sort_of(schema) == "string" and lengths[0] <= len(value) <= lengths[1]
+        if not isinstance(value, list) or _sort_of(schema) != "array":
+            return False
+        counts = schema.get("minItems", 0), schema.get("maxItems", len(value))
+        return counts[0] <= len(value) <= counts[1] and all(
+            self._suits(schema.get("items", {}), one) for one in value
+        )
 
     def _array(self, schema: dict[str, Any], name: str, depth: int) -> list[Any]:
         least, most = int(schema.get("minItems", 0)), int(schema.get("maxItems", 1_000))

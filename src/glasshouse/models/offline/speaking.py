@@ -24,11 +24,12 @@ draws_min: Final = 2
 
 _OPENED: Final = 0.62
 _CLOSED: Final = 0.6
-_CLOSED_BY_SENTENCE: Final = 0.2
+_CLOSED_BY_SENTENCE: Final = 0.09
 _OWN_OPENING: Final = 0.3
-_OWN_LAST_WORDS: Final = 0.08
+_OWN_LAST_WORDS: Final = 0.04
 _OWN_SENTENCE: Final = 0.12
 _WHOLE_EXAMPLE: Final = 0.04
+_WHOLE_FINDING: Final = 0.3
 
 
 class Spoken(NamedTuple):
@@ -74,20 +75,20 @@ class Speaker:
             heading = "visitor"
         else:
             heading = "question" if "?" in line.text else "cast"
-        lead = filled(dice.choice(listed("thoughts.txt", heading)), {"who": "somebody", **self.slots}, dice, set())
+        lead = filled(
+            dice.choice(listed("thoughts.txt", heading)), {"who": "somebody", **self.slots}, dice, set()
+        )
         if self.cares and self.topic.noun.stem in self.reading.me.kin:
             kin = dice.choice(listed("thoughts.txt", "kin"))
             lead = f"{filled(kin, {'care': self.cares[0]}, dice, set())} {lead}"
         return with_capitals(f"{lead} {aim or dice.choice(act.aims)}.")
 
     def _look_for_somebody(self) -> None:
-        """Who looks for traces looks for traces of somebody, unless something else must be taken up."""
-        if self.topic.line is not None and self.topic.noun.is_rare:
-            return
+        """Who looks for traces looks for traces of somebody; what else must be taken up stands beside it."""
         reading = self.reading
         heard = [reading.scene, *(line.text for line in reading.heard[-8:]), reading.me.goal]
         nouns = {one.head: one for text in heard for one in nouns_in(text) if is_somebody(reading, one)}
-        if nouns and not reading.fresh_disturbances:
+        if nouns:
             self.topic = self.topic._replace(noun=self.dice.choice(list(nouns.values())))
             self.slots = self._slots_of(self.topic.noun)
 
@@ -95,7 +96,9 @@ class Speaker:
         line = self.topic.line
         if line is None:
             return {"extend": 1.5, "wonder": 2.0, "agree": 0.2, "object": 0.2, "answer": 0.0}
-        asked = "?" in line.text and (is_addressed(self.reading, line.text.lower()) or line == self.reading.cause)
+        asked = "?" in line.text and (
+            is_addressed(self.reading, line.text.lower()) or line == self.reading.cause
+        )
         found = {"answer": 20.0 if asked else 5.0 if "?" in line.text else 0.0}
         if line.origin == "visitor":
             found |= {"warn": 2.0, "ask": 1.5, "extend": 1.5, "agree": 0.4}
@@ -109,15 +112,21 @@ class Speaker:
             if text:
                 return text
         patterns = grammar.cores(act.name)
-        visible = self.reading.visible_text
-        own = [
-            one
-            for one in self.voice.sentences
-            if fits(one, self.slots) and one.longest not in visible
-        ]
+        is_finding = act.name == "find"
+        if is_finding and self.voice.whole and self.dice.random() < _WHOLE_FINDING:
+            return self._composed([grammar.pattern_of(one) for one in self.voice.whole], act, named=False)
+        stock = self.voice.about_somebody if is_finding else self.voice.sentences
+        own = [one for one in stock if fits(one, self.slots) and self._is_news(one)]
         if own and act.name != "short" and self.dice.random() < _OWN_SENTENCE:
             patterns = tuple(own)
         return self._composed(patterns, act, named=True)
+
+    def _is_news(self, pattern: Pattern) -> bool:
+        """Whether a sentence was not just said, and does not name the topic by itself."""
+        head = self.topic.noun.head.lower()
+        return pattern.longest not in self.reading.visible_text and not any(
+            head in one.lower() for one in pattern.texts
+        )
 
     def _composed(self, patterns: Sequence[Pattern], act: Act, *, named: bool) -> str:
         """The first composition that may be said; each try is plainer than the one before."""
@@ -191,20 +200,15 @@ class Speaker:
     def _owed(self, said: str, used: set[str], *, plain: bool) -> str:
         """What must be taken up and was not yet, as a tail of the sentence or a sentence behind it."""
         lower = said.lower()
-        nouns = (self.topic.noun, *self.topic.others) if self.is_owing else ()
-        missing = [noun for noun in nouns if noun.head.lower() not in lower]
-        tails = []
+        missing = [noun for noun in self.topic.owed if noun.head.lower() not in lower]
+        heading = "tail" if plain or len(missing) > 1 or self.dice.random() < 0.5 else "after"
+        tails: dict[Pattern, str] = {}
         for noun in missing:
-            heading = "tail" if plain or len(missing) > 1 or self.dice.random() < 0.5 else "after"
             slots = self._slots_of(noun)
-            choices = [one for one in listed("asides.txt", heading) if fits(one, slots)]
-            tails.append(filled(self.dice.choice(choices), slots, self.dice, used))
-        return "".join(tails)
-
-    @property
-    def is_owing(self) -> bool:
-        """Whether the topic is something heard, and not a last resort."""
-        return self.topic.line is not None
+            choices = [one for one in listed("asides.txt", heading) if fits(one, slots) and one not in tails]
+            chosen = self.dice.choice(choices)
+            tails[chosen] = filled(chosen, slots, self.dice, used)
+        return "".join(tails.values())
 
     def _whole_example(self) -> str:
         """A line of my own stock, once in a while, with a word on what was just heard."""
@@ -232,7 +236,7 @@ class Speaker:
     def _plainest(self, last: str, *, named: bool) -> str:
         """What is left when nothing fits: the thing itself, or the last try cut to length."""
         if named or not last:
-            nouns = [self.topic.noun, *self.topic.others]
+            nouns = dict.fromkeys((self.topic.noun, *self.topic.owed))
             last = with_capitals(", ".join(noun.definite for noun in nouns) + ".")
         words = last.split()[: max(1, self.reading.words_max)]
         return " ".join(words).rstrip(",;:") if len(words) < len(last.split()) else last
@@ -248,5 +252,5 @@ class Speaker:
 
 def name_of(handle: str) -> str:
     """How somebody is called to their face."""
-    bare = handle.split("~")[0].replace("_", "-")
+    bare = handle.split("~", maxsplit=1)[0].replace("_", "-")
     return " ".join(part.capitalize() for part in bare.split("-"))

@@ -15,27 +15,31 @@ from glasshouse.models.offline import shelf
 WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 word_cache_words_max: Final = 8_192
 
-_GRAMMAR: Final = (
-    "agree", "answer", "appraise", "ask", "comfort", "extend", "favour", "find", "narrate", "object",
-    "offer", "oppose", "perform", "recall", "short", "tease", "turn", "warn", "wonder",
-)  # fmt: skip
-ACTS: Final = _GRAMMAR
 _ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
 
 
 @lru_cache(maxsize=16)
 def of_sort(sort: str) -> frozenset[str]:
-    """The everyday words of one sort: stop, det, verb, adjective, adverb, hollow, noun."""
+    """The everyday words of one sort: stop, det, verb, adjective, adverb, hollow, doer, noun."""
     return shelf.words_listed("vocabulary.txt", sort)
 
 
 @lru_cache(maxsize=1)
 def _known() -> frozenset[str]:
     names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
-    names += ["attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
-    names += [f"grammar/{act}.txt" for act in _GRAMMAR]
+    names += ["games.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
+    names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     texts = (line.lower() for name in names for line in shelf.entries(name))
     return frozenset(word for text in texts for word in WORD.findall(text))
+
+
+@lru_cache(maxsize=1)
+def framing() -> frozenset[str]:
+    """The words that the troupe's own openings and endings are made of."""
+    names = ("openers.txt", "closers.txt", "asides.txt", "borrowed.txt")
+    return frozenset(
+        word for name in names for line in shelf.entries(name) for word in WORD.findall(line.lower())
+    )
 
 
 @lru_cache(maxsize=word_cache_words_max)
@@ -52,6 +56,8 @@ def is_rare(word: str) -> bool:
 def is_a(word: str, sort: str) -> bool:
     """Whether a word, in small letters, is of a sort in this or a simpler form."""
     words = of_sort(sort)
+    if sort == "stop" and "-" in word:
+        return all(part in words for part in word.split("-"))
     if word in words or sort in {"stop", "det", "hollow"}:
         return word in words
     if sort in {"noun", "adjective"} and word.endswith(("ed", "ing")):

@@ -32,6 +32,8 @@ class Voice(NamedTuple):
     openings: tuple[str, ...] = ()
     last_words: tuple[str, ...] = ()
     sentences: tuple[Pattern, ...] = ()
+    about_somebody: tuple[Pattern, ...] = ()
+    """Those of its sentences that were about a living being."""
     whole: tuple[str, ...] = ()
     sentence_words: float = 12.0
     exclaims: bool = False
@@ -47,6 +49,7 @@ def voice_of(me: Identity) -> Voice:
         openings=tuple(dict.fromkeys(filter(None, map(_opening, me.examples)))),
         last_words=tuple(dict.fromkeys(filter(None, map(_last_words, me.examples)))),
         sentences=tuple(filter(None, map(_with_gap, sentences))),
+        about_somebody=tuple(filter(None, map(_with_gap_for_somebody, sentences))),
         whole=me.examples,
         sentence_words=sum(counts) / len(counts) if counts else 12.0,
         exclaims=2 * sum(one.endswith("!") for one in sentences) > len(sentences),
@@ -76,16 +79,23 @@ def _last_words(example: str) -> str:
     return last if len(sentences) > 1 and len(last.split()) <= last_words_max and "?" not in last else ""
 
 
-def _with_gap(sentence: str) -> Pattern | None:
+def _with_gap_for_somebody(sentence: str) -> Pattern | None:
+    """A sentence of one's own with a gap where it named a living being; none if it names none."""
+    return _with_gap(sentence, shelf.words_listed("animates.txt"))
+
+
+def _with_gap(sentence: str, among: frozenset[str] | None = None) -> Pattern | None:
     """A sentence of one's own with a gap where it named a thing; none if it names none in a plain way."""
     words = WORD.findall(sentence.lower())
     if not 4 <= len(words) <= borrowed_words_max or "{" in sentence or _PRONOUNS & set(words):
         return None
     for noun in nouns_in(sentence):
-        if noun.det in {"the", "a", "an"} and not noun.is_plural:
+        is_meant = among is None or noun.head in among
+        if is_meant and noun.det in {"the", "a", "an"} and not noun.is_plural:
             start = sentence.lower().rfind(noun.det, 0, noun.start)
             if start >= 0:
-                return pattern_of(_small(f"{sentence[:start]}{{X}}{sentence[noun.end :]}"))
+                pattern = pattern_of(_small(f"{sentence[:start]}{{X}}{sentence[noun.end :]}"))
+                return pattern._replace(needs=pattern.needs | {"x"})
     return None
 
 
@@ -104,5 +114,7 @@ def _forbidden(never: tuple[str, ...]) -> tuple[str, ...]:
         quoted = re.findall(r"[\"\u2018\u201c]([^\"\u2019\u201d]+)[\"\u2019\u201d]", lower)
         found += quoted
         if not quoted and _NAMING.intersection(lower.split()):
-            found += [f" {one.stem}" for one in nouns_in(vow) if len(one.head) > 3 and not is_a(one.head, "hollow")]
+            found += [
+                f" {one.stem}" for one in nouns_in(vow) if len(one.head) > 3 and not is_a(one.head, "hollow")
+            ]
     return tuple(dict.fromkeys(found))

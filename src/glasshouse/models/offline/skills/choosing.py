@@ -44,7 +44,9 @@ def akin(text: str, heard: frozenset[str]) -> int:
     """How many of a text's words were heard, in this or a kindred form."""
     words = stems_of(text.replace("-", " ").replace("_", " "))
     starts = {one[:akin_chars_min] for one in heard if len(one) >= akin_chars_min}
-    return sum(one in heard or (len(one) >= akin_chars_min and one[:akin_chars_min] in starts) for one in words)
+    return sum(
+        one in heard or (len(one) >= akin_chars_min and one[:akin_chars_min] in starts) for one in words
+    )
 
 
 def _told(branch: Branch, field: str, word: str) -> str:

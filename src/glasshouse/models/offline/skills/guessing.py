@@ -34,20 +34,23 @@ def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None
         return passing(branches, speaker, "pass contradiction")
     attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, told)
     if asking is None or not attribute or len(left) == 1:
-        return _named(speaker, naming, speaker.dice.choice(left))
-    spoken = _asked(speaker, attribute, len(left))
-    return with_line(asking, spoken)
+        return _named(speaker, naming, _likeliest(left, told, speaker))
+    return with_line(asking, _asked(speaker, attribute, len(left)))
 
 
 def candidates(reading: Reading, told: dict[str, str]) -> list[Thing]:
     """What it can still be, by the answers in sight and the words that were refused."""
     refused = [
-        str(line.fields["word"]) for line in (*reading.remembered, *reading.discussion) if line.fields.get("word")
+        str(line.fields["word"])
+        for line in (*reading.remembered, *reading.discussion)
+        if line.fields.get("word")
     ]
     return [
         thing
         for thing in things().values()
-        if all(thing.truth(name) in {truth, "unsure"} for name, truth in told.items() if truth in {"yes", "no"})
+        if all(
+            thing.truth(name) in {truth, "unsure"} for name, truth in told.items() if truth in {"yes", "no"}
+        )
         and not any(is_same_word(thing.name, word) for word in refused)
     ]
 
@@ -94,15 +97,22 @@ def _asked_before(lines: Sequence[Heard], at: int) -> str:
 def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]) -> str:
     """An attribute that parts what is left nearly in halves; empty if none parts it."""
     asked = {*told, *(attribute_asked(line.text) for line in speaker.reading.discussion)}
-    worth = {}
+    worth: dict[str, float] = {}
     for name in attributes():
         if name not in asked:
             truths = [thing.truth(name) for thing in left]
-            worth[name] = min(truths.count("yes"), truths.count("no"))
+            unsure = truths.count("unsure")
+            worth[name] = min(truths.count("yes"), truths.count("no")) + min(unsure, len(left) - unsure) / 8
     best = max(worth.values(), default=0)
     if best == 0:
         return ""
     return speaker.dice.choice([name for name, value in worth.items() if value >= 0.85 * best])
+
+
+def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) -> Thing:
+    """The one that fits the answers best; an answer that was unsure fits what nobody can be sure of."""
+    fit = [sum(thing.truth(name) == truth for name, truth in told.items()) for thing in left]
+    return speaker.dice.choice([thing for thing, hits in zip(left, fit, strict=True) if hits == max(fit)])
 
 
 def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
@@ -118,7 +128,9 @@ def _named(speaker: Speaker, branch: Branch, thing: Thing) -> Reply:
     article = "an" if thing.name[0] in "aeiou" else "a"
     said = thing.name if thing.name in shelf.words_listed("masses.txt") else f"{article} {thing.name}"
     found = sentences("guess", guess=said)
-    return with_line(branch, speaker.dress(found, "answer", f"it can only be {said}, so I name it"), word=thing.name)
+    return with_line(
+        branch, speaker.dress(found, "answer", f"it can only be {said}, so I name it"), word=thing.name
+    )
 
 
 def _is_last_chance(reading: Reading) -> bool:

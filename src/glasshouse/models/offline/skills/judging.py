@@ -64,7 +64,9 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 def is_open(reading: Reading) -> bool:
     """Whether a word is still being looked for; who comes to judge unasked finds that the time is up."""
     lines = reading.discussion
-    if reading.cause is None or not any(line.fields.get("answer") or line.fields.get("word") for line in lines):
+    if reading.cause is None or not any(
+        line.fields.get("answer") or line.fields.get("word") for line in lines
+    ):
         return False
     if _guess_answered(lines) is not None:
         return False
@@ -75,7 +77,9 @@ def is_open(reading: Reading) -> bool:
 def standing(reading: Reading, contestant: str) -> Standing:
     """What a contestant's lines are worth together."""
     lines = reading.discussion
-    worth = [(_taken_up(lines, at), at, line) for at, line in enumerate(lines) if speaks_for(line, contestant)]
+    worth = [
+        (_taken_up(lines, at), at, line) for at, line in enumerate(lines) if speaks_for(line, contestant)
+    ]
     worth.sort(key=lambda one: (-one[0], -one[1]))
     total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
     weighty: list[Heard] = []
@@ -147,25 +151,39 @@ def _is_ahead(ranked: Sequence[Standing]) -> bool:
 def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard]) -> list[str]:
     detail, other = details_in(reading, lines, "")
     if winner is None:
-        return sentences("verdict nobody", detail=detail, other=other) if lines else sentences("verdict silence")
-    gaps = {"winner": name_of(winner.name), "detail": detail, "other": other}
+        return (
+            sentences("verdict nobody", detail=detail, other=other) if lines else sentences("verdict silence")
+        )
+    is_handle = any(line.handle == winner.name for line in reading.discussion)
+    gaps = {
+        "winner": name_of(winner.name) if is_handle else f"the {winner.name}",
+        "detail": detail,
+        "other": other,
+    }
     answered = _guess_answered(reading.discussion)
     if answered is not None:
         is_named = answered[1].fields.get("answer") == "yes"
-        return sentences("verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps)
+        return sentences(
+            "verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps
+        )
     claims = [line for line in lines if line.fields.get("suspect")]
     claimed = claims[-1] if claims else _claim_attacked(reading, lines)
     if claimed is None:
         return sentences("verdict", **gaps)
     suspect = str(claimed.fields["suspect"])
-    gaps["detail"] = details_in(reading, [one for one in evidence(reading) if suspect.lower() in one.text.lower()], suspect)[0]
+    gaps["detail"] = details_in(
+        reading, [one for one in evidence(reading) if suspect.lower() in one.text.lower()], suspect
+    )[0]
     called = suspect if suspect[:1].isupper() or suspect.startswith("the ") else f"the {suspect}"
     return sentences("verdict suspect" if claims else "verdict doubt", suspect=called, **gaps)
 
 
 def _claim_attacked(reading: Reading, lines: Sequence[Heard]) -> Heard | None:
     against = {line.fields.get("against") for line in lines}
-    return next((one for one in reversed(reading.discussion) if one.ref in against and one.fields.get("suspect")), None)
+    return next(
+        (one for one in reversed(reading.discussion) if one.ref in against and one.fields.get("suspect")),
+        None,
+    )
 
 
 def _offered(branch: Branch, name: str) -> str:

@@ -38,7 +38,9 @@ def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     guess = _guess_in(line)
     if word and guess:
         is_right = is_same_word(word, guess)
-        spoken = speaker.dress(sentences("right" if is_right else "wrong"), "answer", "I must say whether that is it")
+        spoken = speaker.dress(
+            sentences("right" if is_right else "wrong"), "answer", "I must say whether that is it"
+        )
         return with_line(branch, spoken, answer="yes" if is_right else "no")
     asked = attribute_asked(line.text) if line is not None else ""
     thing = thing_called(word)

@@ -44,7 +44,12 @@ class Branch(NamedTuple):
     def takes_text(self, field: str) -> bool:
         """Whether a field is there for words of one's own."""
         schema = self.fields.get(field)
-        return isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema and not is_ref(schema)
+        return (
+            isinstance(schema, dict)
+            and schema.get("type") == "string"
+            and "enum" not in schema
+            and not is_ref(schema)
+        )
 
 
 class Reply(NamedTuple):
@@ -59,7 +64,9 @@ def branches_of(schema: Any) -> list[Branch]:
     if not isinstance(schema, dict):
         return []
     choices = schema.get("anyOf") or schema.get("oneOf") or [schema]
-    return [_branch(one) for one in choices if isinstance(one, dict) and isinstance(one.get("properties"), dict)]
+    return [
+        _branch(one) for one in choices if isinstance(one, dict) and isinstance(one.get("properties"), dict)
+    ]
 
 
 def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:

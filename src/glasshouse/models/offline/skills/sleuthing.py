@@ -19,6 +19,7 @@ from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import WORD, stem, stems_of
 
 cites_max: Final = 3
+somebodies_max: Final = 2
 
 _CLAIMING: Final = frozenset({"suspect", "against", "winner", "word", "answer"})
 _LIVING: Final = 2.0
@@ -78,7 +79,9 @@ def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     detail = details_in(reading, (*shown, *others) or (target,), suspect)[speaker.dice.random() < 0.4]
     rivals = [one.name for one in suspicions(reading, []) if one.name != suspect]
     spoken = speaker.dress(
-        sentences("objection", suspect=_called(suspect), detail=detail, rival=_called(rivals[0]) if rivals else ""),
+        sentences(
+            "objection", suspect=_called(suspect), detail=detail, rival=_called(rivals[0]) if rivals else ""
+        ),
         "object",
         f"{name_of(target.handle)} says {_called(suspect)}, and it does not hold yet",
     )
@@ -96,8 +99,14 @@ def claimed_last(reading: Reading) -> Heard | None:
 
 
 def evidence(reading: Reading) -> list[Heard]:
-    """The lines that claim nothing: what was found, seen and brought in."""
-    return [line for line in reading.heard if line.text and not _CLAIMING & set(line.fields)]
+    """The lines that claim nothing: what was found, seen and brought in. A list of everybody is no evidence."""
+    return [
+        line
+        for line in reading.heard
+        if line.text
+        and not _CLAIMING & set(line.fields)
+        and sum(is_somebody(reading, noun) for noun in nouns_in(line.text)) <= somebodies_max
+    ]
 
 
 def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
@@ -117,10 +126,14 @@ def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
                 name = noun.head if noun.is_name else noun.head.lower()
                 named.setdefault(name, []).append(line)
                 bonus[name] = max(bonus.get(name, 0.0), weight)
+    if any(weight >= _LIVING for weight in bonus.values()):
+        named = {name: told for name, told in named.items() if bonus.get(name, 0.0) >= _LIVING}
     found = [
         Suspicion(
             name,
-            len(told) + bonus.get(name, 0.0) - _OBJECTED * sum(stem(name.lower()) in one for one in objections),
+            len(told)
+            + bonus.get(name, 0.0)
+            - _OBJECTED * sum(stem(name.lower()) in one for one in objections),
             tuple(told),
         )
         for name, told in named.items()

@@ -1,0 +1,133 @@
+"""What the engine itself costs for one act: scheduling, prompt, reply, governor, ledger; the model answers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from bench.creatures import store_file
+from bench.result import Result, judged, middle
+from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
+from glasshouse.manifests.manifest import Schedule
+from glasshouse.turns.prompt import Completion, Prompt
+
+histories = (100, 1_000, 10_000, 100_000)
+acts_measured = 600
+rounds = 5
+graphs_side_by_side = 50
+acts_in_each_graph = 12
+slow_seconds = 0.1
+crowd = 16
+
+ENDLESS = Governor(max_turns=None, max_calls_per_turn=None, max_total_calls=None)
+LINE = '{"kind":"agent.spoke","thought":"The pond is rising again.","mood":"calm","text":"Row %d wants water before noon."}'
+
+
+class AnswersAtOnce:
+    """A model without latency that has a line at hand."""
+
+    name = "at once"
+
+    def __init__(self) -> None:
+        self._lines = 0
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """A line about the next row."""
+        self._lines += 1
+        return Completion(LINE % self._lines, self.name, 300, 30, usd=0.0)
+
+
+class AnswersSlowly(AnswersAtOnce):
+    """The same, after a while."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """The line, later."""
+        await asyncio.sleep(slow_seconds)
+        return await super().complete(prompt)
+
+
+def _speaker(name: str, *, together: bool = False) -> Manifest:
+    return Manifest(
+        name=name,
+        persona="Keeps the bean rows and says what is missing.",
+        cares_about=("water", "rows", "noon"),
+        schedule=Schedule(tick_every=1, together=together),
+    )
+
+
+def _listener(name: str) -> Manifest:
+    return Manifest(
+        name=name, persona="Answers everybody.", subscribes_to=("rows.said",), schedule=Schedule(tick_every=2)
+    )
+
+
+async def _pair(t: Terrarium) -> str:
+    ada = await t.add_creature(_speaker("ada"))
+    bo = await t.add_creature(_listener("bo"))
+    await t.connect(ada.id, bo.id, channel="talk", both=True)
+    return ada.id
+
+
+async def _cpu_per_act_after(history: int) -> float:
+    async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce()), governor=ENDLESS) as t:
+        ada = await _pair(t)
+        for start in range(0, history, 1_000):
+            lines = [
+                Draft(
+                    kind="agent.spoke", channel="talk", payload={"text": f"Bean {n} stands in row {n % 7}."}
+                )
+                for n in range(start, min(history, start + 1_000))
+            ]
+            await t.append_all(ada, lines)
+        await t.step(40)
+        figures = []
+        for _ in range(rounds):
+            acts = 0
+            began = time.process_time()
+            while acts < acts_measured // rounds:
+                acts += (await t.step_one()) is not None
+            figures.append((time.process_time() - began) / acts)
+        return middle(figures) * 1e6
+
+
+async def _cpu_per_act_of_many() -> float:
+    with store_file() as path:
+        models = ModelRouter(AnswersAtOnce())
+        async with Terrarium(SqliteStore(path), models=models, governor=ENDLESS, pacing="free") as t:
+            for _ in range(graphs_side_by_side):
+                await _pair(t)
+            await t.step(4)
+            calls = t.runs()[0].calls
+            began = time.process_time()
+            await t.step(acts_in_each_graph)
+            return (time.process_time() - began) / (t.runs()[0].calls - calls) * 1e6
+
+
+async def _crowd_against_one() -> float:
+    seconds = []
+    for count in (1, crowd):
+        async with Terrarium(MemoryStore(), models=ModelRouter(AnswersSlowly()), governor=ENDLESS) as t:
+            first = await t.add_creature(_speaker("first", together=True))
+            for _ in range(count - 1):
+                await t.add_creature(_speaker("next", together=True), graph=first.graph_id)
+            await t.step(1)
+            began = time.perf_counter()
+            await t.step(3)
+            seconds.append((time.perf_counter() - began) / 3)
+    return seconds[1] / seconds[0]
+
+
+def run() -> list[Result]:
+    """Every figure of acts."""
+    after = {history: asyncio.run(_cpu_per_act_after(history)) for history in histories}
+    results = [
+        judged(f"an act after {history:,} events, memory", cost, "µs CPU", "≤", 300)
+        for history, cost in after.items()
+    ]
+    growth = after[histories[-1]] / after[histories[0]]
+    results.append(judged("an act after 100,000 events against 100", growth, "×", "≤", 1.25))
+    many = asyncio.run(_cpu_per_act_of_many())
+    results.append(judged(f"an act, {graphs_side_by_side} graphs on SQLite", many, "µs CPU", "≤", 450))
+    together = asyncio.run(_crowd_against_one())
+    results.append(judged(f"{crowd} together on a model of 100 ms against one call", together, "×", "≤", 1.3))
+    return results

@@ -1,0 +1,95 @@
+"""What a show says when it is over: how it ended, its digest, and the exact commands to look at it again.
+
+Always holds: a command is offered only if this command line has it, with all it needs to be pasted as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshouse.cli.programme import Programme
+from glasshouse.cli.screen import one_line
+from glasshouse.cli.stage_drawing import ending_of
+from glasshouse.cli.stage_header import gauges
+from glasshouse.events.event import Json
+
+
+@dataclass(frozen=True)
+class Words:
+    """How this command line is called: its own name, the commands it has, and the store if it is not the usual one."""
+
+    program: str
+    commands: frozenset[str]
+    store: str = ""
+
+    def offered(self, command: str, rest: str) -> str | None:
+        """A command as it can be pasted; none if there is no such command."""
+        if command not in self.commands:
+            return None
+        return f"{self.program} {command} {rest}{self.store}"
+
+
+def words(commands: Collection[str], store: Path, usual: Path) -> Words:
+    """The words to call this command line with."""
+    is_usual = os.path.abspath(store) == os.path.abspath(usual)
+    told = "" if is_usual else f" --store {shlex.quote(str(store))}"
+    return Words(_program(), frozenset(commands), told)
+
+
+def _program() -> str:
+    """The program as the shell finds it: by its name, else by the path it was called with."""
+    if shutil.which("glasshouse"):
+        return "glasshouse"
+    called = Path(sys.argv[0])
+    if called.name == "glasshouse":
+        return shlex.quote(os.path.relpath(called))
+    return f"{shlex.quote(sys.executable)} -m glasshouse"
+
+
+def commands_for(programme: Programme, by: Words) -> list[str]:
+    """What can be done with the run now."""
+    run_id = programme.run_id
+    found = [
+        None if programme.is_finished else by.offered("play", f"--continue {run_id}"),
+        by.offered("show", run_id),
+        by.offered("replay", f"{run_id} --verify"),
+        by.offered("branch", f"{run_id} --at {programme.last_id}"),
+    ]
+    return [command for command in found if command is not None]
+
+
+def told(programme: Programme, digest: str, by: Words) -> list[str]:
+    """Everything to say at the end, line by line."""
+    if programme.is_finished:
+        ending = ending_of(programme.run)
+    else:
+        spent = ", ".join(
+            f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(programme)
+        )
+        why = f"Paused: {one_line(programme.run.reason)} " if programme.run.reason else ""
+        ending = f"{why}To be continued: {spent}."
+    commands = [f"  {command}" for command in commands_for(programme, by)]
+    return ["", ending, f"digest {digest}", *commands]
+
+
+def as_object(programme: Programme, digest: str) -> Json:
+    """The same for machines."""
+    run = programme.run
+    turns, calls = gauges(programme)
+    return {
+        "played": {
+            "run_id": programme.run_id,
+            "status": run.state,
+            "reason": run.reason,
+            "winner": run.winner,
+            "turns": turns.used,
+            "calls": calls.used,
+            "digest": digest,
+        }
+    }

@@ -1,0 +1,21 @@
+"""`play_offline`: a whole play in one call, in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from glasshouse.assembly import ModelRouter, Played, play
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.runtime.ports import Model
+
+
+def play_offline(
+    path: str | Path | LoadedWorld,
+    turns: int | None = None,
+    seed: str | None = None,
+    rng_seed: int = 0,
+    *,
+    model: Model | None = None,
+) -> Played:
+    """Play a world in memory, to its end or for so many turns, by the offline troupe or by the model given."""
+    return play(path, seed=seed, rng_seed=rng_seed, turns=turns, models=ModelRouter(model))

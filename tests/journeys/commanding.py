@@ -1,0 +1,76 @@
+"""The command line as a process of its own, and stores for it to read."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from glasshouse import SqliteStore, Terrarium
+
+journey_seconds_max = 60
+GLASSHOUSE = [sys.executable, "-m", "glasshouse"]
+ESCAPE = "\x1b"
+
+WOOD = "r-00aa11bb22cc33d0"
+ROOTS = "r-00aa99bb22cc33d1"
+OPEN = "r-77aa99bb22cc33d2"
+
+
+def environment(**more: str) -> dict[str, str]:
+    unwanted = ("COLUMNS", "FORCE_", "TTY_", "GLASSHOUSE_", "NO_COLOR")
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
+    return plain | more
+
+
+def run(*words: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GLASSHOUSE, *words],
+        env=environment(**more),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=journey_seconds_max,
+        check=False,
+    )
+
+
+def objects(*words: str, cwd: Path | None = None, **more: str) -> list[dict[str, Any]]:
+    """What a command says with --json: one object a line."""
+    told = run(*words, "--json", cwd=cwd, **more)
+    assert told.stderr == ""
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def on_a_terminal(*words: str, columns: int = 80, **more: str) -> tuple[int, str]:
+    """What the command prints when it believes that a person is looking on."""
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*GLASSHOUSE, *words],
+        env=environment(TERM="xterm-256color", COLUMNS=str(columns), **more),
+        stdout=theirs,
+        stdin=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while some := os.read(mine, 4096):
+            shown += some
+    except OSError:
+        pass  # Linux says so when the other end of a terminal is closed.
+    os.close(mine)
+    return process.wait(timeout=journey_seconds_max), shown.decode()
+
+
+async def play_some(path: Path) -> None:
+    """Two runs that are over and one that is not."""
+    async with Terrarium(SqliteStore(path)) as t:
+        for run_id, world in ((WOOD, "thousand-token-wood"), (ROOTS, "mystery-roots")):
+            await t.play(world, run_id=run_id)
+            await t.run(run_id)
+        await t.play("thousand-token-wood", seed="a wet glove", run_id=OPEN)
+        await t.step(3)
+        await t.disturb(OPEN, "A lantern \x1b[31mwhispers.")

@@ -1,0 +1,113 @@
+"""A terminal for tests: what a command prints on it is read as it comes, keys are pressed on it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+journey_seconds_max = 60
+GLASSHOUSE = [sys.executable, "-m", "glasshouse"]
+SIZE = struct.pack("HHHH", 30, 100, 0, 0)
+
+
+def environment(**more: str) -> dict[str, str]:
+    unwanted = ("COLUMNS", "FORCE_", "TTY_", "NO_COLOR", "GLASSHOUSE_")
+    return {key: value for key, value in os.environ.items() if not key.startswith(unwanted)} | more
+
+
+def run(*words: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command in a pipe."""
+    return subprocess.run(
+        [*GLASSHOUSE, *words],
+        cwd=cwd,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=journey_seconds_max,
+        check=False,
+    )
+
+
+class Terminal:
+    """A command on a terminal of its own, as somebody sits at it."""
+
+    def __init__(self, *words: str, cwd: Path, **more: str) -> None:
+        self._mine, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, SIZE)
+        self.found = termios.tcgetattr(self._theirs)
+        self.shown = ""
+        self._read_upto = 0
+        self._process = subprocess.Popen(
+            [*GLASSHOUSE, *words],
+            cwd=cwd,
+            env=environment(TERM="xterm-256color", **more),
+            stdin=self._theirs,
+            stdout=self._theirs,
+            stderr=self._theirs,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no thread holds a lock here)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._mine)
+        os.close(self._theirs)
+
+    def wait_for(self, text: str) -> str:
+        """Read until this was printed, after all that was waited for before; everything printed until then."""
+        until = time.monotonic() + journey_seconds_max
+        while (found := self.shown.find(text, self._read_upto)) < 0:
+            assert time.monotonic() < until, (
+                f"{text!r} never came; there is {self.shown[self._read_upto :]!r}"
+            )
+            assert self._read() or self._process.poll() is None, f"it ended before {text!r}: {self.shown!r}"
+        before, self._read_upto = self._read_upto, found + len(text)
+        return self.shown[before : self._read_upto]
+
+    def press(self, keys: str) -> None:
+        os.write(self._mine, keys.encode())
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        until = time.monotonic() + journey_seconds_max
+        while self._process.poll() is None:
+            assert time.monotonic() < until, f"it does not end: {self.shown!r}"
+            self._read()
+        while self._read():
+            pass
+        return self._process.wait()
+
+    @property
+    def state(self) -> list[Any]:
+        """How the terminal is set now."""
+        return termios.tcgetattr(self._theirs)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._mine], [], [], 0.05)
+        if ready:
+            self.shown += os.read(self._mine, 65_536).decode("utf-8", "replace")
+        return bool(ready)
+
+
+def colours_in(shown: str) -> list[str]:
+    """The escape codes that set a colour."""
+    codes = re.findall(r"\x1b\[([\d;]*)m", shown)
+    return [code for code in codes if re.search(r"(?:^|;)(?:3[0-7]|38|9[0-7]|48)(?:;|$)", code)]

@@ -1,0 +1,82 @@
+"""`export` and `import`: a play goes from one store to another in a file."""
+
+import asyncio
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.commanding import ROOTS, WOOD, objects, play_some, run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("carrying") / "played.glasshouse"
+    asyncio.run(play_some(path))
+    return str(path)
+
+
+def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_path: Path) -> None:
+    file, other = str(tmp_path / "play.glass"), str(tmp_path / "other.glasshouse")
+    (sent,) = objects("export", ROOTS, file, "--as", "director", "--store", store)
+
+    (came,) = objects("import", file, "--store", other)
+
+    assert list(sent) == ["path", "session", "role", "sessions", "events", "elsewhere"]
+    assert list(came) == ["path", "session", "sessions", "events", "store"]
+    assert (sent["session"], sent["events"], sent["elsewhere"]) == (came["session"], came["events"], [])
+    told = objects("replay", ROOTS, "--store", store)
+    assert objects("replay", came["session"], "--store", other) == told
+    assert "The end: ended." in run("show", "last", "--store", other).stdout
+
+
+@pytest.mark.parametrize(("role", "is_there"), [("spectator", False), ("audience", True)])
+def test_a_file_holds_what_its_role_may_read(
+    store: str, tmp_path: Path, role: str, *, is_there: bool
+) -> None:
+    file = tmp_path / "play.jsonl"
+
+    told = run("export", WOOD, str(file), "--as", role, "--store", store)
+
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert told.returncode == 0
+    assert any(line.get("private") for line in lines) is is_there
+    assert not any(line.get("model") or line.get("sealed") for line in lines)
+
+
+def test_a_glass_file_is_compressed(store: str, tmp_path: Path) -> None:
+    file = tmp_path / "play.glass"
+
+    run("export", "last", str(file), "--store", store)
+
+    assert b'"glass":1' in gzip.decompress(file.read_bytes()).splitlines()[0]
+
+
+def test_importing_twice_changes_nothing(store: str, tmp_path: Path) -> None:
+    file, other = str(tmp_path / "play.glass"), str(tmp_path / "other.glasshouse")
+    run("export", WOOD, file, "--store", store)
+
+    first, second = run("import", file, "--store", other), run("import", file, "--store", other)
+
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout == second.stdout
+
+
+@pytest.mark.parametrize("content", [b"", b"no ledger", b"\x1f\x8b\x08broken"])
+def test_a_file_that_is_none_of_ours_is_refused_in_words(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "play.glass"
+    file.write_bytes(content)
+
+    tried = run("import", str(file), "--store", str(tmp_path / "other.glasshouse"))
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert tried.stderr.startswith("glasshouse: ")
+    assert "Traceback" not in tried.stderr
+
+
+def test_a_place_that_takes_no_file_is_refused_in_words(store: str, tmp_path: Path) -> None:
+    tried = run("export", WOOD, str(tmp_path / "nowhere/play.glass"), "--store", store)
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert "Traceback" not in tried.stderr

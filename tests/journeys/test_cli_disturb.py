@@ -1,0 +1,75 @@
+"""`disturb`: a line from one process is heard in a run that another one plays."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Event, EventFilter, SqliteStore, Terrarium
+from tests.journeys.commanding import OPEN, WOOD, objects, play_some, run
+
+LINE = "A heron delivers a bell."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "played.glasshouse"
+    asyncio.run(play_some(path))
+    return path
+
+
+async def heard_while_played(store: Path, *words: str) -> tuple[list[dict[str, object]], Event]:
+    """Play turn after turn until the visitor is heard, while another process disturbs."""
+    async with Terrarium(SqliteStore(store)) as t, t.subscribe(EventFilter(kinds={"user.injected"})) as heard:
+        disturbing = asyncio.create_task(asyncio.to_thread(objects, *words))
+        hearing = asyncio.ensure_future(anext(heard))
+        while not hearing.done():
+            await t.step(1)
+            await asyncio.wait([hearing], timeout=0.05)
+        return await disturbing, await hearing
+
+
+def test_a_line_is_heard_in_a_run_that_is_being_played(store: Path) -> None:
+    told, event = asyncio.run(heard_while_played(store, "disturb", OPEN, LINE, "--store", str(store)))
+
+    (facts,) = told
+    assert list(facts) == ["run", "text", "line", "status", "played_by"]
+    assert facts["status"] == "heard"
+    assert (event.payload, event.run_id) == ({"text": LINE}, OPEN)
+
+
+def test_a_line_waits_for_the_next_play_where_nobody_plays(store: Path) -> None:
+    told = run("disturb", OPEN, LINE, "--store", str(store))
+
+    async def next_play() -> list[str]:
+        async with Terrarium(SqliteStore(store)) as t:
+            await t.step(1)
+            return [e.payload["text"] for e in await t.run_events(OPEN) if e.kind == "user.injected"]
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "Nobody plays this store now" in told.stdout
+    assert f"glasshouse play --continue {OPEN}" in told.stdout
+    assert asyncio.run(next_play())[-1] == LINE
+
+
+def test_a_run_that_is_over_hears_nothing(store: Path) -> None:
+    tried = run("disturb", WOOD, LINE, "--store", str(store))
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert "has finished" in tried.stderr
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 20_000, "🌲" * 16_384])
+def test_what_no_event_can_hold_is_refused_before_anybody_hears_it(store: Path, text: str) -> None:
+    tried = run("disturb", OPEN, text, "--store", str(store))
+
+    async def inbox() -> int:
+        guest = SqliteStore(store, is_guest=True)
+        await guest.open("house")
+        try:
+            return len(await guest.read_inbox(10))
+        finally:
+            await guest.close()
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert asyncio.run(inbox()) == 0

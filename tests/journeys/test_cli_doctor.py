@@ -1,0 +1,111 @@
+"""`doctor`, and what every command has: help with examples, words instead of tracebacks, settings that are checked."""
+
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from glasshouse.cli import app
+from tests.journeys.commanding import objects, run
+
+
+def commands() -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        found.append((name,))
+        found += [(name, child) for child in getattr(command, "commands", {})]
+    return found
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_help_ends_with_examples(words: tuple[str, ...]) -> None:
+    helped = run(*words, "--help")
+
+    assert (helped.returncode, helped.stderr) == (0, "")
+    last = helped.stdout.rstrip().rsplit("\n\n", 1)[-1]
+    assert "Examples:" in last
+    assert f"glasshouse {' '.join(words)}" in last
+
+
+@pytest.mark.parametrize("words", [words for words in commands() if words != ("new",)], ids=" ".join)
+def test_every_command_can_speak_to_machines(words: tuple[str, ...]) -> None:
+    assert "--json" in run(*words, "--help").stdout
+
+
+def test_a_healthy_place_is_told_line_by_line(tmp_path: Path) -> None:
+    told = run("doctor", cwd=tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert {line.split()[1] for line in told.stdout.splitlines() if line.startswith("ok")} == {
+        "python",
+        "packages",
+        "settings",
+        "store",
+        "terminal",
+        "worlds",
+    }
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_everything_broken_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "show.glasshouse").write_bytes(b"this is no ledger, and never was one" * 200)
+    run("new", "world", "mine", cwd=tmp_path)
+    (tmp_path / "worlds/mine/scenario.yaml").write_text("name: mine\n", encoding="utf-8")
+
+    told = run("doctor", "--json", cwd=tmp_path)
+    found = objects("doctor", cwd=tmp_path)
+
+    broken = {finding["what"]: finding for finding in found if finding["state"] == "broken"}
+    assert told.returncode == 1
+    assert set(broken) == {"store", "worlds"}
+    assert "glasshouse check worlds/mine" in broken["worlds"]["todo"]
+
+
+def test_a_setting_that_does_not_hold_is_named() -> None:
+    told = run("runs", GLASSHOUSE_ALLOW_PYTHON_CREATURES="maybe")
+    doctor = run("doctor", GLASSHOUSE_ALLOW_PYTHON_CREATURES="maybe")
+
+    assert told.returncode == 3
+    assert "GLASSHOUSE_ALLOW_PYTHON_CREATURES" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert doctor.returncode == 1
+    assert "broken  settings" in doctor.stdout
+
+
+def test_a_variable_that_is_no_setting_is_a_warning(tmp_path: Path) -> None:
+    found = objects("doctor", cwd=tmp_path, GLASSHOUSE_STOER="x")
+
+    (warning,) = [finding for finding in found if finding["state"] == "warning"]
+    assert list(warning) == ["what", "state", "told", "todo"]
+    assert "GLASSHOUSE_STOER" in warning["told"]
+    assert "GLASSHOUSE_STORE" in warning["todo"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("show", "last", "--as", "king"),
+        ("show", "last", "--at"),
+        ("new", "planet"),
+        ("disturb", "last"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_gives_2(words: tuple[str, ...]) -> None:
+    tried = run(*words)
+
+    assert tried.returncode == 2
+    assert "Traceback" not in tried.stderr
+
+
+@pytest.mark.parametrize("name", ["runs", "show", "digest", "replay", "export", "disturb"])
+def test_a_store_that_is_none_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    (tmp_path / "show.glasshouse").write_bytes(b"this is no ledger, and never was one" * 200)
+    rest = {"runs": (), "export": ("last", "a.glass"), "disturb": ("last", "hello")}.get(name, ("last",))
+
+    tried = run(name, *rest, cwd=tmp_path)
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert tried.stderr.startswith("glasshouse: ")
+    assert "Traceback" not in tried.stderr

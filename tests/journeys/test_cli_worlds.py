@@ -1,0 +1,161 @@
+"""`worlds`, `check` and `new` as somebody meets them who writes a world."""
+
+import asyncio
+import json
+import resource
+from pathlib import Path
+
+import pytest
+
+from glasshouse import MemoryStore, Terrarium
+from tests.journeys.commanding import objects, run
+
+help_cpu_seconds_max = 0.4
+worlds_cpu_seconds_max = 0.8
+
+
+def test_worlds_are_listed_with_their_cast(tmp_path: Path) -> None:
+    told = run("worlds", cwd=tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.splitlines()[0].split() == ["world", "title", "where", "cast"]
+    assert "twenty-sprouts       Twenty Sprouts       bundled  3" in told.stdout
+
+
+def test_a_world_here_hides_the_bundled_one_of_its_name(tmp_path: Path) -> None:
+    run("new", "world", "twenty-sprouts", cwd=tmp_path)
+
+    told = {world["world"]: world for world in objects("worlds", cwd=tmp_path)}
+
+    assert list(told["twenty-sprouts"]) == ["world", "title", "where", "cast", "path"]
+    assert (told["twenty-sprouts"]["where"], told["twenty-sprouts"]["cast"]) == ("here", 2)
+    assert told["mystery-roots"]["where"] == "bundled"
+
+
+def cpu_seconds(*words: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(*words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize(
+    ("words", "most"), [("--help", help_cpu_seconds_max), ("worlds", worlds_cpu_seconds_max)]
+)
+def test_what_people_type_first_is_quick(words: str, most: float) -> None:
+    run(words)
+
+    assert min(cpu_seconds(words) for _ in range(3)) <= most
+
+
+def test_the_bundled_worlds_are_sound() -> None:
+    told = run("check", "mystery-roots")
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.endswith("mystery-roots: sound.\n")
+
+
+def test_check_finds_everything_at_once(tmp_path: Path) -> None:
+    run("new", "world", "mine", cwd=tmp_path)
+    scenario = tmp_path / "worlds/mine/scenario.yaml"
+    text = scenario.read_text(encoding="utf-8")
+    scenario.write_text(text.replace("wanderer]", "wandrer]") + "titel: x\n", encoding="utf-8")
+
+    told = run("check", "worlds/mine", cwd=tmp_path)
+
+    assert told.returncode == 1
+    lines = told.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["worlds/mine/scenario.yaml"] * 2
+    assert "Did you mean 'wanderer'?" in lines[0]
+    assert "Did you mean 'title'?" in lines[1]
+    assert told.stderr == "glasshouse: worlds/mine: 2 problems.\n"
+
+
+def test_check_tells_machines_where_each_problem_is(tmp_path: Path) -> None:
+    run("new", "creature", "ada", cwd=tmp_path)
+    (tmp_path / "ada.yaml").write_text("name: ada\nwnts: bread\n", encoding="utf-8")
+
+    told = run("check", "ada.yaml", "--json", cwd=tmp_path)
+
+    problem, summary = map(json.loads, told.stdout.splitlines())
+    assert (told.returncode, told.stderr) == (1, "")
+    assert list(problem) == ["file", "line", "column", "field", "problem"]
+    assert (problem["file"], problem["line"], problem["field"]) == ("ada.yaml", 2, "wnts")
+    assert summary == {"path": "ada.yaml", "is_sound": False, "problems": 1}
+
+
+def test_a_world_that_is_not_there_is_no_failed_check(tmp_path: Path) -> None:
+    tried = run("check", "mystery-rots", cwd=tmp_path)
+
+    assert (tried.returncode, tried.stdout) == (3, "")
+    assert "Did you mean 'mystery-roots'?" in tried.stderr
+
+
+async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path) -> None:
+    made = await asyncio.to_thread(run, "new", "world", "my-world", cwd=tmp_path)
+    checked = await asyncio.to_thread(run, "check", "my-world", cwd=tmp_path)
+
+    async with Terrarium(MemoryStore()) as t:
+        begun = await t.play(tmp_path / "worlds/my-world")
+        await t.run(begun.id)
+        ended = t.run_of(begun.id)
+
+    assert (made.returncode, checked.returncode) == (0, 0)
+    assert ended.finished is not None
+    assert ended.finished["reason"] == "ended"
+
+
+async def test_a_new_creature_plays_once_it_is_listed(tmp_path: Path) -> None:
+    await asyncio.to_thread(run, "new", "world", "my-world", "--in", str(tmp_path))
+    place = tmp_path / "my-world"
+    made = await asyncio.to_thread(run, "new", "creature", "ada", "--in", str(place))
+    scenario = place / "scenario.yaml"
+    text = scenario.read_text(encoding="utf-8")
+    scenario.write_text(text.replace("wanderer]", "wanderer, ada]"), encoding="utf-8")
+
+    async with Terrarium(MemoryStore()) as t:
+        begun = await t.play(place)
+        await t.run(begun.id)
+        spoke = {event.actor for event in await t.run_events(begun.id) if event.kind == "agent.spoke"}
+
+    assert made.returncode == 0
+    assert any(actor.startswith("ada") for actor in spoke)
+
+
+@pytest.mark.parametrize("name", ["1", "no", "null-and-void", "a_b"])
+def test_names_that_yaml_would_misread_make_sound_worlds(tmp_path: Path, name: str) -> None:
+    made = run("new", "world", name, cwd=tmp_path)
+
+    checked = run("check", f"worlds/{name}", cwd=tmp_path)
+
+    assert (made.returncode, checked.returncode, checked.stdout) == (0, 0, f"worlds/{name}: sound.\n")
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    run("new", "world", "mine", cwd=tmp_path)
+    run("new", "creature", "ada", "--in", "worlds/mine", cwd=tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.yaml")}
+
+    tried = [
+        run("new", "world", "mine", cwd=tmp_path),
+        run("new", "creature", "ada", "--in", "worlds/mine", cwd=tmp_path),
+    ]
+
+    assert [one.returncode for one in tried] == [3, 3]
+    assert all("nothing is written over" in one.stderr for one in tried)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.yaml")} == before
+
+
+@pytest.mark.parametrize("name", ["Big", "../out", "a b", "conductor", ""])
+def test_a_name_that_nobody_could_have_is_refused(tmp_path: Path, name: str) -> None:
+    tried = [run("new", "world", name, cwd=tmp_path), run("new", "creature", name, cwd=tmp_path)]
+
+    assert [one.returncode for one in tried] == [3, 3]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_new_tells_machines_what_it_wrote(tmp_path: Path) -> None:
+    (told,) = objects("new", "world", "mine", cwd=tmp_path)
+
+    assert list(told) == ["new", "name", "path", "files"]
+    assert all((tmp_path / file).is_file() for file in told["files"])

@@ -1,0 +1,205 @@
+"""Whatever an agent raises or gives back: its act ends in one event, in words, and the others go on."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from glasshouse import Agent, Draft, Event, kinds
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.moment import Moment
+from tests.runtime.stage_crew import (
+    Asker,
+    Doing,
+    Gated,
+    Speaker,
+    cast_on,
+    hearing,
+    on_stage,
+    said,
+    the_end,
+    ticking,
+    told,
+    world_of,
+)
+from tests.runtime.troupe import soon
+
+
+async def _failures(t: Terrarium) -> list[Event]:
+    return await told(t, kinds.AGENT_FAILED)
+
+
+async def _played_beside(mind: Agent, turns: int = 2, **more: Any) -> tuple[list[str], list[Event]]:
+    """What is said, and what fails, where this mind plays between two who speak."""
+    minds: dict[str, Agent] = {"a": Speaker(), "odd": mind, "z": Speaker()}
+    async with on_stage() as t:
+        await cast_on(t, minds, ticking("a"), ticking("odd", **more), ticking("z"))
+        await soon(t.step(turns))
+        return await said(t), await _failures(t)
+
+
+class Boom(RuntimeError):
+    """What a careless agent raises."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "reason"),
+    [
+        (Boom("no ink left"), "Boom: no ink left"),
+        (Boom(), "Boom: Boom"),
+        (KeyError("pen"), "KeyError: 'pen'"),
+        (TimeoutError(), "TimeoutError: TimeoutError"),
+        (ExceptionGroup("both", [Boom("one"), Boom("two")]), "ExceptionGroup: both (2 sub-exceptions)"),
+        (asyncio.CancelledError(), "CancelledError: CancelledError"),
+        (Boom("x" * 2_000), "Boom: " + "x" * 494),
+        (Boom("half a pair: \ud800"), None),
+    ],
+    ids=["words", "silent", "key", "timeout", "group", "cancelled", "long", "surrogate"],
+)
+async def test_an_agent_that_raises_fails_with_its_reason_and_the_others_go_on(
+    raised: BaseException, reason: str | None
+) -> None:
+    async def raises(moment: Moment) -> None:
+        raise raised
+
+    lines, failures = await _played_beside(Doing(raises))
+
+    assert lines == ["a1", "z1", "a2", "z2"]
+    assert [event.actor for event in failures] == ["odd", "odd"]
+    assert {event.payload["attempts"] for event in failures} == {1}
+    assert reason is None or {event.payload["reason"] for event in failures} == {reason}
+
+
+@pytest.mark.parametrize(
+    ("draft", "reason"),
+    [
+        (Draft(kind="tale.told", payload={"text": "once"}), "odd may not emit tale.told"),
+        (Draft(kind=kinds.CREATURE_STARTED), "creature.started is written by the engine alone"),
+        (Draft(kind="agent.spoke", payload={"text": "x"}, channel="nowhere"), "no channel 'nowhere'"),
+        (Draft(kind="agent.spoke", payload={"text": "x" * 70_000}), ""),
+        (Draft(kind="agent.spoke", payload={"text": object()}), ""),
+        (Draft(kind="agent.spoke", payload={"text": "x", "n": float("nan")}), ""),
+        (Draft(kind="agent.spoke", payload={"text": "\ud800"}), ""),
+        (Draft(kind="agent.spoke", payload={"text": "x"}, private={"thought": object()}), ""),
+        (Draft(kind="agent.passed", payload={"reason": "x"}, private={"thought": object()}), ""),
+        (Draft(kind="agent.passed", payload={"reason": "\ud800"}), ""),
+        ("just text", "act() gave back 'just text'"),
+        ({"kind": "agent.spoke"}, "act() gave back"),
+    ],
+    ids=lambda value: str(getattr(value, "kind", value))[:24],
+)
+async def test_what_may_not_be_said_becomes_a_failure_in_words(draft: object, reason: str) -> None:
+    class Odd(Agent):
+        async def act(self, moment: Moment) -> Draft | None:
+            return draft  # type: ignore[return-value]
+
+    lines, failures = await _played_beside(Odd())
+
+    assert lines == ["a1", "z1", "a2", "z2"]
+    assert len(failures) == 2
+    assert all(reason in event.payload["reason"] and event.payload["attempts"] == 1 for event in failures)
+
+
+@pytest.mark.parametrize("kind", [kinds.RUN_FINISHED, kinds.RUN_STARTED, kinds.TURN_STARTED, kinds.USER_INJECTED])
+async def test_nobody_forges_what_the_conductor_and_the_visitor_say(kind: str) -> None:
+    async def forges(moment: Moment) -> Draft:
+        return Draft(kind=kind, payload={"text": "x", "turn": 99, "reason": "ended"})
+
+    lines, failures = await _played_beside(Doing(forges), may_emit=(kind,))
+
+    assert lines == ["a1", "z1", "a2", "z2"]
+    assert [event.actor for event in failures] == ["odd", "odd"]
+
+
+async def test_none_is_a_pass_and_counts_as_an_act() -> None:
+    class Silent(Agent):
+        async def act(self, moment: Moment) -> Draft | None:
+            return None
+
+    async with on_stage(minds={"a": Silent(), "b": Speaker()}) as t:
+        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
+        await t.run()
+
+        assert [event.actor for event in await told(t, kinds.AGENT_PASSED)] == ["a", "a"]
+        assert (await the_end(t)).payload["calls"] == 4
+
+
+@pytest.mark.parametrize("answer", ["no JSON at all", '{"kind": "tale.told", "text": "x"}', "half a pair \ud800"])
+async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_two_attempts(answer: str) -> None:
+    model = ScriptedModel(answer)
+    async with on_stage(minds={"b": Speaker()}, models=ModelRouter(model)) as t:
+        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
+
+        await soon(t.run())
+
+        failures = await _failures(t)
+        assert [(e.actor, e.payload["attempts"]) for e in failures] == [("a", 2), ("a", 2)]
+        assert await said(t) == ["b1", "b2"]
+        assert model.calls == 4
+        assert (await the_end(t)).payload["calls"] == 6
+
+
+async def test_a_model_that_breaks_is_a_failure_of_the_act_alone() -> None:
+    async with on_stage(minds={"b": Speaker()}, models=ModelRouter(ScriptedModel(Boom("weights gone")))) as t:
+        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 1}))
+
+        await soon(t.run())
+
+        assert "weights gone" in (await _failures(t))[0].payload["reason"]
+        assert await said(t) == ["b1"]
+
+
+async def test_what_failed_is_settled_and_not_tried_again() -> None:
+    async def raises(moment: Moment) -> None:
+        raise Boom("once")
+
+    mind = Doing(raises)
+    async with on_stage() as t:
+        await cast_on(t, {"a": Speaker(), "b": mind}, ticking("a", 10), hearing("b"))
+        await t.step(4)
+
+        assert [event.turn for event in await _failures(t)] == [11, 21]
+        assert mind.acts == 2
+
+
+async def test_who_gives_up_waiting_for_a_show_can_go_on_with_it() -> None:
+    mind = Gated()
+    async with on_stage(governor=Governor(max_total_calls=2)) as t:
+        await cast_on(t, {"a": mind, "b": Speaker()}, ticking("a"), ticking("b"))
+        running = asyncio.create_task(t.run())
+        await soon(mind.has_begun.wait())
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        mind.gate.set()
+
+        await soon(t.run())
+
+        assert await said(t) == ["a1", "b1"]
+        assert (await the_end(t)).payload["calls"] == 2
+        assert mind.acts == 2
+
+
+async def test_who_gives_up_waiting_for_a_model_can_go_on_too() -> None:
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def complete(self, prompt: Any) -> Any:
+            begun.set()
+            await gate.wait()
+            return await super().complete(prompt)
+
+    async with on_stage(models=ModelRouter(Slow("x")), governor=Governor(max_total_calls=1)) as t:
+        await cast_on(t, {"a": Asker()}, ticking("a"))
+        running = asyncio.create_task(t.run())
+        await soon(begun.wait())
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        gate.set()
+
+        await soon(t.run())
+
+        assert await said(t) == ["a1"]

@@ -1,0 +1,467 @@
+"""The governor at work: every limit trips alone, by its name; a run ends once; what is spent is never more than allowed."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glasshouse import Agent, Draft, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse.errors import BudgetExceeded, ModelUnreachable
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.clock import HandMovedClock
+from glasshouse.runtime.ports import Route
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.prompt import Completion, Prompt
+from tests.runtime.stage_crew import (
+    Asker,
+    Doing,
+    Gated,
+    Speaker,
+    cast_on,
+    hearing,
+    ledger_of,
+    on_stage,
+    said,
+    the_end,
+    ticking,
+    told,
+    world_of,
+)
+from tests.runtime.troupe import line, loop_turns, soon
+
+NO_LIMIT: dict[str, Any] = {
+    "max_turns": None,
+    "max_calls_per_turn": None,
+    "max_total_calls": None,
+    "max_total_tokens": None,
+    "hourly_budget_usd": None,
+    "max_wall_minutes": None,
+}
+
+
+def only(**limit: float) -> Governor:
+    """A governor with this one limit and no other."""
+    return Governor(**{**NO_LIMIT, **limit})
+
+
+class Paced(ScriptedModel):
+    """A model whose every answer takes some time of the clock, and costs the same tokens and money."""
+
+    def __init__(self, clock: HandMovedClock, *, seconds: float = 0.0, tokens: int = 100, usd: float = 0.0) -> None:
+        super().__init__("-")
+        self.clock, self.seconds = clock, seconds
+        self.answer = Completion("-", "paced", tokens // 2, tokens - tokens // 2, usd=usd)
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.prompts.append(prompt)
+        self.clock.move(self.seconds)
+        return self.answer
+
+
+def priced(model: Any, usd_a_million: float | None = 10.0) -> ModelRouter:
+    route = Route(model, "paced", 8_192, 384, usd_a_million, usd_a_million)
+    return ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
+
+
+# Every axis alone
+
+
+@pytest.mark.parametrize(
+    ("limit", "turns", "calls"),
+    [
+        ({"max_turns": 3}, 3, 6),
+        ({"max_total_calls": 5}, 3, 5),
+        ({"max_calls_per_turn": 1}, 1, 1),
+        ({"max_wall_minutes": 5.0}, 3, 5),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+@pytest.mark.parametrize("asks", [True, False], ids=["models", "python"])
+async def test_each_limit_trips_alone_with_its_own_name(
+    limit: dict[str, float], turns: int, calls: int, asks: bool
+) -> None:
+    clock = HandMovedClock()
+
+    async def takes_a_minute(moment: Moment) -> None:
+        clock.move(60)
+
+    minds: dict[str, Agent] = {name: Asker() if asks else Doing(takes_a_minute) for name in ("a", "b")}
+    models = ModelRouter(Paced(clock, seconds=60))
+    async with on_stage(minds=minds, models=models, clock=clock) as t:
+        run = await t.play(world_of(ticking("a"), ticking("b")), governor=only(**limit))
+
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert (end["reason"], end["axis"]) == ("budget", *limit)
+        assert (end["turns"], end["calls"], end["tokens"]) == (turns, calls, 100 * calls * asks)
+        assert len(await said(t)) == calls
+        assert t.run_of(run.id).calls == calls
+
+
+async def test_tokens_trip_before_the_call_that_could_go_over() -> None:
+    model = Paced(HandMovedClock(), tokens=1_000)
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
+        await t.play(world_of(ticking("a")), governor=only(max_total_tokens=4_000))
+
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["tokens"]) == ("max_total_tokens", 1_000 * model.calls)
+        assert 1 < model.calls <= 4
+
+
+async def test_money_trips_within_a_sliding_hour_and_comes_back_with_time() -> None:
+    clock = HandMovedClock()
+    model = Paced(clock, usd=0.3)
+    async with on_stage(minds={"a": Asker()}, models=priced(model), clock=clock) as t:
+        await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+
+        for _ in range(12):  # Three calls in any hour, for four hours.
+            clock.move(20 * 60 + 30)
+            assert (await soon(t.step_one())).kind == kinds.AGENT_SPOKE  # type: ignore[union-attr]
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert end["axis"] == "hourly_budget_usd"
+        assert end["usd"] == pytest.approx(0.3 * end["calls"])
+        assert 12 < end["calls"] <= 15
+
+
+@pytest.mark.parametrize("first_at", range(0, 61, 7))
+async def test_in_no_hour_is_more_spent_than_allowed_whatever_the_minute_it_began_in(first_at: int) -> None:
+    clock, spent_at = HandMovedClock(), []
+    model = Paced(clock, usd=0.5)
+    clock.move(first_at)
+    async with on_stage(minds={"a": Asker()}, models=priced(model), clock=clock) as t:
+        await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.2))
+        while not t.runs()[0].is_finished:
+            told_now = await soon(t.step_one())
+            if told_now is not None and told_now.kind == kinds.AGENT_SPOKE:
+                spent_at.append(clock.now())
+            clock.move(29 * 60 + 55)
+
+    for at in spent_at:
+        within = [other for other in spent_at if 0 <= (at - other).total_seconds() < 3_600]
+        assert 0.5 * len(within) <= 1.2, spent_at
+
+
+async def test_a_run_without_a_scenario_has_the_limits_of_its_terrarium() -> None:
+    async with on_stage(governor=only(max_total_calls=3)) as t:
+        await cast_on(t, {"a": Speaker()}, ticking("a"))
+
+        await soon(t.run())
+
+        assert (await the_end(t)).payload["axis"] == "max_total_calls"
+
+
+async def test_repairs_count_as_calls() -> None:
+    model = ScriptedModel("no JSON")
+    async with on_stage(models=ModelRouter(model)) as t:
+        await t.play(world_of(ticking("a")), governor=only(max_total_calls=5))
+
+        await soon(t.run())
+
+        assert model.calls == 5
+        assert (await the_end(t)).payload["calls"] == 5
+        attempts = [event.payload["attempts"] for event in await told(t, kinds.AGENT_FAILED)]
+        assert attempts == [2, 2, 1]
+
+
+# Nothing after the end
+
+
+@pytest.mark.parametrize("sqlite", [False, True])
+async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(tmp_path: Path, sqlite: bool) -> None:
+    store = SqliteStore(tmp_path / "t.db") if sqlite else MemoryStore()
+    async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
+        one = await t.play(world_of(ticking("a", subscribes_to=("agent.spoke",))), governor=only(max_turns=2))
+        two = await t.play(world_of(ticking("b"), governor={"max_turns": 5}))
+        await t.connect("a", "b", channel="bridge", both=True)
+
+        await soon(t.run())
+
+        ends = [event.run_id for event in await told(t, kinds.RUN_FINISHED)]
+        assert ends == [one.id, two.id]
+        after = (await ledger_of(t))[[e.kind for e in await ledger_of(t)].index(kinds.RUN_FINISHED) + 1 :]
+        assert {event.run_id for event in after} <= {two.id, None}
+        assert [word for word in await said(t) if word[0] == "b"] == ["b1", "b2", "b3", "b4", "b5"]
+        with pytest.raises(Refused, match="finished"):
+            await t.append("a", line("one more thing", None))
+        with pytest.raises(Refused, match="finished"):
+            await t.disturb(one.id, "Hello?")
+        for call in (t.pause(one.id), t.proceed(one.id), t.finish(one.id)):
+            with pytest.raises(Refused, match="finished"):
+                await call
+
+
+async def test_an_end_that_is_asked_for_by_many_at_once_is_told_once() -> None:
+    mind = Gated()
+    async with on_stage(minds={"a": mind}) as t:
+        run = await t.play(world_of(ticking("a")))
+        running = asyncio.create_task(t.run())
+        await soon(mind.has_begun.wait())
+
+        ends = [asyncio.create_task(t.finish(run.id)) for _ in range(3)]
+        await loop_turns()
+        mind.gate.set()
+        await soon(asyncio.gather(*ends, running))
+
+        assert len({end.result().id for end in ends if end.result() is not None}) == 1  # type: ignore[union-attr]
+        assert (await the_end(t)).payload["reason"] == "stopped"
+        assert await said(t) == ["a1"]
+
+
+async def test_the_last_act_counts_although_its_run_is_asked_to_end_meanwhile() -> None:
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def complete(self, prompt: Prompt) -> Completion:
+            begun.set()
+            await gate.wait()
+            return Completion("-", "slow", 7, 3, usd=0.25)
+
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(Slow("-"))) as t:
+        run = await t.play(world_of(ticking("a")))
+        running = asyncio.create_task(t.run())
+        await soon(begun.wait())
+        ending = asyncio.create_task(t.finish(run.id))
+        await loop_turns()
+        gate.set()
+        await soon(asyncio.gather(running, ending))
+
+        end = (await the_end(t)).payload
+        assert (end["calls"], end["tokens"], end["usd"]) == (1, 10, 0.25)
+
+
+# Reservations
+
+
+class Turnstile:
+    """A model that answers only when it is let, and knows how many asked it at the same time."""
+
+    def __init__(self) -> None:
+        self.inside = self.most = self.answered = 0
+        self.gate = asyncio.Event()
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        await self.gate.wait()
+        self.inside -= 1
+        self.answered += 1
+        return Completion("-", "turnstile", 50, 50, usd=0.0)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 9, 10, 11])
+async def test_ten_calls_side_by_side_neither_go_over_a_limit_nor_end_the_run_early(limit: int) -> None:
+    model, names = Turnstile(), [f"c{n}" for n in range(10)]
+    minds = {name: Asker() for name in names}
+    async with on_stage(minds=minds, models=ModelRouter(model)) as t:
+        await t.play(
+            world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
+            governor=only(max_total_calls=limit),
+        )
+        running = asyncio.create_task(t.run())
+        while model.inside < min(limit, 10):
+            await asyncio.sleep(0)
+        await loop_turns()
+        model.gate.set()
+
+        await soon(running)
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["calls"], model.answered) == ("max_total_calls", limit, limit)
+        assert model.most == min(limit, 10)
+
+
+async def test_a_call_that_fits_once_the_others_have_cost_less_waits_and_then_runs() -> None:
+    model, names = Turnstile(), [f"c{n}" for n in range(10)]
+    async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
+        await t.play(
+            world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
+            governor=only(max_total_tokens=2_500, max_turns=1),
+        )
+        running = asyncio.create_task(t.run())
+        while not model.inside:
+            await asyncio.sleep(0)
+        await loop_turns()
+        assert model.inside < 10  # The worst cases of all do not fit side by side.
+        model.gate.set()
+
+        await soon(running)
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["calls"], end["tokens"]) == ("max_turns", 10, 1_000)
+
+
+async def test_acts_that_ask_twice_wait_for_nobody_who_waits_for_them() -> None:
+    names = [f"c{n}" for n in range(4)]
+    model = Turnstile()
+    model.gate.set()
+    async with on_stage(minds={name: Asker(calls=2) for name in names}, models=ModelRouter(model)) as t:
+        await t.play(
+            world_of(*[ticking(name, together=True) for name in names]), governor=only(max_total_calls=6)
+        )
+
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["calls"], model.answered) == ("max_total_calls", 6, 6)
+
+
+async def test_an_agent_learns_which_limit_tripped() -> None:
+    caught: list[str] = []
+
+    async def asks_on(moment: Moment) -> None:
+        from glasshouse.turns.context import prompt_for
+
+        try:
+            while True:
+                await moment.ask(prompt_for(moment))
+        except BudgetExceeded as exceeded:
+            caught.append(exceeded.reason)
+            raise
+
+    async with on_stage(minds={"a": Doing(asks_on)}) as t:
+        await t.play(world_of(ticking("a")), governor=only(max_total_calls=4))
+
+        await soon(t.run())
+
+        assert caught == ["max_total_calls"]
+        assert (await the_end(t)).payload["calls"] == 4
+
+
+# Models out of reach
+
+
+AWAY = ModelUnreachable("Nobody answers on port 8080. Start the server.")
+
+
+async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing() -> None:
+    model = ScriptedModel(AWAY, AWAY, AWAY, "-")
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
+        run = await t.play(world_of(ticking("a")), governor=only(max_total_calls=2))
+
+        await soon(t.run())
+
+        assert (t.run_of(run.id).status, t.run_of(run.id).calls, model.calls) == ("paused", 0, 3)
+        assert "port 8080" in (await told(t, kinds.RUN_PAUSED))[0].payload["reason"]
+        assert await t.run() == 0
+
+        await t.proceed(run.id)
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["calls"]) == ("max_total_calls", 2)
+        assert await said(t) == ["a1", "a2"]
+
+
+async def test_attempts_that_reached_nobody_are_recorded_beside_the_one_that_did() -> None:
+    model = ScriptedModel(AWAY, AWAY, "-")
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
+        run = await t.play(world_of(ticking("a")))
+
+        event = await soon(t.step_one())
+
+        assert event is not None
+        assert event.model is not None
+        assert [call.get("reached", True) for call in event.model["calls"]] == [False, False, True]
+        assert t.run_of(run.id).calls == 1
+
+
+async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_and_try_again() -> None:
+    names = ("a", "b", "c")
+    model = ScriptedModel(*[AWAY] * 9, "-")
+    async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
+        run = await t.play(world_of(*[ticking(name, together=True) for name in names], governor={"max_turns": 1}))
+        await soon(t.run())
+        assert t.run_of(run.id).status == "paused"
+
+        await t.proceed(run.id)
+        await soon(t.run())
+
+        assert await said(t) == ["a1", "b1", "c1"]
+        assert len(await told(t, kinds.RUN_PAUSED)) == 1
+        assert (await the_end(t)).payload["calls"] == 3
+
+
+async def test_a_paused_run_lets_its_act_end_and_begins_no_other() -> None:
+    mind = Gated()
+    async with on_stage(minds={"a": mind, "b": Speaker()}) as t:
+        run = await t.play(world_of(ticking("a"), hearing("b"), governor={"max_turns": 2}))
+        running = asyncio.create_task(t.run())
+        await soon(mind.has_begun.wait())
+        await t.pause(run.id)
+        mind.gate.set()
+        await soon(running)
+        assert await said(t) == ["a1"]
+
+        await t.proceed(run.id)
+        await soon(t.run())
+
+        assert await said(t) == ["a1", "b2", "a2"]
+
+
+# Prices
+
+
+async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_at_the_start() -> None:
+    async with on_stage(models=priced(ScriptedModel("-"), None)) as t:
+        before = await ledger_of(t)
+
+        with pytest.raises(Refused, match="price"):
+            await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+
+        assert await ledger_of(t) == before
+        assert not t.runs()
+        await t.play(world_of(ticking("a")), governor=only(max_turns=1))
+
+
+async def test_money_nobody_knows_is_told_as_unknown() -> None:
+    model = ScriptedModel(Completion("-", "secret", 5, 5, usd=None))
+    async with on_stage(minds={"a": Asker()}, models=priced(model, None)) as t:
+        await t.play(world_of(ticking("a")), governor=only(max_turns=1))
+
+        await soon(t.run())
+
+        assert (await the_end(t)).payload["usd"] is None
+
+
+# Reopening
+
+
+@pytest.mark.parametrize("stops_after", range(1, 7))
+async def test_counts_go_on_after_a_reopening(tmp_path: Path, stops_after: int) -> None:
+    clock = HandMovedClock()
+    world = world_of(ticking("a"), ticking("b"))
+    limits = Governor(max_total_calls=7)
+    models = ModelRouter(Paced(clock))
+    async with on_stage(SqliteStore(tmp_path / "t.db"), {"a": Asker(), "b": Speaker()}, models=models) as t:
+        run = await t.play(world, governor=limits)
+        for _ in range(stops_after):
+            await t.step_one()
+
+    async with on_stage(SqliteStore(tmp_path / "t.db"), {"a": Asker(), "b": Speaker()}, models=models) as t:
+        standing = t.run_of(run.id)
+        assert (standing.calls, standing.turns) == (stops_after, (stops_after + 1) // 2)
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert (end["axis"], end["calls"], end["turns"], end["tokens"]) == ("max_total_calls", 7, 4, 400)
+
+
+async def test_the_calls_of_a_turn_go_on_after_a_reopening(tmp_path: Path) -> None:
+    names = ("a", "b", "c")
+    async with on_stage(SqliteStore(tmp_path / "t.db"), {name: Speaker() for name in names}) as t:
+        await t.play(world_of(*map(ticking, names)), governor=only(max_calls_per_turn=2))
+        await t.step_one()
+
+    async with on_stage(SqliteStore(tmp_path / "t.db"), {name: Speaker() for name in names}) as t:
+        await soon(t.run())
+
+        assert await said(t) == ["a1", "b1"]
+        assert (await the_end(t)).payload["axis"] == "max_calls_per_turn"

@@ -1,0 +1,82 @@
+"""The ladder from a model's answer to a line, in play: parse, clean, check, one repair, then a failure in words."""
+
+import pytest
+
+from glasshouse import Event, Manifest, MemoryStore, Terrarium, kinds
+from glasshouse.manifests.manifest import Schedule
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import ScriptedModel
+
+GOOD = '{"kind":"agent.spoke","thought":"now","text":"The pond is rising."}'
+
+
+async def acts_of(*answers: str) -> tuple[list[Event], ScriptedModel]:
+    """What ada's first turn comes to, with a model that answers so; bo speaks after her."""
+    model = ScriptedModel(*answers)
+    steady = ScriptedModel(GOOD.replace("rising", "falling"))
+    models = ModelRouter({"fast": model, "tiny": steady})
+    async with Terrarium(MemoryStore(), models=models) as t:
+        ada = await t.add_creature(Manifest(name="ada", schedule=Schedule(tick_every=1)))
+        bo = await t.add_creature(Manifest(name="bo", schedule=Schedule(tick_every=1), model_profile="tiny"))
+        await t.connect(ada.id, bo.id, channel="talk", both=True)
+        await t.step(1)
+        events = await t.events(t.creature("ada").session_id)
+    return [event for event in events if event.caused_by is not None], model
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        GOOD,
+        f"Sure! Here it is:\n```json\n{GOOD}\n```",
+        GOOD.replace('"The pond', '"ada: The pond'),
+        GOOD.replace('"The pond is rising."', '"\\"The pond is rising.\\""'),
+        GOOD.replace("rising.", "rising.\\nbo: I disagree with that."),
+    ],
+    ids=["plain", "fenced", "own name", "quoted", "speaks for another"],
+)
+async def test_an_untidy_answer_becomes_a_clean_line_at_the_first_call(answer: str) -> None:
+    acts, model = await acts_of(answer)
+
+    assert acts[0].payload == {"text": "The pond is rising."}
+    assert acts[0].private is not None
+    assert acts[0].private["thought"] == "now"
+    assert model.calls == 1
+
+
+async def test_an_answer_that_holds_no_line_is_asked_for_once_more() -> None:
+    acts, model = await acts_of("I would rather not say.", GOOD)
+
+    assert acts[0].payload == {"text": "The pond is rising."}
+    assert model.calls == 2
+    assert acts[0].model is not None
+    assert [call["completion"] for call in acts[0].model["calls"]] == ["I would rather not say.", GOOD]
+    assert "I would rather not say." in model.prompts[1].user
+
+
+async def test_a_kind_that_was_not_granted_is_asked_for_again_and_then_fails() -> None:
+    verdict = '{"kind":"judge.verdict","thought":"mine","winner":"ada","text":"I win."}'
+
+    acts, model = await acts_of(verdict, verdict)
+
+    assert acts[0].kind == kinds.AGENT_FAILED
+    assert acts[0].payload["attempts"] == 2
+    assert "judge.verdict" in acts[0].payload["reason"]
+    assert model.calls == 2
+
+
+async def test_when_one_fails_the_others_go_on() -> None:
+    acts, _ = await acts_of("nothing", "nothing")
+
+    assert [(act.actor, act.kind) for act in acts] == [
+        ("ada", kinds.AGENT_FAILED),
+        ("bo", kinds.AGENT_SPOKE),
+    ]
+    assert acts[1].payload == {"text": "The pond is falling."}
+
+
+async def test_an_answer_may_be_that_there_is_nothing_to_say() -> None:
+    acts, _ = await acts_of('{"kind":"agent.passed","reason":"The clues contradict each other."}')
+
+    assert acts[0].kind == kinds.AGENT_PASSED
+    assert acts[0].payload == {"reason": "The clues contradict each other."}
