@@ -1,251 +1,119 @@
 """The docs tell the truth: every path, target, link, name and sample in them is real.
 
-What the program offers (kinds, errors, public names, commands) is asked of the program itself, so that something new
-which nobody wrote down fails here. A missing page fails too; nothing is skipped.
+What the program offers (kinds, errors, public names, commands, settings, fields of files) is asked of the program itself,
+so that something new which nobody wrote down fails here. A missing page fails too; nothing is skipped.
 """
 
-import ast
-import asyncio
-import importlib
 import inspect
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import json
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field
 from typer.main import get_command
 
 import glasshouse
 import glasshouse.cli
+import glasshouse.testing
 from glasshouse import errors
-from glasshouse.events import kinds
-from glasshouse.events.payloads import PAYLOAD_TYPES
-
-ROOT = Path(__file__).resolve().parent.parent
+from glasshouse.events import kinds, run_payloads
+from glasshouse.events.payloads import PAYLOAD_TYPES, Payload
+from glasshouse.manifests.loading import problems_in
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
+from glasshouse.manifests.yaml_source import source_of
+from glasshouse.settings import Settings
+from glasshouse.turns.referees import REFEREES
+from tests.pages import (
+    ROOT,
+    Fence,
+    bounds_told_of,
+    exists_somewhere,
+    fences,
+    fields_told_of,
+    files_in,
+    fragments_in,
+    is_broken,
+    is_documented,
+    is_documented_option,
+    is_shown,
+    links,
+    page_text,
+    pages,
+    paths_named,
+    rows_in_table,
+    run_sample,
+    samples,
+    sections,
+    targets_named,
+    targets_offered,
+    write_files,
+)
+from tests.what_is_offered import (
+    bounds_in,
+    bounds_of_program,
+    commands_of,
+    errors_of,
+    fields_and_defaults,
+    fields_of,
+    kinds_of,
+    models_within,
+    options_of,
+)
 
 REQUIRED_PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/architecture.md",
+    "docs/from-the-field.md",
     "docs/glossary.md",
     "docs/reference/api.md",
     "docs/reference/cli.md",
     "docs/reference/errors.md",
     "docs/reference/events.md",
     "docs/reference/limits.md",
+    "docs/reference/settings.md",
     "docs/reference/store-file.md",
+    "docs/reference/world-files.md",
 ]
 
 VALUES = [
     glasshouse.Change,
     glasshouse.Channel,
+    glasshouse.Completion,
     glasshouse.Creature,
     glasshouse.Draft,
     glasshouse.Environment,
+    glasshouse.Governor,
     glasshouse.Graph,
     glasshouse.Lineage,
+    glasshouse.LoadedWorld,
     glasshouse.Manifest,
+    glasshouse.Moment,
+    glasshouse.Played,
+    glasshouse.Prompt,
+    glasshouse.Run,
     glasshouse.Session,
+    glasshouse.StageProjection,
+    glasshouse.ViewDiff,
     glasshouse.Wire,
 ]
 
-TOP_FOLDERS = "src|tests|bench|docs|requirements|tools|\\.ci"
-REPO_PATH = re.compile(
-    rf"(?:{TOP_FOLDERS})/[\w./*-]*|[\w./*-]+/[\w.*-]+\.(?:py|sql|md|toml|sh)|[A-Z]+\.md|Makefile"
-)
+RUN_PAYLOADS: dict[str, type[Payload]] = {
+    kinds.RUN_STARTED: run_payloads.RunStarted,
+    kinds.RUN_PAUSED: run_payloads.RunPaused,
+    kinds.RUN_FINISHED: run_payloads.RunFinished,
+    kinds.TURN_STARTED: run_payloads.TurnStarted,
+}
 
-
-@dataclass(frozen=True)
-class Fence:
-    """One fenced block: its language, the line its text starts on, and the text."""
-
-    language: str
-    line: int
-    text: str
-
-
-def fences(markdown: str) -> list[Fence]:
-    found = re.finditer(r"^```([^\n`]*)\n(.*?)^```\s*$", markdown, flags=re.MULTILINE | re.DOTALL)
-    return [Fence(f[1].strip(), markdown.count("\n", 0, f.start(2)) + 1, f[2]) for f in found]
-
-
-def without_fences(markdown: str) -> str:
-    return re.sub(r"^```.*?^```\s*$", "", markdown, flags=re.MULTILINE | re.DOTALL)
-
-
-def code_spans(markdown: str) -> list[str]:
-    return re.findall(r"`([^`\n]+)`", without_fences(markdown))
-
-
-def paths_named(markdown: str) -> set[str]:
-    return {span for span in code_spans(markdown) if REPO_PATH.fullmatch(span)}
-
-
-def exists_somewhere(path: str, places: Iterable[Path]) -> bool:
-    return any(next(place.glob(path.rstrip("/")), None) is not None for place in places)
-
-
-def targets_named(markdown: str) -> set[str]:
-    lines = code_spans(markdown) + [line for fence in fences(markdown) for line in fence.text.splitlines()]
-    return {
-        word
-        for line in lines
-        if (command := re.match(r"\s*(?:\$ )?make((?: [\w=-]+)*)", line))
-        for word in command[1].split()
-        if "=" not in word
-    }
-
-
-def targets_offered(makefile: str) -> set[str]:
-    return set(re.findall(r"^([a-z][a-z-]*):(?!=)", makefile, flags=re.MULTILINE))
-
-
-def slug(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-
-
-def anchors(markdown: str) -> set[str]:
-    return {
-        slug(heading) for heading in re.findall(r"^#+ (.+)$", without_fences(markdown), flags=re.MULTILINE)
-    }
-
-
-def links(markdown: str) -> list[str]:
-    targets = re.findall(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)", without_fences(markdown))
-    return [target for target in targets if not re.match(r"[a-z]+:", target)]
-
-
-def is_broken(link: str, page: Path) -> bool:
-    path, _, anchor = link.partition("#")
-    target = (page.parent / path) if path else page
-    if not target.exists():
-        return True
-    return (
-        bool(anchor) and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8"))
-    )
-
-
-def is_documented(name: str, markdown: str) -> bool:
-    return re.search(rf"`{re.escape(name)}(?![\w.])", markdown) is not None
-
-
-def is_shown(command: str, markdown: str) -> bool:
-    return re.search(rf"{re.escape(command)}(?![\w-])", markdown) is not None
-
-
-def is_documented_option(option: str, markdown: str) -> bool:
-    return re.search(rf"{re.escape(option)}(?![\w-])", markdown) is not None
-
-
-def kinds_of(module: ModuleType) -> set[str]:
-    constants = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
-    return {value for value in constants if re.fullmatch(r"[a-z_]+(?:\.[a-z_]+)+", value)}
-
-
-def errors_of(module: ModuleType) -> set[str]:
-    return {
-        name
-        for name, value in inspect.getmembers(module, inspect.isclass)
-        if issubclass(value, BaseException)
-        and value.__module__ == module.__name__
-        and not name.startswith("_")
-    }
-
-
-def commands_of(command: Any, words: str) -> Iterator[str]:
-    """Every command one can type, groups first: the tree that the command line itself is built from."""
-    for name, child in getattr(command, "commands", {}).items():
-        if not child.hidden:
-            yield f"{words} {name}"
-            yield from commands_of(child, f"{words} {name}")
-
-
-def options_of(command: Any) -> set[str]:
-    """Every long option of a command and of those under it."""
-    own = {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
-    return own.union(*(options_of(child) for child in getattr(command, "commands", {}).values()))
-
-
-def sections(markdown: str) -> dict[str, str]:
-    """The text under each third-level heading, by heading."""
-    parts = re.split(r"^#+ (.+)$", markdown, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def fields_in_table(text: str) -> list[str]:
-    return re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
-
-
-def fields_told_of(kind: str, markdown: str) -> list[str]:
-    """The fields in the table of the section whose heading names a kind."""
-    return [
-        field
-        for heading, text in sections(markdown).items()
-        if f"`{kind}`" in heading
-        for field in fields_in_table(text)
-    ]
-
-
-def fields_of(kind_of_value: type) -> set[str]:
-    """The public fields of a msgspec struct, a dataclass or a pydantic model."""
-    named = getattr(kind_of_value, "model_fields", None) or inspect.get_annotations(kind_of_value)
-    return {name for name in named if not name.startswith("_") and name != "model_config"}
-
-
-def bounds_in(source: str) -> set[str]:
-    """The names of a module's bounds: constants that end in `_max` or `_min`."""
-    targets = [
-        target
-        for node in ast.parse(source).body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-    ]
-    return {t.id for t in targets if isinstance(t, ast.Name) and re.search(r"_(?:max|min)$", t.id)}
-
-
-def bounds_of_program() -> set[tuple[str, int, str]]:
-    """Every bound as its name, its value and the file it stands in."""
-    found = set()
-    for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
-        place = path.relative_to(ROOT / "src/glasshouse")
-        module = ".".join(("glasshouse", *place.with_suffix("").parts)).removesuffix(".__init__")
-        for name in bounds_in(path.read_text(encoding="utf-8")):
-            found.add((name, getattr(importlib.import_module(module), name), str(place)))
-    return found
-
-
-def bounds_told_of(markdown: str) -> set[tuple[str, int, str]]:
-    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| [^|]+ \| `([^`]+)` \|", markdown, flags=re.MULTILINE)
-    return {(name, int(value.replace(",", "")), place) for name, value, place in rows}
-
-
-def run_sample(sample: Fence, page: str) -> None:
-    """Run one sample as a module with top-level await; a traceback points at the line of the page."""
-    source = "\n" * (sample.line - 1) + sample.text
-    code = compile(source, page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    outcome = eval(code, {"__name__": "__main__"})
-    if inspect.iscoroutine(outcome):
-        asyncio.run(outcome)
-
-
-def page_text(path: str) -> str:
-    return (ROOT / path).read_text(encoding="utf-8")
-
-
-def pages() -> list[str]:
-    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    return sorted(str(path.relative_to(ROOT)) for path in written)
-
-
-def samples() -> list[tuple[str, Fence]]:
-    playable = [page for page in pages() if page == "README.md" or page.startswith("docs/how-to/")]
-    return [
-        (page, fence) for page in playable for fence in fences(page_text(page)) if fence.language == "python"
-    ]
+FILE_FIELDS = {
+    f"`{place or file}`": model
+    for file, top in (("scenario.yaml", Scenario), ("creatures/*.yaml", Manifest))
+    for model, place in models_within(top).items()
+}
+"""Every model of a world's files, by the heading that must tell of it."""
 
 
 @pytest.mark.parametrize("page", REQUIRED_PAGES)
@@ -292,6 +160,13 @@ def test_every_public_name_is_documented() -> None:
     assert {name for name in glasshouse.__all__ if not is_documented(name, page)} == set()
 
 
+def test_every_public_name_for_testing_is_documented() -> None:
+    page = page_text("docs/reference/api.md")
+
+    assert glasshouse.testing.__all__
+    assert {name for name in glasshouse.testing.__all__ if not is_documented(name, page)} == set()
+
+
 def test_every_command_is_documented() -> None:
     page = page_text("docs/reference/cli.md")
     commands = set(commands_of(get_command(glasshouse.cli.app), "glasshouse"))
@@ -308,9 +183,9 @@ def test_every_option_is_documented() -> None:
     assert {option for option in options if not is_documented_option(option, page)} == set()
 
 
-@pytest.mark.parametrize("kind", sorted(PAYLOAD_TYPES))
-def test_the_fields_of_every_engine_payload_are_documented_in_order(kind: str) -> None:
-    fields = list(inspect.get_annotations(PAYLOAD_TYPES[kind]))
+@pytest.mark.parametrize("kind", sorted(PAYLOAD_TYPES | RUN_PAYLOADS))
+def test_the_fields_of_every_typed_payload_are_documented_in_order(kind: str) -> None:
+    fields = list(inspect.get_annotations((PAYLOAD_TYPES | RUN_PAYLOADS)[kind]))
 
     assert fields
     assert fields_told_of(kind, page_text("docs/reference/events.md")) == fields
@@ -336,6 +211,28 @@ def test_the_fields_of_every_public_value_are_documented(value: type) -> None:
     assert {name for name in fields_of(value) if not is_documented(name, page)} == set()
 
 
+@pytest.mark.parametrize("heading", sorted(FILE_FIELDS))
+def test_every_field_of_a_worlds_files_is_documented_with_its_default(heading: str) -> None:
+    told = sections(page_text("docs/reference/world-files.md"))
+
+    assert rows_in_table(told.get(heading, "")) == fields_and_defaults(FILE_FIELDS[heading])
+
+
+def test_every_type_of_field_and_every_referee_is_documented() -> None:
+    told = sections(page_text("docs/reference/world-files.md"))
+
+    assert [name for name in FIELD_TYPES if not is_documented(name, told["Types of fields"])] == []
+    assert [name for name in REFEREES if not is_documented(name, told["Referees"])] == []
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    told = rows_in_table(page_text("docs/reference/settings.md"))
+
+    offered = [(f"GLASSHOUSE_{name.upper()}", told) for name, told in fields_and_defaults(Settings)]
+    assert offered
+    assert told == offered
+
+
 def test_every_bound_is_documented_with_its_value_and_place() -> None:
     bounds = bounds_of_program()
 
@@ -350,8 +247,56 @@ def test_the_readme_shows_python_that_runs() -> None:
 @pytest.mark.parametrize(("page", "sample"), [pytest.param(p, s, id=f"{p}:{s.line}") for p, s in samples()])
 def test_every_sample_runs(page: str, sample: Fence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    write_files(page_text(page), tmp_path)
 
     run_sample(sample, page)
+
+
+WORLD_PAGES = [
+    page for page in pages() if any(name.endswith("scenario.yaml") for name in files_in(page_text(page)))
+]
+
+
+def test_the_pages_on_worlds_show_worlds() -> None:
+    assert {"docs/how-to/write-a-world.md", "docs/reference/world-files.md"} <= set(WORLD_PAGES)
+
+
+@pytest.mark.parametrize("page", WORLD_PAGES)
+def test_every_world_on_a_page_is_sound(page: str, tmp_path: Path) -> None:
+    write_files(page_text(page), tmp_path)
+
+    assert [str(problem) for world in worlds_under(tmp_path) for problem in problems_in(world)] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [pytest.param(p, f, id=f"{p}:{f.line}") for p in WORLD_PAGES for f in fragments_in(page_text(p))],
+)
+def test_every_part_of_a_scenario_on_a_page_fits_into_the_world_there(
+    page: str, part: Fence, tmp_path: Path
+) -> None:
+    write_files(page_text(page), tmp_path)
+
+    assert problems_with(part.text, worlds_under(tmp_path)[0]) == []
+
+
+def worlds_under(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.rglob("scenario.yaml"))
+
+
+def problems_with(part: str, world: Path) -> list[str]:
+    """What is wrong with a world when these fields stand in its scenario in place of its own."""
+    fields, given = read_yaml((world / "scenario.yaml").read_text(encoding="utf-8")), read_yaml(part)
+    left = {name: value for name, value in fields.items() if name != "cast" or "troupes" not in given}
+    (world / "scenario.yaml").write_text(json.dumps({**left, **given}), encoding="utf-8")
+    return [str(problem) for problem in problems_in(world)]
+
+
+def read_yaml(text: str) -> dict[str, Any]:
+    source = source_of(text, "page")
+    assert source.problems == ()
+    assert isinstance(source.data, dict)
+    return source.data
 
 
 SAMPLE_PAGE = """# A page
@@ -411,3 +356,52 @@ def test_a_sample_may_await_and_may_fail() -> None:
     run_sample(Fence("python", 3, "import asyncio\nawait asyncio.sleep(0)\n"), "page.md")
     with pytest.raises(ZeroDivisionError):
         run_sample(Fence("python", 3, "1 / 0\n"), "page.md")
+
+
+class _Inner(BaseModel):
+    depth: int = 3
+
+
+class _Outer(BaseModel):
+    name: str
+    wanted: bool = False
+    words: tuple[str, ...] = ("a", "b")
+    inner: Annotated[tuple[_Inner, ...], Field(max_length=2)] = Field(default=(), alias="from")
+    own: _Inner = _Inner()
+    nothing: int | None = None
+
+
+def test_the_fields_of_files_are_found_with_their_defaults() -> None:
+    assert models_within(_Outer) == {_Outer: "", _Inner: "inner"}
+    assert fields_and_defaults(_Inner) == [("depth", "`3`")]
+    assert fields_and_defaults(_Outer) == [
+        ("name", "required"),
+        ("wanted", "`false`"),
+        ("words", "`[a, b]`"),
+        ("from", "empty"),
+        ("own", "its own"),
+        ("nothing", "none"),
+    ]
+
+
+def test_a_field_or_setting_that_is_left_out_or_has_another_default_is_noticed() -> None:
+    row = "| `depth` | number | `3` | how deep | `depth: 4` |\n"
+
+    assert rows_in_table(row) == fields_and_defaults(_Inner)
+    assert rows_in_table(row.replace("`3`", "`4`")) != fields_and_defaults(_Inner)
+    assert rows_in_table("| `depth` | how deep |\n") == rows_in_table("no table") == []
+    assert not is_documented("names_the_word", "`names_the_words` and names_the_word")
+
+
+def test_a_world_on_a_page_is_found_and_its_faults_are_noticed(tmp_path: Path) -> None:
+    page = (
+        "```yaml\n# w/scenario.yaml\nname: w\ncast: [ada]\n```\n\n"
+        "```yaml\n# w/creatures/ada.yaml\nname: ada\n```\n\n```yaml\ngoal: Sing.\n```\n"
+    )
+    write_files(page, tmp_path)
+    (world,) = worlds_under(tmp_path)
+
+    assert problems_in(world) == []
+    assert [part.text for part in fragments_in(page)] == ["goal: Sing.\n"]
+    assert problems_with("goal: Sing.\n", world) == []
+    assert len(problems_with("cast: [adda]\nglaol: Sing.\n", world)) == 2

@@ -23,11 +23,11 @@ def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_
 
     (came,) = objects("import", file, "--store", other)
 
-    assert list(sent) == ["path", "session", "role", "sessions", "events", "elsewhere"]
-    assert list(came) == ["path", "session", "sessions", "events", "store"]
-    assert (sent["session"], sent["events"], sent["elsewhere"]) == (came["session"], came["events"], [])
+    assert list(sent) == ["path", "session_id", "role", "sessions", "events", "elsewhere"]
+    assert list(came) == ["path", "session_id", "sessions", "events", "store"]
+    assert (sent["session_id"], sent["events"], sent["elsewhere"]) == (came["session_id"], came["events"], [])
     told = objects("replay", ROOTS, "--store", store)
-    assert objects("replay", came["session"], "--store", other) == told
+    assert objects("replay", came["session_id"], "--store", other) == told
     assert "The end: ended." in run("show", "last", "--store", other).stdout
 
 

@@ -3,15 +3,31 @@
 import asyncio
 import json
 import re
+import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from glasshouse import Event, SqliteStore, Terrarium, digest_of
 from glasshouse.views.stage import rebuild_stage
-from tests.journeys.commanding import ESCAPE, OPEN, ROOTS, WOOD, objects, on_a_terminal, play_some, run
+from tests.journeys.commanding import (
+    ESCAPE,
+    GLASSHOUSE,
+    OPEN,
+    ROOTS,
+    WOOD,
+    environment,
+    journey_seconds_max,
+    objects,
+    on_a_terminal,
+    play_some,
+    run,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,26 +58,12 @@ def test_runs_lists_every_run_the_oldest_first(store: str) -> None:
 def test_runs_for_machines_has_the_documented_keys(store: str) -> None:
     first, second, last = objects("runs", GLASSHOUSE_STORE=store)
 
-    assert list(first) == [
-        "run",
-        "world",
-        "title",
-        "status",
-        "reason",
-        "winner",
-        "seed",
-        "rng_seed",
-        "turns",
-        "calls",
-        "tokens",
-        "usd",
-        "session",
-        "graphs",
-        "began",
-    ]
-    assert (first["run"], first["status"], first["reason"]) == (WOOD, "finished", "ended")
-    assert (second["run"], second["world"]) == (ROOTS, "mystery-roots")
-    assert (last["run"], last["status"], last["reason"], last["seed"]) == (
+    assert " ".join(first) == (
+        "run_id world title status reason winner seed rng_seed turns calls tokens usd session_id graph_ids began"
+    )
+    assert (first["run_id"], first["status"], first["reason"]) == (WOOD, "finished", "ended")
+    assert (second["run_id"], second["world"]) == (ROOTS, "mystery-roots")
+    assert (last["run_id"], last["status"], last["reason"], last["seed"]) == (
         OPEN,
         "playing",
         None,
@@ -102,7 +104,7 @@ async def test_show_at_any_event_is_the_stage_that_a_rebuild_gives(store: str) -
     (told,) = objects("show", WOOD, "--at", "40", "--as", "director", "--store", store)
 
     expected = rebuild_stage(events[:40], WOOD)
-    assert list(told) == ["run", "at", "events", "role", "last_event", "stage"]
+    assert list(told) == ["run_id", "session_id", "at", "events", "role", "last_event", "stage"]
     assert (told["at"], told["events"], told["last_event"]) == (40, len(events), events[39].id)
     assert told["stage"]["current_scene"] == expected.current_scene
     assert [note["id"] for note in told["stage"]["agent_notes"]] == [n.id for n in expected.agent_notes]
@@ -185,7 +187,7 @@ async def test_a_digest_is_that_of_the_run(store: str) -> None:
     plain, (told,) = run("digest", ROOTS, "--store", store), objects("digest", ROOTS, "--store", store)
 
     assert plain.stdout == digest_of(events) + "\n"
-    assert told == {"run": ROOTS, "digest": digest_of(events), "events": len(events)}
+    assert told == {"run_id": ROOTS, "session_id": None, "digest": digest_of(events), "events": len(events)}
 
 
 def test_replay_performs_the_run_line_by_line_without_thoughts(store: str) -> None:
@@ -249,3 +251,48 @@ def test_a_reader_who_leaves_early_is_no_error(store: str) -> None:
 
     assert left.stdout.splitlines()[-1] == "0"
     assert left.stderr == ""
+
+
+def with_another_line(store: str, copy: Path) -> str:
+    """A copy of a store in which somebody's recorded line was changed behind everybody's back."""
+    shutil.copy(store, copy)
+    with closing(sqlite3.connect(copy)) as ledger, ledger:
+        rows = ledger.execute("SELECT position, body FROM events ORDER BY position").fetchall()
+        events = [(position, json.loads(body)) for position, body in rows]
+        position, event = next(row for row in events if row[1]["kind"] == "agent.spoke")
+        event["payload"]["text"] = "Nobody ever said this."
+        ledger.execute("UPDATE events SET body = ? WHERE position = ?", (json.dumps(event), position))
+    return str(copy)
+
+
+def test_a_run_that_comes_out_otherwise_is_shown_with_the_first_difference(
+    store: str, tmp_path: Path
+) -> None:
+    changed = with_another_line(store, tmp_path / "changed.glasshouse")
+
+    told = run("replay", WOOD, "--verify", "--store", changed)
+    facts = json.loads(run("replay", WOOD, "--verify", "--json", "--store", changed).stdout)
+
+    assert (told.returncode, told.stderr) == (1, "")
+    assert '-payload: {"text": "Nobody ever said this."}' in told.stdout
+    assert '+payload: {"text": "' in told.stdout
+    assert not facts["is_same"]
+    assert facts["recorded_event"]["payload"] == {"text": "Nobody ever said this."}
+
+
+def test_a_replay_can_be_interrupted(store: str) -> None:
+    process = subprocess.Popen(
+        [*GLASSHOUSE, "replay", WOOD, "--pace", "reading", "--store", store],
+        env=environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=journey_seconds_max)
+
+    assert process.returncode == 130
+    assert "Traceback" not in told

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -10,10 +11,18 @@ from typing import Any
 
 import pytest
 
+from glasshouse.manifests.finding import BUNDLED
 from tests.journeys.terminals import GLASSHOUSE, Terminal, colours_in, environment, run
 
 WOOD = "thousand-token-wood"
 ESCAPE = "\x1b"
+RULES = """
+from glasshouse.turns.referees import Ruling
+
+
+def ours(match):
+    return Ruling("guesser", "It is our rule.")
+"""
 
 
 def digest_in(text: str) -> str:
@@ -118,6 +127,22 @@ def test_a_run_left_open_goes_on_as_if_it_had_never_been_left(tmp_path: Path) ->
     assert digest_in(ended.stdout) == digest_in(whole.stdout)
     spoken = [played.stdout.partition("\n\n")[0] for played in (begun, further, ended)]
     assert "\n".join(spoken) == whole.stdout.partition("\n\n")[0]
+
+
+def test_a_referee_beside_the_world_rules_on_a_run_that_was_left_open_too(tmp_path: Path) -> None:
+    world = tmp_path / "worlds" / "mine"
+    shutil.copytree(BUNDLED / "twenty-sprouts", world)
+    scenario = (world / "scenario.yaml").read_text(encoding="utf-8")
+    ours = scenario.replace("name: twenty-sprouts", "name: mine").replace("names_the_word", "rules.py:ours")
+    (world / "scenario.yaml").write_text(ours, encoding="utf-8")
+    (world / "rules.py").write_text(RULES, encoding="utf-8")
+
+    whole = run("play", "mine", cwd=tmp_path)
+    run("play", "mine", "--turns", "2", cwd=tmp_path)
+    ended = run("play", "--continue", "last", cwd=tmp_path)
+
+    assert "Winner: guesser. It is our rule." in whole.stdout
+    assert digest_in(ended.stdout) == digest_in(whole.stdout)
 
 
 def test_another_open_run_of_the_store_is_left_as_it_was(tmp_path: Path) -> None:
@@ -260,7 +285,9 @@ def test_ctrl_c_twice_is_safe_and_the_run_goes_on(tmp_path: Path) -> None:
     whole = run("play", WOOD, "--store", "whole.glasshouse", cwd=tmp_path)
 
     with Terminal("play", WOOD, cwd=tmp_path) as seat:
-        seat.wait_for("seedkeeper")
+        seat.wait_for("i disturb")
+        seat.press("\n")
+        seat.wait_for("turn 1/20")
         seat.press("\x03\x03")
         code = seat.end()
         state = seat.state
@@ -296,7 +323,7 @@ def test_a_guest_watches_what_another_process_plays_and_may_throw_something_in(t
             guest.wait_for("Dusk in Thousand Token Wood")
             refused = run("play", WOOD, cwd=tmp_path)
             seat.press(" ")
-            guest.wait_for("seedkeeper")
+            guest.wait_for("turn 1/20")
             guest.press("i")
             guest.wait_for("A number, or a line of your own")
             guest.press("A lantern coughs.\n")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -207,7 +208,8 @@ def test_it(glasshouse_play):
 def test_the_fixture_plays_a_world_in_the_tests_of_others(tmp_path: Path) -> None:
     (tmp_path / "test_theirs.py").write_text(OTHERS_TESTS)
     words = [sys.executable, "-m", "pytest", "-q", "-p", "glasshouse.testing.plugin", "test_theirs.py"]
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(words, cwd=tmp_path, env=alone, capture_output=True, encoding="utf-8", check=False)
 
     assert done.returncode == 0, done.stdout

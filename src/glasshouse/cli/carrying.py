@@ -58,7 +58,9 @@ def export(
         if as_json:
             print_json(told)
             return
-        print(f"{told['path']}: {told['events']:,} events of {told['session']}, as seen by: {told['role']}.")
+        print(
+            f"{told['path']}: {told['events']:,} events of {told['session_id']}, as seen by: {told['role']}."
+        )
         if told["elsewhere"]:
             print(
                 f"The run also went on in {', '.join(told['elsewhere'])}: not in this file.", file=sys.stderr
@@ -72,7 +74,7 @@ async def _exported(lookout: Lookout, name: str, path: Path, role: RoleName) -> 
     events = len(await lookout.terrarium.events(session_id))
     return {
         "path": str(written),
-        "session": session_id,
+        "session_id": session_id,
         "role": role.value,
         "sessions": len(lineage.ancestors) + 1,
         "events": events,
@@ -99,8 +101,8 @@ def import_file(
             print_json(told)
             return
         place = "" if store is None else f" --store {into}"
-        print(f"{told['session']}: {told['events']:,} events, now in {into}.")
-        print(f"Look at it: glasshouse show {told['session']}{place}")
+        print(f"{told['session_id']}: {told['events']:,} events, now in {into}.")
+        print(f"Look at it: glasshouse show {told['session_id']}{place}")
 
 
 async def _imported(path: Path, into: Path) -> dict[str, Any]:
@@ -112,7 +114,7 @@ async def _imported(path: Path, into: Path) -> dict[str, Any]:
         sessions = len(terrarium.lineage(session.id).ancestors) + 1
     return {
         "path": str(path),
-        "session": session.id,
+        "session_id": session.id,
         "sessions": sessions,
         "events": events,
         "store": str(into),

@@ -30,6 +30,6 @@ def digest(story: StoryArgument, *, store: StoreOption = None, as_json: JsonOpti
         found = looked_up(store, lambda lookout: lookout.story(story))
         told = digest_of(found.events)
         if as_json:
-            print_json({"run": found.name, "digest": told, "events": len(found.events)})
+            print_json({**found.ids, "digest": told, "events": len(found.events)})
         else:
             print(told)

@@ -82,7 +82,7 @@ async def _left(lookout: Lookout, name: str, text: str) -> dict[str, Any]:
     number = await lookout.store.put_in_inbox(text, run.id)
     is_heard = holder is not None and await _is_taken(lookout, number)
     return {
-        "run": run.id,
+        "run_id": run.id,
         "text": text,
         "line": number,
         "status": "heard" if is_heard else "waiting",
@@ -106,13 +106,13 @@ async def _is_taken(lookout: Lookout, number: int) -> bool:
 
 def _in_words(told: dict[str, Any]) -> str:
     if told["status"] == "heard":
-        return f"Said to {told['run']}."
+        return f"Said to {told['run_id']}."
     if told["played_by"] is None:
         return (
-            f"Nobody plays this store now. The line waits for the next play of {told['run']}:\n"
-            f"  glasshouse play --continue {told['run']}"
+            f"Nobody plays this store now. The line waits for the next play of {told['run_id']}:\n"
+            f"  glasshouse play --continue {told['run_id']}"
         )
     return (
-        f"Left for {told['run']}. Process {told['played_by']} plays this store and has not come to it yet:"
+        f"Left for {told['run_id']}. Process {told['played_by']} plays this store and has not come to it yet:"
         " it does at its next turn, unless that run is paused."
     )

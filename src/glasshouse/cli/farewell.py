@@ -54,7 +54,7 @@ def _program() -> str:
 
 def commands_for(programme: Programme, by: Words) -> list[str]:
     """What can be done with the run now."""
-    run_id = programme.run_id
+    run_id = shlex.quote(programme.run_id)
     found = [
         None if programme.is_finished else by.offered("play", f"--continue {run_id}"),
         by.offered("show", run_id),

@@ -89,5 +89,5 @@ class News:
 
 
 def _read_of(line: TranscriptLine) -> str:
-    """What there is to read of a line, thoughts aside."""
-    return f"{line.who} {line.text}"
+    """What there is to read of a line."""
+    return f"{line.who} {line.text} {line.thought}"

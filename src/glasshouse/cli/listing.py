@@ -45,7 +45,7 @@ async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
         first = await lookout.terrarium.event(f"{run.session_id}.1")
         facts.append(
             {
-                "run": run.id,
+                "run_id": run.id,
                 "world": run.scenario,
                 "title": run.title,
                 "status": run.status,
@@ -57,8 +57,8 @@ async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
                 "calls": run.calls,
                 "tokens": run.tokens,
                 "usd": run.usd,
-                "session": run.session_id,
-                "graphs": list(run.graph_ids),
+                "session_id": run.session_id,
+                "graph_ids": list(run.graph_ids),
                 "began": first.created_at.isoformat(),
             }
         )
@@ -74,8 +74,8 @@ def _draw(found: list[dict[str, Any]]) -> None:
     if not found:
         screen.draw("There is no run yet. Play one: glasshouse play WORLD")
         return
-    short = short_ids([facts["run"] for facts in found])
-    rows = [_row(short[facts["run"]], facts) for facts in found]
+    short = short_ids([facts["run_id"] for facts in found])
+    rows = [_row(short[facts["run_id"]], facts) for facts in found]
     headings = ("run", "world", "status", "winner", "turns", "calls", "began", "seed")
     draw_table(screen, headings, rows, loose=("world", "winner", "seed"), spare=("seed", "calls", "began"))
 

@@ -35,6 +35,11 @@ class Story:
     run: Run | None = None
     """The run as it stands; none of a session and of what was imported."""
 
+    @property
+    def ids(self) -> dict[str, str | None]:
+        """What it is called, for machines: the run, and the session if one was asked for."""
+        return {"run_id": self.run_id, "session_id": None if self.run is not None else self.name}
+
     def seen_by(self, role: Role) -> list[Event]:
         """The events as a role may read them."""
         return [redacted(event, role) for event in self.events]

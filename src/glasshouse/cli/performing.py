@@ -6,6 +6,7 @@ performance is left, the ledger is whole and the run can be gone on with.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ def perform(wish: Wish) -> None:
         run_to_its_end(lambda: _performed(wish, begun))
     except KeyboardInterrupt:
         if begun and not begun[0].is_finished:
-            command = wish.words.offered("play", f"--continue {begun[0].run_id}")
+            command = farewell.commands_for(begun[0], wish.words)[0]
             print(f"\nglasshouse: {command} goes on where this was stopped.", file=sys.stderr)
         raise
     except StoreBusy as busy:
@@ -100,13 +101,11 @@ async def _opened(terrarium: Terrarium, wish: Wish) -> Run:
         return await terrarium.play(wish.world or "", wish.seed, wish.rng_seed, run_id=wish.run_id)
     run = terrarium.run_of(the_one("run", wish.continued, [run.id for run in terrarium.runs()]))
     if run.is_finished:
-        command = wish.words.offered("show", run.id)
+        command = wish.words.offered("show", shlex.quote(run.id))
         raise Refused(
             f"Run {run.id} is over.", f"Look at it: {command}" if command else "Play its world anew."
         )
-    if run.status == "paused":
-        await terrarium.proceed(run.id)
-    return run
+    return await terrarium.take_up(run.id)
 
 
 async def _remember(terrarium: Terrarium, store: SqliteStore, programme: Programme) -> int:

@@ -78,6 +78,8 @@ def play(
     Everything is kept in the store. It ends with the digest of the run and the commands to look at it again.
     """
     _check_usage(world, continued, is_watching=watch)
+    if (continued is not None or watch) and seed is not None:
+        raise typer.BadParameter("--seed is for a new run; leave it away.")
     with in_words():
         from glasshouse.cli import farewell
         from glasshouse.cli.performing import Wish, perform

@@ -69,7 +69,7 @@ class Programme:
             return None
         shown = replace(line, fields={name: self._quoted(value) for name, value in line.fields.items()})
         self._keep_quote(line)
-        return shown
+        return shown if self._has_minds else replace(shown, thought="", mood="")
 
     def _is_shown(self, line: TranscriptLine) -> bool:
         return self._has_minds or (line.kind != kinds.AGENT_PASSED and line.kind not in kinds.INNER)

@@ -47,7 +47,7 @@ def tell_stage(sight: Sight) -> None:
     """Print the stage for machines."""
     print_json(
         {
-            "run": sight.story.name,
+            **sight.story.ids,
             "at": sight.count,
             "events": len(sight.story.events),
             "role": sight.role,

@@ -27,7 +27,7 @@ class Gauge(NamedTuple):
 
 
 def header(programme: Programme, voices: Voices) -> list[RenderableType]:
-    """Title, seed, goal and cast, as they stand above the stage."""
+    """Title, seed, cast and how far it is, as they stand above the stage."""
     run = programme.run
     cast = Text.assemble(("with ", QUIET))
     for place, member in enumerate(programme.stage.cast.values()):
@@ -37,7 +37,9 @@ def header(programme: Programme, voices: Voices) -> list[RenderableType]:
     drawn: list[RenderableType] = [Rule(Text(title, style="bold"), style=QUIET)]
     if run.seed:
         drawn.append(Text(f"seed: {one_line(run.seed)}", style=QUIET))
-    return [*drawn, cast, Text(f"run {programme.run_id}", style=QUIET)]
+    reached = f"turn {programme.stage.turn}" if programme.stage.turn else ""
+    parts = [f"run {one_line(programme.run_id)}", reached, one_line(programme.stage.scene_title)]
+    return [*drawn, cast, Text(" · ".join(part for part in parts if part), style=QUIET)]
 
 
 def gauges(programme: Programme) -> list[Gauge]:

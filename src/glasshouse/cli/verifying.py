@@ -32,7 +32,7 @@ def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
 
 def _facts(run_id: str, found: Verification) -> dict[str, Any]:
     return {
-        "run": run_id,
+        "run_id": run_id,
         "is_same": found.is_same,
         "events": found.events,
         "recorded_digest": found.recorded_digest,

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
@@ -87,10 +87,10 @@ class Voices:
 
     def plain(self, line: TranscriptLine) -> str:
         """A line for a pipe."""
-        who = one_line("world" if line.voice == "world" else line.who)
-        who = set_cell_size(who, self._width_of(who)) if cell_len(who) < self._width_of(who) else who
-        thought = self._thought(line)
-        return f"{who}  {self._said(line)}{'  ' if thought else ''}{thought}".rstrip()
+        who, said, thought = one_line(line.who), self._said(line), self._thought(line)
+        if line.voice == "silence":
+            return f"({who}: {said.strip('()')})"
+        return f"{who}: {said}{' ' if thought else ''}{thought}".rstrip()
 
     def _width_of(self, who: str) -> int:
         self._who_chars = max(self._who_chars, min(cell_len(one_line(who)), who_chars_max))

@@ -21,7 +21,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 1
+version: Final = 2
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(

@@ -17,9 +17,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, World
-from glasshouse.world.topology import LISTEN
 
-version: Final = 1
+version: Final = 2
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -56,7 +55,9 @@ class Tables(msgspec.Struct):
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
     missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    """For channels that keep their past from newcomers: how many lines each listener was too late for."""
+    """For channels that keep their past from newcomers: how many lines each listener was not there for."""
+    left: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
 
@@ -65,6 +66,8 @@ class Tables(msgspec.Struct):
         if event.kind in NOT_LINES:
             if event.kind == kinds.CHANNEL_JOINED:
                 self._note_joined(world, event)
+            elif event.kind == kinds.CHANNEL_LEFT:
+                self._note_left(event)
             return
         if event.sealed is not None:
             for owner in event.sealed.get("to", ()):
@@ -72,6 +75,13 @@ class Tables(msgspec.Struct):
         if event.private is not None or event.sealed is not None or event.model is not None:
             event = replace(event, private=None, sealed=None, model=None)
         place = event.actor if event.kind in kinds.INNER else event.channel_id or event.graph_id
+        self._keep(place, event)
+        if event.channel_id is not None:
+            actor = world.creatures.get(event.actor)
+            if actor is not None and event.channel_id not in actor.ears:
+                self._keep(event.actor, event)  # Who does not listen where it speaks still knows what it said.
+
+    def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)
         if table is None:
             table = self.said[place] = Table()
@@ -83,12 +93,26 @@ class Tables(msgspec.Struct):
             del lines[:heard_lines_max]
 
     def _note_joined(self, world: World, event: Event) -> None:
-        channel_id = event.payload["channel_id"]
+        channel_id, name = event.payload["channel_id"], event.payload["creature"]
         table = self.said.get(channel_id)
-        if table is not None and world.channels[channel_id].history == "since_joined":
+        if table is None or event.payload["direction"] != "listen":
+            return
+        there_until = self.left.get(channel_id, {}).pop(name, 0)
+        if world.channels[channel_id].history == "since_joined":
             late = self.missed.setdefault(channel_id, {})
-            if event.payload["direction"] == "listen":
-                late.setdefault(event.payload["creature"], table.total)
+            late[name] = late.get(name, 0) + table.total - there_until
+
+    def _note_left(self, event: Event) -> None:
+        channel_id, table = event.payload["channel_id"], self.said.get(event.payload["channel_id"])
+        if event.payload["direction"] == "listen":
+            total = 0 if table is None else table.total
+            self.left.setdefault(channel_id, {})[event.payload["creature"]] = total
+
+    def _count_heard(self, channel_id: str, table: Table, name: str, upto: int | None) -> int:
+        """How many lines of a channel a creature was there for, or sees all the same."""
+        total = table.total_at(upto)
+        until = min(total, self.left.get(channel_id, {}).get(name, total))
+        return until - self.missed.get(channel_id, {}).get(name, 0)
 
     def heard_by(
         self, world: World, creature: CreatureState, upto: int | None = None
@@ -103,20 +127,21 @@ class Tables(msgspec.Struct):
             table = self.said.get(channel_id)
             if table is not None:
                 sources += 1
-                before += table.total_at(upto) - self.missed.get(channel_id, {}).get(creature.id, 0)
+                before += self._count_heard(channel_id, table, creature.id, upto)
                 lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
         if sources > 1:
             lines.sort(key=lambda event: _moment(world, event))
         on_channels, others = len(lines), 0
-        for place in self._places_without_channel(world, creature):
+        for place in _places_without_channel(creature):
             table = self.said.get(place)
             if table is not None:
-                more = _seen(creature, table, upto)
+                seen = _seen(creature, table, upto)
+                more = [event for event in seen if event.channel_id not in creature.ears]
                 _set_in(world, lines, more)
                 others += len(more)
         newest = lines[-heard_lines_max:]
         if others:
-            on_channels = sum([event.channel_id is not None for event in newest])
+            on_channels = sum([event.channel_id in creature.ears for event in newest])
         return newest, max(0, before - min(on_channels, len(newest)))
 
     def speakers_for(self, creature: CreatureState) -> list[str]:
@@ -139,11 +164,10 @@ class Tables(msgspec.Struct):
                     return line
         return None
 
-    def _places_without_channel(self, world: World, creature: CreatureState) -> list[str]:
-        """Where else it may have heard or said something: graphs it was in, itself, channels it only sends on."""
-        edges = world.topology.channels_of.get(creature.id, {})
-        sends = [channel for channel in edges if channel not in creature.ears and not edges[channel] & LISTEN]
-        return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id, *sends]))
+
+def _places_without_channel(creature: CreatureState) -> list[str]:
+    """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
+    return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id]))
 
 
 def _all(table: Table, upto: int | None) -> list[Event]:

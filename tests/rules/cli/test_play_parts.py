@@ -4,7 +4,7 @@ from glasshouse.cli import farewell
 from glasshouse.cli.desk import meant
 from glasshouse.cli.farewell import Words
 from glasshouse.cli.programme import Programme
-from glasshouse.cli.reading_speed import line_seconds_max, line_seconds_min, seconds_to_read
+from glasshouse.cli.reading_speed import line_milliseconds_max, line_milliseconds_min, seconds_to_read
 from glasshouse.cli.stage_header import Gauge, drawn_gauge, status
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline
@@ -68,6 +68,17 @@ def test_who_passes_is_shown_with_minds_only_and_who_fails_always() -> None:
     assert [line for line in failed if line.startswith("(seedkeeper: ")]
 
 
+def test_thoughts_are_not_even_there_unless_minds_are_shown() -> None:
+    events = events_of()
+    quiet, minds = Programme(events[0].run_id or ""), Programme(events[0].run_id or "", has_minds=True)
+
+    without = [line for event in events if (line := quiet.apply(event)) is not None]
+    with_thoughts = [line for event in events if (line := minds.apply(event)) is not None]
+
+    assert {line.thought for line in without} == {""}
+    assert "warm" in {line.thought for line in with_thoughts}
+
+
 def test_a_line_that_names_another_quotes_it() -> None:
     (said, *_) = [event for event in events_of() if event.kind == "seed.planted"]
     naming = renamed(
@@ -103,9 +114,9 @@ def test_the_bar_fits_whatever_the_width() -> None:
 def test_reading_takes_time_by_the_word_within_bounds() -> None:
     short, longer, endless = "Yes.", "word " * 23, "word " * 10_000
 
-    assert seconds_to_read(short) == line_seconds_min
+    assert seconds_to_read(short) * 1_000 == line_milliseconds_min
     assert seconds_to_read(longer) == 6.0
-    assert seconds_to_read(endless) == line_seconds_max
+    assert seconds_to_read(endless) * 1_000 == line_milliseconds_max
 
 
 def test_a_number_means_what_is_offered_under_it_and_all_else_itself() -> None:

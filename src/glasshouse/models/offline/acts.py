@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.reading import Identity
 
-tempers_cache_max: Final = 512
+tempers_cache_identities_max: Final = 512
 
 _EVERYBODY: Final = MappingProxyType(
     {"agree": 1.0, "object": 1.0, "ask": 1.2, "extend": 1.5, "turn": 1.2, "wonder": 1.2, "recall": 1.0, "offer": 1.0,
@@ -40,7 +40,7 @@ def acts() -> Mapping[str, Act]:
     )
 
 
-@lru_cache(maxsize=tempers_cache_max)
+@lru_cache(maxsize=tempers_cache_identities_max)
 def weights_of(me: Identity) -> Mapping[str, float]:
     """How likely each act is for a player, before anything is said."""
     weights = dict(_EVERYBODY)
@@ -57,7 +57,7 @@ def weights_of(me: Identity) -> Mapping[str, float]:
     return MappingProxyType(weights)
 
 
-@lru_cache(maxsize=tempers_cache_max)
+@lru_cache(maxsize=tempers_cache_identities_max)
 def stance_of(me: Identity) -> str:
     """For or against, where a persona or a want takes a side; empty where it takes none or both."""
     told = f" {me.wants} {me.persona} {me.temper} ".lower()
@@ -70,7 +70,7 @@ def stance_of(me: Identity) -> str:
     return sides[0] if best and len(sides) == 1 else ""
 
 
-@lru_cache(maxsize=tempers_cache_max)
+@lru_cache(maxsize=tempers_cache_identities_max)
 def calling_of(kind: str) -> str:
     """The act that a kind's own name asks for; empty where it asks for none."""
     words = kind.replace("_", ".").split(".")

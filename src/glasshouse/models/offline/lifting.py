@@ -15,6 +15,7 @@ from glasshouse.models.offline.vocabulary import WORD, framing, is_a, is_rare, o
 lifting_cache_texts_max: Final = 8_192
 modifiers_max: Final = 2
 
+_OPENING: Final = frozenset('.!?:\u201c"')
 _PLURAL_DETS: Final = frozenset(
     {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
 )
@@ -82,14 +83,13 @@ def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     before = 0
     for found in WORD.finditer(text):
-        gap = text[before : found.start()]
-        opens = not tokens or any(mark in gap for mark in '.!?:\u201c"')
-        tokens.append(
-            _Token(
-                found[0], found[0].lower(), found.start(), found.end(), opens, gap.isspace() and bool(tokens)
-            )
-        )
-        before = found.end()
+        start, end = found.span()
+        gap = text[before:start]
+        joined = gap == " "
+        opens = not tokens or (not joined and not _OPENING.isdisjoint(gap))
+        word = found[0]
+        tokens.append(_Token(word, word.lower(), start, end, opens, joined))
+        before = end
     return tokens
 
 
@@ -116,7 +116,18 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     ):
         first = at
     is_acting = first > 0 and tokens[first].joined and tokens[first - 1].lower in of_sort("doer")
-    return _noun(tokens[first : at + 1], det, is_acting=is_acting)
+    noun = _noun(tokens[first : at + 1], det, is_acting=is_acting)
+    return _with_contents(noun, tokens, at)
+
+
+def _with_contents(noun: Noun, tokens: list[_Token], at: int) -> Noun:
+    """A bowl as a bowl of plums, where the plums are nothing new."""
+    if at + 2 >= len(tokens) or tokens[at + 1].lower != "of" or noun.is_rare:
+        return noun
+    of, what = tokens[at + 1], tokens[at + 2]
+    if not (of.joined and what.joined and is_a(what.lower, "noun")) or is_rare(what.lower):
+        return noun
+    return noun._replace(phrase=f"{noun.phrase} of {what.lower}", end=what.end)
 
 
 def _noun(tokens: list[_Token], det: str, *, is_acting: bool) -> Noun:
@@ -162,16 +173,19 @@ def _weight(head: _Token, det: str, *, rare: bool, is_acting: bool) -> float:
 def _goes_on(tokens: list[_Token], at: int) -> bool:
     """Whether the phrase goes on behind this word, so that this word is no head."""
     this, after = tokens[at].lower, tokens[at + 1].lower
+    is_thing = is_rare(this) or is_a(this, "noun")
     if is_a(after, "stop") or is_a(after, "adverb") or after.endswith("ly"):
         return False
     if is_a(after, "verb") and not is_a(after, "noun"):
         return False
     if is_a(after, "noun") and after in of_sort("verb"):
-        return not (is_rare(this) or is_a(this, "noun"))
+        return not is_thing
+    if is_thing and (_is_plural(this, "") or (is_a(after, "adjective") and not is_a(after, "noun"))):
+        return False
     if after.endswith(("s", "ed")) and this in shelf.words_listed("animates.txt"):
         return False
     if is_rare(after):
-        return not (is_rare(this) or is_a(this, "noun")) or not after.endswith(("s", "ed", "ing"))
+        return not is_thing or not after.endswith(("s", "ed", "ing"))
     return not (after.endswith(("s", "ed")) and is_a(after, "verb"))
 
 

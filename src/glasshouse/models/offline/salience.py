@@ -16,7 +16,7 @@ from glasshouse.models.offline.vocabulary import stems_of
 from glasshouse.models.offline.voice import breaks_a_vow, voice_of
 
 lines_weighed_max: Final = 8
-owed_max: Final = 3
+nouns_owed_max: Final = 3
 name_part_chars_min: Final = 5
 
 _ADDRESSED: Final = 2.0
@@ -60,7 +60,7 @@ def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
         for noun in _usable(reading, line):
             if noun.is_rare and noun.head.lower() not in reading.own_text:
                 found.setdefault(noun.head.lower(), (line, noun))
-    return list(found.values())[:owed_max]
+    return list(found.values())[:nouns_owed_max]
 
 
 def salience_of(reading: Reading, line: Heard, age: int) -> float:

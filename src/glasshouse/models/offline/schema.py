@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.models.offline.vocabulary import stems_of
 
-depth_max: Final = 6
+schema_levels_max: Final = 6
 items_made_max: Final = 2
 
 
@@ -70,7 +70,7 @@ class _Filling:
 
     def _plain(self, schema: Any) -> dict[str, Any]:
         """The schema without references and choices."""
-        for _ in range(depth_max * 2):
+        for _ in range(schema_levels_max * 2):
             if not isinstance(schema, dict):
                 return {}
             if "$ref" in schema:
@@ -99,7 +99,7 @@ class _Filling:
         properties = schema.get("properties", {})
         required = schema.get("required", ())
         names = [*properties, *(name for name in required if name not in properties)]
-        if depth >= depth_max:
+        if depth >= schema_levels_max:
             names = [name for name in names if name in required]
         made = {}
         for name in names:
@@ -130,7 +130,7 @@ class _Filling:
         item = schema.get("items", {})
         if is_ref(item):
             return self._refs(least, most)
-        count = max(least, min(most, items_made_max if depth < depth_max else 0))
+        count = max(least, min(most, items_made_max if depth < schema_levels_max else 0))
         if item is False:
             count = max(least, min(count, len(first)))
         made: list[Any] = []

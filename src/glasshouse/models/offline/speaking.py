@@ -24,7 +24,7 @@ draws_min: Final = 2
 
 _OPENED: Final = 0.62
 _CLOSED: Final = 0.6
-_CLOSED_BY_SENTENCE: Final = 0.09
+_CLOSED_BY_SENTENCE: Final = 0.07
 _OWN_OPENING: Final = 0.3
 _OWN_LAST_WORDS: Final = 0.04
 _OWN_SENTENCE: Final = 0.12
@@ -143,7 +143,17 @@ class Speaker:
             last = self._try(self.dice.choice(fresh), act, plainness)
             if self._may_be_said(last):
                 return last
-        return self._plainest(last, named=named)
+        bare = (self._bare(one) for one in usable)
+        return next((one for one in bare if self._may_be_said(one)), None) or self._plainest(
+            last, named=named
+        )
+
+    def _bare(self, pattern: Pattern) -> str:
+        """A sentence without any frame."""
+        used = {self.slots["X"]}
+        core = filled(pattern, self.slots, self.dice, used)
+        owed = self._owed(core, used, plain=True)
+        return with_capitals(f"{core}{owed}{pattern.mark}")
 
     def _try(self, pattern: Pattern, act: Act, plainness: float) -> str:
         dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
@@ -192,10 +202,15 @@ class Speaker:
             heading = "sentence"
         else:
             heading = "question" if pattern.mode == "question" else "clause"
-        slots = {k: v for k, v in self.slots.items() if k not in {"Y", "care"} or k not in pattern.slots}
-        choices = [one for one in listed("closers.txt", heading) if fits(one, slots)]
-        said = filled(self.dice.choice(choices), slots, self.dice, used)
+        said = filled(self.dice.choice(self._ends(heading, pattern.needs)), self.slots, self.dice, used)
         return f" {said}" if heading == "sentence" else said
+
+    def _ends(self, heading: str, said: frozenset[str]) -> list[Pattern]:
+        """The endings that can be filled and bring nothing in again that the sentence has already."""
+        again = said & {"Y", "care"}
+        return [
+            one for one in listed("closers.txt", heading) if fits(one, self.slots) and not one.needs & again
+        ]
 
     def _owed(self, said: str, used: set[str], *, plain: bool) -> str:
         """What must be taken up and was not yet, as a tail of the sentence or a sentence behind it."""
@@ -216,13 +231,12 @@ class Speaker:
         if example.lower() in self.reading.visible_text:
             return ""
         ties = [one for one in listed("borrowed.txt") if fits(one, self.slots)]
-        tie = filled(self.dice.choice(ties), self.slots, self.dice, set())
-        text = with_capitals(f"{example} {tie}{self._tail_for_others(example + tie)}")
+        used = {self.slots["X"]}
+        tie = filled(self.dice.choice(ties), self.slots, self.dice, used).removesuffix(".")
+        closer = filled(self.dice.choice(self._ends("clause", frozenset())), self.slots, self.dice, used)
+        owed = self._owed(f"{example} {tie} {closer}", used, plain=True)
+        text = with_capitals(f"{example} {tie}{closer}{owed}.")
         return text if self._may_be_said(text) else ""
-
-    def _tail_for_others(self, said: str) -> str:
-        owed = self._owed(said, set(), plain=True)
-        return f" {owed.removeprefix(', ')}." if owed else ""
 
     def _may_be_said(self, text: str) -> bool:
         lower = text.lower()

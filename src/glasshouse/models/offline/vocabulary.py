@@ -13,6 +13,7 @@ from typing import Final
 from glasshouse.models.offline import shelf
 
 WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_VERB: Final = re.compile(r"([a-z]+)\{e?s\}")
 word_cache_words_max: Final = 8_192
 
 _ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
@@ -31,6 +32,13 @@ def _known() -> frozenset[str]:
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     texts = (line.lower() for name in names for line in shelf.entries(name))
     return frozenset(word for text in texts for word in WORD.findall(text))
+
+
+@lru_cache(maxsize=1)
+def _inflected() -> frozenset[str]:
+    """The verbs that the grammar itself inflects."""
+    texts = (line for act, *_ in shelf.rows("acts.tsv") for line in shelf.entries(f"grammar/{act}.txt"))
+    return frozenset(verb for text in texts for verb in _VERB.findall(text))
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +63,7 @@ def is_rare(word: str) -> bool:
 @lru_cache(maxsize=word_cache_words_max)
 def is_a(word: str, sort: str) -> bool:
     """Whether a word, in small letters, is of a sort in this or a simpler form."""
-    words = of_sort(sort)
+    words = of_sort(sort) | _inflected() if sort == "verb" else of_sort(sort)
     if sort == "stop" and "-" in word:
         return all(part in words for part in word.split("-"))
     if word in words or sort in {"stop", "det", "hollow"}:

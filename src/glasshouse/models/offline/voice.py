@@ -16,7 +16,7 @@ from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Identity
 from glasshouse.models.offline.vocabulary import WORD, is_a
 
-voices_cache_max: Final = 512
+voices_cache_identities_max: Final = 512
 opening_words_max: Final = 3
 last_words_max: Final = 5
 borrowed_words_max: Final = 18
@@ -40,7 +40,7 @@ class Voice(NamedTuple):
     forbidden: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=voices_cache_max)
+@lru_cache(maxsize=voices_cache_identities_max)
 def voice_of(me: Identity) -> Voice:
     """The voice that an identity's examples and vows make."""
     sentences = [one for example in me.examples for one in _SENTENCES.split(example.strip()) if one]

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.vocabulary import WORD, stem
 
-questions_cache_max: Final = 4_096
+questions_cache_texts_max: Final = 4_096
 
 Truth = Literal["yes", "no", "unsure"]
 
@@ -82,7 +82,7 @@ def bare_word(word: str) -> str:
     return " ".join(words)
 
 
-@lru_cache(maxsize=questions_cache_max)
+@lru_cache(maxsize=questions_cache_texts_max)
 def attribute_asked(text: str) -> str:
     """The attribute that a question is about; empty if it is about none of the table, or no question."""
     if "?" not in text:
@@ -102,7 +102,7 @@ def attribute_asked(text: str) -> str:
     return name
 
 
-@lru_cache(maxsize=questions_cache_max)
+@lru_cache(maxsize=questions_cache_texts_max)
 def told_by(text: str) -> tuple[str, Truth] | None:
     """What an answer's own words give away: an attribute and whether it holds."""
     lower = text.lower()

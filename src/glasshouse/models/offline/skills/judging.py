@@ -13,11 +13,10 @@ from glasshouse.models.offline import shelf
 from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
 from glasshouse.models.offline.skills.reply import Branch, Reply, passing, plain_branch, sentences, with_line
-from glasshouse.models.offline.skills.sleuthing import details_in, evidence, suspicions
+from glasshouse.models.offline.skills.sleuthing import details_in, evidence, lines_cited_max, suspicions
 from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import stem, stems_of
 
-cites_max: Final = 3
 spoken_worth_max: Final = 1.0
 
 _NOBODY: Final = "nobody"
@@ -57,7 +56,7 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     name = winner.name if winner is not None else _NOBODY
     aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
     spoken = speaker.dress(_reasons(reading, winner, lines), "appraise", aim)
-    cites = list(dict.fromkeys(line.ref for line in lines))[:cites_max]
+    cites = list(dict.fromkeys(line.ref for line in lines))[:lines_cited_max]
     return with_line(branch, spoken, winner=_offered(branch, name), cites=cites)
 
 

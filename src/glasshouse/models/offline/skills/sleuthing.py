@@ -18,7 +18,7 @@ from glasshouse.models.offline.skills.reply import Branch, Reply, passing, sente
 from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import WORD, stem, stems_of
 
-cites_max: Final = 3
+lines_cited_max: Final = 3
 somebodies_max: Final = 2
 
 _CLAIMING: Final = frozenset({"suspect", "against", "winner", "word", "answer"})
@@ -58,7 +58,7 @@ def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         "find",
         f"most of the evidence speaks of {_called(suspicion.name)}",
     )
-    cites = [line.ref for line in suspicion.lines[-cites_max:]]
+    cites = [line.ref for line in suspicion.lines[-lines_cited_max:]]
     return with_line(branch, spoken, suspect=suspicion.name, **_refs_for(branch, cites))
 
 

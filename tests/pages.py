@@ -1,0 +1,181 @@
+"""Reading the docs: paths, targets, links, tables, samples and files that a page of Markdown holds.
+
+Always holds: a page is read as text; nothing here knows what the program offers.
+"""
+
+import ast
+import asyncio
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TOP_FOLDERS = "src|tests|bench|docs|requirements|tools|\\.ci"
+REPO_PATH = re.compile(
+    rf"(?:{TOP_FOLDERS})/[\w./*-]*|[\w./*-]+/[\w.*-]+\.(?:py|sql|md|toml|sh)|[A-Z]+\.md|Makefile"
+)
+
+
+@dataclass(frozen=True)
+class Fence:
+    """One fenced block: its language, the line its text starts on, and the text."""
+
+    language: str
+    line: int
+    text: str
+
+
+def fences(markdown: str) -> list[Fence]:
+    found = re.finditer(r"^```([^\n`]*)\n(.*?)^```\s*$", markdown, flags=re.MULTILINE | re.DOTALL)
+    return [Fence(f[1].strip(), markdown.count("\n", 0, f.start(2)) + 1, f[2]) for f in found]
+
+
+def without_fences(markdown: str) -> str:
+    return re.sub(r"^```.*?^```\s*$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+
+
+def code_spans(markdown: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", without_fences(markdown))
+
+
+def paths_named(markdown: str) -> set[str]:
+    return {span for span in code_spans(markdown) if REPO_PATH.fullmatch(span)}
+
+
+def exists_somewhere(path: str, places: Iterable[Path]) -> bool:
+    return any(next(place.glob(path.rstrip("/")), None) is not None for place in places)
+
+
+def targets_named(markdown: str) -> set[str]:
+    lines = code_spans(markdown) + [line for fence in fences(markdown) for line in fence.text.splitlines()]
+    return {
+        word
+        for line in lines
+        if (command := re.match(r"\s*(?:\$ )?make((?: [\w=-]+)*)", line))
+        for word in command[1].split()
+        if "=" not in word
+    }
+
+
+def targets_offered(makefile: str) -> set[str]:
+    return set(re.findall(r"^([a-z][a-z-]*):(?!=)", makefile, flags=re.MULTILINE))
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(markdown: str) -> set[str]:
+    return {
+        slug(heading) for heading in re.findall(r"^#+ (.+)$", without_fences(markdown), flags=re.MULTILINE)
+    }
+
+
+def links(markdown: str) -> list[str]:
+    targets = re.findall(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)", without_fences(markdown))
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def is_broken(link: str, page: Path) -> bool:
+    path, _, anchor = link.partition("#")
+    target = (page.parent / path) if path else page
+    if not target.exists():
+        return True
+    return (
+        bool(anchor) and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8"))
+    )
+
+
+def is_documented(name: str, markdown: str) -> bool:
+    return re.search(rf"`{re.escape(name)}(?![\w.])", markdown) is not None
+
+
+def is_shown(command: str, markdown: str) -> bool:
+    return re.search(rf"{re.escape(command)}(?![\w-])", markdown) is not None
+
+
+def is_documented_option(option: str, markdown: str) -> bool:
+    return re.search(rf"{re.escape(option)}(?![\w-])", markdown) is not None
+
+
+def sections(markdown: str) -> dict[str, str]:
+    """The text under each third-level heading, by heading."""
+    parts = re.split(r"^#+ (.+)$", markdown, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def fields_in_table(text: str) -> list[str]:
+    return re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+
+
+def fields_told_of(kind: str, markdown: str) -> list[str]:
+    """The fields in the table of the section whose heading names a kind."""
+    return [
+        field
+        for heading, text in sections(markdown).items()
+        if f"`{kind}`" in heading
+        for field in fields_in_table(text)
+    ]
+
+
+def bounds_told_of(markdown: str) -> set[tuple[str, int, str]]:
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| [^|]+ \| `([^`]+)` \|", markdown, flags=re.MULTILINE)
+    return {(name, int(value.replace(",", "")), place) for name, value, place in rows}
+
+
+def run_sample(sample: Fence, page: str) -> None:
+    """Run one sample as a module with top-level await; a traceback points at the line of the page."""
+    source = "\n" * (sample.line - 1) + sample.text
+    code = compile(source, page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    outcome = eval(code, {"__name__": "__main__"})
+    if inspect.iscoroutine(outcome):
+        asyncio.run(outcome)
+
+
+def files_in(markdown: str) -> dict[str, str]:
+    """The files that a page holds: fences whose first line is a comment with nothing but a path in it."""
+    found = {}
+    for fence in fences(markdown):
+        first = re.match(r"# ([\w./-]+\.\w+)\n", fence.text)
+        if first:
+            found[first[1]] = fence.text
+    return found
+
+
+def fragments_in(markdown: str) -> list[Fence]:
+    """The parts of a scenario that a page shows: YAML fences that are no files."""
+    files = files_in(markdown).values()
+    return [fence for fence in fences(markdown) if fence.language == "yaml" and fence.text not in files]
+
+
+def write_files(markdown: str, folder: Path) -> None:
+    """Put the files that a page holds into a folder."""
+    for name, text in files_in(markdown).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def rows_in_table(text: str) -> list[tuple[str, str]]:
+    """The first and the third cell of every row that begins with a field: its name and its default."""
+    rows = [line.split(" | ") for line in text.splitlines() if re.match(r"\| `\w+` \|", line)]
+    return [(cells[0].strip("|` "), cells[2].strip()) for cells in rows if len(cells) > 3]
+
+
+def page_text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def pages() -> list[str]:
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return sorted(str(path.relative_to(ROOT)) for path in written)
+
+
+def samples() -> list[tuple[str, Fence]]:
+    playable = [page for page in pages() if page == "README.md" or page.startswith("docs/how-to/")]
+    return [
+        (page, fence) for page in playable for fence in fences(page_text(page)) if fence.language == "python"
+    ]

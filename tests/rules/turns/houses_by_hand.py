@@ -1,0 +1,167 @@
+"""Houses for pure tests: worlds whose every fold (agenda, runs, tables) moves along, without tasks or a store."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event, Json
+from glasshouse.events.run_payloads import RunFinished, RunStarted
+from glasshouse.manifests.manifest import Manifest, Schedule
+from glasshouse.runtime.folding import Folded, fold
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
+from glasshouse.world.decide import decide
+from glasshouse.world.evolve import begin
+from glasshouse.world.intents import (
+    AnyIntent,
+    BeginRun,
+    ChannelPlan,
+    EndAct,
+    Inject,
+    Member,
+    MoveRun,
+    OpenRun,
+    Say,
+    StartTurn,
+    Troupe,
+    WirePlan,
+)
+from tests.rules.worlds_by_hand import Done, HandWorld
+
+TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT)
+
+
+class House(HandWorld):
+    """A world with everything that is folded beside it."""
+
+    def __init__(self, house_id: str = "") -> None:
+        super().__init__(house_id)
+        self.folded = Folded(self.world, self.agenda)
+        self.runs, self.tables = self.folded.runs, self.folded.tables
+
+    def do(self, intent: AnyIntent) -> Done:
+        """Decide, stamp, fold. A refusal is raised and changes nothing."""
+        decision = decide(self.world, intent)
+        batch = [(write, self._stamped(write)) for write in decision.writes]
+        for write, events in batch:
+            if write.opens is not None:
+                begin(self.world, write.opens)
+            for event in events:
+                fold(self.folded, event)
+        written = [event for _, events in batch for event in events]
+        self.ledger += written
+        return Done(decision.change, decision.subject, written)
+
+    def begin_run(self, run_id: str, graph: str, limits: Governor | None = None) -> None:
+        self.do(BeginRun(run_id, graph, RunStarted(limits=(limits or Governor()).as_json())))
+
+    def finish_run(self, run_id: str) -> Event:
+        return self.do(MoveRun(run_id, RunFinished("stopped", 0, 0, 0, 0.0))).events[0]
+
+    def inject(self, graph: str, text: str = "hello") -> Event:
+        return self.do(Inject(graph, text)).events[0]
+
+    def turn(self, graph: str) -> int | None:
+        """Begin the next turn of a graph in which anything is due; its number."""
+        state = self.world.graphs[graph]
+        number = next_turn(self.world, self.agenda, self.runs, state)
+        if number is not None:
+            self.do(StartTurn(graph, number, shown_at(self.world, self.runs, state, number)))
+        return number
+
+    def due(self, graph: str) -> Due | None:
+        return next_act(self.world, self.agenda, self.world.graphs[graph], self.runs)
+
+    def act(self, due: Due, text: str = "hm", model: Json | None = None) -> Event:
+        """Let the creature whose act is due say something."""
+        creature = self.world.creatures[due.creature]
+        session = self.world.graphs[creature.graph_id].session_id
+        draft = Draft(kind=kinds.AGENT_SPOKE, payload={"text": text})
+        intent = EndAct(due.creature, due.cause, session, draft, run_id=creature.run_id, model=model)
+        return self.do(intent).events[0]
+
+    def play_turn(self, graph: str, acts_max: int = 50) -> list[str]:
+        """One turn of a graph: who acted, in order."""
+        acted: list[str] = []
+        if self.turn(graph) is None:
+            return acted
+        while (due := self.due(graph)) is not None and len(acted) < acts_max:
+            acted.append(due.creature)
+            self.act(due)
+        return acted
+
+    def tick(self, name: str, every: int = 1, *, together: bool = False, **more: str | None) -> str:
+        """A new creature that acts unasked and hears nothing; its id."""
+        return self._born(Manifest(name=name, schedule=Schedule(tick_every=every, together=together)), **more)
+
+    def _born(self, manifest: Manifest, run_id: str | None = None, graph: str | None = None) -> str:
+        from glasshouse.world.intents import AddCreature
+
+        intent = AddCreature(
+            manifest.name, manifest.as_json(), manifest.digest, graph_id=graph, run_id=run_id
+        )
+        return self.do(intent).subject
+
+
+def member(name: str, handle: str | None = None, *, on: Iterable[str] = ("stage",), wires: Iterable[str] = ()) -> Member:
+    """One of a cast, on these channels both ways."""
+    manifest = Manifest(name=name, subscribes_to=(kinds.AGENT_SPOKE,))
+    channels = tuple(on)
+    return Member(
+        name,
+        manifest.as_json(),
+        manifest.digest,
+        handle or name,
+        listens=channels,
+        sends=channels,
+        wires=tuple(WirePlan(to) for to in wires),
+    )
+
+
+def opening(run_id: str, *members: Member, channels: Iterable[str] = ("stage",), text: str = "") -> OpenRun:
+    """The opening of one troupe."""
+    troupe = Troupe(tuple(members), tuple(ChannelPlan(name) for name in channels))
+    return OpenRun(run_id, RunStarted(limits=Governor().as_json()), (troupe,), text)
+
+
+NAMES = ("ada", "bo", "cy", "dee", "eve")
+CHANNELS = (None, "talk", "den")
+
+
+def random_step(house: House, dice: random.Random) -> None:
+    """One random change or line; what is refused changes nothing."""
+    alive = list(house.world.creatures)
+    if len(alive) < 3:
+        house.add(dice.choice(NAMES), emits=TALK)
+        return
+    one, other, channel = dice.choice(alive), dice.choice(alive), dice.choice(CHANNELS)
+    graph = house.graph_of(one)
+    edges = [house.world.channels[c].name for c in house.world.topology.channels_of.get(one, {})]
+    spoken = dice.choice([*edges, None])
+    try:
+        match dice.randrange(16):
+            case 0:
+                house.add(dice.choice(NAMES), emits=TALK, graph=dice.choice([graph, None]))
+            case 1:
+                house.open(graph, dice.choice(("talk", "den", "hall")), dice.choice(("full", "since_joined")))
+            case 2 | 3:
+                house.connect(one, other, channel, both=dice.random() < 0.5)
+            case 4:
+                house.disconnect(one, other, channel)
+            case 5:
+                house.close(graph, dice.choice(("talk", "den", "hall")))
+            case 6 if dice.random() < 0.3:
+                house.remove(one)
+            case 7:
+                house.stop(one) if house.creature(one).is_running else house.start(one)
+            case 8:
+                house.inject(graph)
+            case 9:
+                house.do(Say(one, (Draft(kind=kinds.AGENT_THOUGHT, payload={"text": "hm"}),)))
+            case _:
+                house.say(one, f"line {len(house.ledger)}", channel=spoken)
+    except Refused:
+        return

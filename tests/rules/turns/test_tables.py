@@ -1,0 +1,141 @@
+"""The tables: what a creature has heard is what it may see of the whole history, and nothing else moves it."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.turns.tables import NOT_LINES, heard_lines_max
+from glasshouse.world.hearing import visible_to
+from tests.rules.turns.houses_by_hand import House, random_step
+
+steps_in_a_story = 140
+
+
+def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Event]:
+    """Every line of the ledger that a creature may see, in the order of histories, its public part."""
+    creature, sessions = house.creature(name), house.world.sessions
+    lines = [
+        replace(event, private=None, sealed=None, model=None)
+        for event in house.ledger
+        if event.kind not in NOT_LINES and visible_to(creature, event)
+    ]
+    lines = [line for line in lines if upto is None or line.lamport <= upto]
+    lines.sort(key=lambda line: (line.lamport, sessions[line.session_id].segment.ordinal, line.seq))
+    return lines[-heard_lines_max:]
+
+
+def heard(house: House, name: str, upto: int | None = None) -> list[Event]:
+    return house.tables.heard_by(house.world, house.creature(name), upto)[0]
+
+
+def ids(events: list[Event]) -> list[str]:
+    return [event.id for event in events]
+
+
+@given(st.integers(0, 10**9))
+def test_what_is_heard_is_what_may_be_seen_of_the_whole_history(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    for _ in range(steps_in_a_story):
+        random_step(house, dice)
+
+    for name in house.world.creatures:
+        assert ids(heard(house, name)) == ids(seen_by_force(house, name)), name
+
+
+@given(st.integers(0, 10**9))
+def test_so_it_is_for_every_point_of_the_past(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    for _ in range(60):
+        random_step(house, dice)
+
+    for name in house.world.creatures:
+        for upto in range(0, max(event.lamport for event in house.ledger) + 1, 3):
+            assert ids(heard(house, name, upto)) == ids(seen_by_force(house, name, upto))
+
+
+def trio() -> House:
+    house = House()
+    house.add_all("ada", "bo", "cy")
+    house.connect("ada", "bo", "talk", both=True)
+    house.connect("ada", "cy", "talk", both=True)
+    return house
+
+
+def test_who_comes_late_sees_what_was_said_unless_the_channel_keeps_its_past() -> None:
+    house = House()
+    house.add_all("ada", "bo", "cy")
+    graph = house.graph_of("ada")
+    house.open(graph, "open", "full")
+    house.open(graph, "closed", "since_joined")
+    for channel in ("open", "closed"):
+        house.connect("ada", "bo", channel, both=True)
+        house.say("ada", f"early on {channel}", channel=channel)
+        house.connect("ada", "cy", channel)
+        house.say("ada", f"late on {channel}", channel=channel)
+
+    texts = [event.payload["text"] for event in heard(house, "cy")]
+    assert texts == ["early on open", "late on open", "late on closed"]
+
+
+def test_only_the_public_part_of_a_line_is_kept() -> None:
+    house = trio()
+    event = house.say("ada", "aloud", channel="talk")
+    house.tables.apply(house.world, replace(event, private={"thought": "x"}, sealed={"to": ["bo"], "facts": {"w": 1}}))
+
+    assert all(line.private is line.sealed is line.model is None for line in heard(house, "cy"))
+    assert house.tables.dealt == {"bo": {"w": 1}}
+
+
+def test_thoughts_are_their_own_actors_alone() -> None:
+    house = House()
+    for name in ("ada", "bo"):
+        house.add(name, emits=[kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT])
+    house.connect("ada", "bo", "talk", both=True)
+
+    house.say("ada", "quietly", kind=kinds.AGENT_THOUGHT)
+
+    assert [event.payload["text"] for event in heard(house, "ada")] == ["quietly"]
+    assert heard(house, "bo") == []
+
+
+def test_a_creature_recalls_so_many_lines_and_knows_how_many_came_before() -> None:
+    house = trio()
+    for n in range(heard_lines_max * 3 + 7):
+        house.say("ada", f"{n}", channel="talk")
+
+    lines, before = house.tables.heard_by(house.world, house.creature("bo"))
+
+    assert (len(lines), before) == (heard_lines_max, 2 * heard_lines_max + 7)
+    assert lines[-1].payload["text"] == f"{heard_lines_max * 3 + 6}"
+
+
+@pytest.mark.parametrize("history", ["full", "since_joined"])
+def test_what_is_said_on_a_channel_after_it_was_left_moves_nothing(history: str) -> None:
+    house = House()
+    house.add_all("ada", "bo", "cy")
+    house.open(house.graph_of("ada"), "talk", history)  # type: ignore[arg-type]
+    house.connect("ada", "bo", "talk", both=True)
+    house.connect("ada", "cy", "talk", both=True)
+    house.connect("cy", "bo", "side", both=True)
+    house.say("ada", "heard by all", channel="talk")
+    house.disconnect("ada", "bo", "talk")
+    before = house.tables.heard_by(house.world, house.creature("bo"))
+
+    house.say("cy", "not for bo", channel="talk")
+
+    assert house.tables.heard_by(house.world, house.creature("bo")) == before
+
+
+@given(st.integers(0, 10**9))
+def test_with_few_lines_none_came_before(seed: int) -> None:
+    dice, house = random.Random(seed), House()
+    for _ in range(steps_in_a_story):
+        random_step(house, dice)
+
+    for name in house.world.creatures:
+        assert house.tables.heard_by(house.world, house.creature(name))[1] == 0

@@ -1,0 +1,115 @@
+"""What the program offers, asked of the program itself: kinds, errors, commands, options, bounds, fields of files.
+
+Always holds: nothing is listed here by hand, so that something new which nobody wrote down is noticed.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from tests.pages import ROOT
+
+
+def kinds_of(module: ModuleType) -> set[str]:
+    constants = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
+    return {value for value in constants if re.fullmatch(r"[a-z_]+(?:\.[a-z_]+)+", value)}
+
+
+def errors_of(module: ModuleType) -> set[str]:
+    return {
+        name
+        for name, value in inspect.getmembers(module, inspect.isclass)
+        if issubclass(value, BaseException)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+def commands_of(command: Any, words: str) -> Iterator[str]:
+    """Every command one can type, groups first: the tree that the command line itself is built from."""
+    for name, child in getattr(command, "commands", {}).items():
+        if not child.hidden:
+            yield f"{words} {name}"
+            yield from commands_of(child, f"{words} {name}")
+
+
+def options_of(command: Any) -> set[str]:
+    """Every long option of a command and of those under it."""
+    own = {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
+    return own.union(*(options_of(child) for child in getattr(command, "commands", {}).values()))
+
+
+def fields_of(kind_of_value: type) -> set[str]:
+    """The public fields of a msgspec struct, a dataclass or a pydantic model."""
+    named = getattr(kind_of_value, "model_fields", None) or inspect.get_annotations(kind_of_value)
+    return {name for name in named if not name.startswith("_") and name != "model_config"}
+
+
+def bounds_in(source: str) -> set[str]:
+    """The names of a module's bounds: constants that end in `_max` or `_min`."""
+    targets = [
+        target
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return {t.id for t in targets if isinstance(t, ast.Name) and re.search(r"_(?:max|min)$", t.id)}
+
+
+def bounds_of_program() -> set[tuple[str, int, str]]:
+    """Every bound as its name, its value and the file it stands in."""
+    found = set()
+    for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
+        place = path.relative_to(ROOT / "src/glasshouse")
+        module = ".".join(("glasshouse", *place.with_suffix("").parts)).removesuffix(".__init__")
+        for name in bounds_in(path.read_text(encoding="utf-8")):
+            found.add((name, getattr(importlib.import_module(module), name), str(place)))
+    return found
+
+
+def models_within(
+    model: type[BaseModel], at: str = "", known: dict[type[BaseModel], str] | None = None
+) -> dict[type[BaseModel], str]:
+    """A model and every model in its fields, each with the dotted name of the field where it stands first."""
+    found = {} if known is None else known
+    if model not in found:
+        found[model] = at
+        for name, field in model.model_fields.items():
+            for inner in models_named(field.annotation):
+                models_within(inner, f"{at}.{name}".lstrip("."), found)
+    return found
+
+
+def models_named(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a type is made of."""
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in models_named(part)]
+
+
+def fields_and_defaults(model: type[BaseModel]) -> list[tuple[str, str]]:
+    """The fields of a model as files write them, each with its default as the docs tell it."""
+    return [(field.alias or name, default_told(field)) for name, field in model.model_fields.items()]
+
+
+def default_told(field: FieldInfo) -> str:
+    """The default of a field in the words of the docs."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None:
+        return "none"
+    if isinstance(value, BaseModel):
+        return "its own"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple) and value:
+        return f"`[{', '.join(value)}]`"
+    return f"`{value}`" if value or isinstance(value, int) else "empty"
