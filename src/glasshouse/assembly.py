@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glasshouse.events.event import event_id
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
@@ -17,9 +16,7 @@ from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.played_by import agent_for
 from glasshouse.runtime.ports import Clock, Ids, Router, Store
-from glasshouse.runtime.run import Run
-from glasshouse.runtime.sitting import DueTurn, Sitting, due_of
-from glasshouse.runtime.taking_up import referees_brought_again
+from glasshouse.runtime.sitting import Sitting
 from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
@@ -52,19 +49,6 @@ class Terrarium(terrarium.Terrarium):
             pacing=pacing,
             record=record,
         )
-
-    def due(self, run_id: str) -> tuple[DueTurn, ...]:
-        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
-        return due_of(self._ledger.folded, run_id)
-
-    async def take_up(self, run_id: str) -> Run:
-        """Get ready to go on with a run that another process began; one that is paused goes on."""
-        run = self.run_of(run_id)
-        for name, referee in referees_brought_again(await self.event(event_id(run.session_id, 1))).items():
-            self._show.add_referee(name, referee)
-        if run.status == "paused":
-            await self.proceed(run_id)
-        return self.run_of(run_id)
 
 
 def play(

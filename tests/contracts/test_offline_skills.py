@@ -257,6 +257,7 @@ def test_a_verdict_follows_the_evidence() -> None:
     assert ruled(supporting=5, rival=1)["winner"] == "thread-spider"
     assert ruled(supporting=1, rival=4)["winner"] == "polite-wasp"
     assert ruled(supporting=5, rival=1)["cites"]
+    assert "magpie" in ruled(supporting=5, rival=1)["text"]
 
 
 def test_a_judge_without_evidence_gives_it_to_nobody() -> None:

@@ -105,7 +105,9 @@ async def _opened(terrarium: Terrarium, wish: Wish) -> Run:
         raise Refused(
             f"Run {run.id} is over.", f"Look at it: {command}" if command else "Play its world anew."
         )
-    return await terrarium.take_up(run.id)
+    if run.status == "paused":
+        await terrarium.proceed(run.id)
+    return terrarium.run_of(run.id)
 
 
 async def _remember(terrarium: Terrarium, store: SqliteStore, programme: Programme) -> int:

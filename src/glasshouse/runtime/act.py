@@ -7,7 +7,7 @@ cost anything, in none, and is owed still. Whatever an agent raises becomes `age
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Final, Protocol
 
@@ -74,6 +74,7 @@ class Acts:
         self._agent_of = agent_of
         self._record = record
         self._characters_cache: dict[str, Character] = {}
+        self._tasks_inside: set[asyncio.Task[object] | None] = set()
 
     async def think(self, due: Due, cause: Event, upto: int | None) -> Thought:
         """Let a creature think once. With `upto`, it sees the past up to that time only."""
@@ -99,7 +100,7 @@ class Acts:
         stopped_by: BudgetExceeded | ModelUnreachable | None = None
         try:
             await self._treasury.reserve(mine, Cost(calls=1))
-            draft = await self._agent_of(creature.id).act(moment)
+            draft = await self._let_act(creature.id, moment)
             changes = _outcome(draft, channels)
         except (BudgetExceeded, ModelUnreachable) as stop:
             stopped_by = stop
@@ -116,12 +117,37 @@ class Acts:
             model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
         is_worth_telling = stopped_by is None or any(call.get("reached", True) for call in asking.calls)
         told = msgspec.structs.replace(end, model=model, **changes) if is_worth_telling else None
-        if mine.open is not None:
-            self._treasury.settle(mine, Cost(calls=1) if told is not None and model is None else Cost())
+        self._treasury.settle(mine, Cost(calls=int(told is not None and not mine.done.calls)))
         return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
+
+    async def _let_act(self, creature_id: str, moment: Moment) -> Draft | None:
+        task = asyncio.current_task()
+        self._tasks_inside.add(task)
+        try:
+            return await self._agent_of(creature_id).act(moment)
+        finally:
+            self._tasks_inside.discard(task)
+
+    def check_is_outside(self) -> None:
+        """Refuse whoever asks from inside an act for something that waits for that very act."""
+        if asyncio.current_task() in self._tasks_inside:
+            raise Refused(
+                "This waits for the end of the act that asks for it.", "Ask from outside, or in a task of its own."
+            )
+
+    def check_prices(self, profiles: Iterable[str]) -> None:
+        """Refuse a limit of money where nobody knows what a call costs."""
+        for profile in sorted(set(profiles)):
+            route = self._router.route(profile)
+            if not route.is_priced:
+                raise Refused(
+                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
+                    "Give its price, or take the limit away.",
+                )
 
     async def write(self, thought: Thought) -> Event | None:
         """Write the event that an act ends in. A draft that may not be said becomes a failure, in words."""
+
         def is_told(_subject: str) -> None:
             self._treasury.release(thought.reservation)  # From here on it is counted as spent.
 

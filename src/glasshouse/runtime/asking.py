@@ -29,7 +29,9 @@ def _storable(completion: Completion) -> Completion:
     """The same words without halves of characters, which no ledger can hold."""
     texts = (completion.text, completion.reasoning)
     whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
-    return completion if texts == tuple(whole) else replace(completion, text=whole[0] or "", reasoning=whole[1])
+    return (
+        completion if texts == tuple(whole) else replace(completion, text=whole[0] or "", reasoning=whole[1])
+    )
 
 
 class Asking:

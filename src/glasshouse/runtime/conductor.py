@@ -159,6 +159,12 @@ class Conductor:
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None:
             started = RunStarted(limits=self._governor.as_json())
+            if self._governor.hourly_budget_usd is not None:
+                world = self._ledger.world
+                cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
+                self._acts.check_prices(
+                    [str(world.facts_of(one).manifest.get("model_profile", "fast")) for one in cast]
+                )
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]
         return purse

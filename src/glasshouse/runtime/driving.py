@@ -7,7 +7,7 @@ the ledger alone, so many graphs are as deterministic as one, also after a crash
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.conductor import Conductor, Pacing
@@ -45,7 +45,7 @@ class Driver:
     async def play(self, turns: int | None, pacing: Pacing, wanted: str | None = None) -> int:
         """Up to so many turns of every graph, or until nothing is due; how many turns were played.
 
-        With `wanted`, until that run has finished.
+        With `wanted`, only graphs of that run, until it has finished.
         """
         async with self._one_at_a_time:
             if pacing == "free":
@@ -56,23 +56,30 @@ class Driver:
         played: dict[str, int] = {}
         while not self._is_over(wanted):
             await self._between()
-            graph_id = self._first()
+            graph_id = self._first(wanted)
             if graph_id is None or (turns is not None and played.get(graph_id, 0) >= turns):
                 break  # Whoever goes first has had its turns: to go on with others would change the order.
             has_played = await self._conductor.play_turn(graph_id)
             played[graph_id] = played.get(graph_id, 0) + 1
-            if not has_played and self._first() == graph_id:
+            if not has_played and self._first(wanted) == graph_id:
                 break
         return sum(played.values())
 
-    def _first(self) -> str | None:
-        """The graph that goes first among those that have something to do."""
+    def _first(self, wanted: str | None = None) -> str | None:
+        """The graph that goes first among those that have something to do; with `wanted`, of those of that run."""
         found: tuple[int, int, str] | None = None
-        for graph in self._ledger.world.graphs.values():
+        for graph in self._graphs(wanted):
             turn = self._turn_ahead(graph)
             if turn is not None and (found is None or (turn, graph.born, graph.id) < found):
                 found = (turn, graph.born, graph.id)
         return None if found is None else found[2]
+
+    def _graphs(self, wanted: str | None) -> Iterable[GraphState]:
+        world = self._ledger.world
+        if wanted is None:
+            return world.graphs.values()
+        names = {c.graph_id: None for c in world.creatures.values() if c.run_id == wanted}
+        return [world.graphs[name] for name in names]
 
     def _turn_ahead(self, graph: GraphState) -> int | None:
         """Asked anew only when something was written to this graph, or a run began, paused or ended somewhere."""
@@ -96,7 +103,7 @@ class Driver:
             while True:
                 await self._between()
                 if not self._is_over(wanted):
-                    for graph in self._due_freely(tasks, played, turns):
+                    for graph in self._due_freely(tasks, played, turns, wanted):
                         played[graph.id] = played.get(graph.id, 0) + 1
                         tasks[graph.id] = asyncio.create_task(self._conductor.play_turn(graph.id))
                 if not tasks:
@@ -110,9 +117,13 @@ class Driver:
             await asyncio.gather(*tasks.values(), return_exceptions=True)
 
     def _due_freely(
-        self, tasks: dict[str, asyncio.Task[bool]], played: dict[str, int], turns: int | None
+        self,
+        tasks: dict[str, asyncio.Task[bool]],
+        played: dict[str, int],
+        turns: int | None,
+        wanted: str | None,
     ) -> list[GraphState]:
-        graphs = [graph for graph in self._ledger.world.graphs.values() if graph.id not in tasks]
+        graphs = [graph for graph in self._graphs(wanted) if graph.id not in tasks]
         with_turns_left = [g for g in graphs if turns is None or played.get(g.id, 0) < turns]
         return [graph for graph in with_turns_left if self._turn_ahead(graph) is not None]
 

@@ -5,13 +5,14 @@ Always holds: it is answered from the ledger's folds alone; asked again after a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.referee_files import referee_named
 from glasshouse.turns.referees import Match, Referee, Ruling
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.tables import NOT_LINES
@@ -31,15 +32,11 @@ class Ending(NamedTuple):
 class Endings:
     """Reads the end of runs from the folds."""
 
-    def __init__(self, folded: Callable[[], Folded], referees: Mapping[str, Referee]) -> None:
+    def __init__(self, folded: Callable[[], Folded]) -> None:
         self._folded = folded
-        self._referees = dict(referees)
+        self._referees_cache: dict[tuple[str, str | None], Referee] = {}
         self._looked_through: set[str] = set()
         self._rulings: dict[str, Ruling] = {}
-
-    def add(self, name: str, referee: Referee) -> None:
-        """Take in a referee that stands beside a world."""
-        self._referees[name] = referee
 
     def of(self, run_id: str) -> Ending | None:
         """How a run ends now, if its end has come."""
@@ -71,7 +68,13 @@ class Endings:
         return Ending("no_contest" if is_contest and winner is None else "ended", winner, purse.why)
 
     def _referee(self, purse: Purse) -> Referee | None:
-        return self._referees.get(purse.playbill.competition.referee or "")
+        name = purse.playbill.competition.referee
+        if name is None:
+            return None
+        found = self._referees_cache.get((name, purse.folder))
+        if found is None:
+            found = self._referees_cache[name, purse.folder] = referee_named(name, purse.folder)
+        return found
 
     def _last_word(self, purse: Purse) -> Ruling | None:
         referee = self._referee(purse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from glasshouse.events.event import Json
 from glasshouse.runtime.folding import Folded
@@ -41,6 +41,14 @@ class Run:
     def winner(self) -> str | None:
         """Who won, if it is over and somebody did."""
         return None if self.finished is None else self.finished.get("winner")
+
+
+class DueTurn(NamedTuple):
+    """A turn in which a graph has something to do: the present one, or a later one that has not begun."""
+
+    turn: int
+    graph_id: str
+    is_begun: bool
 
 
 def run_of(folded: Folded, run_id: str) -> Run:

@@ -23,10 +23,9 @@ from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
 from glasshouse.runtime.reading import HistoryReader
-from glasshouse.runtime.run import Run, run_of
+from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.turns.governor import Governor
-from glasshouse.turns.referees import REFEREES, Referee
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun
 
@@ -55,17 +54,13 @@ class Show:
         self._clock = clock
         self._router = router
         self._looked_at: datetime | None = None
-        self._endings = Endings(lambda: ledger.folded, REFEREES)
+        self._endings = Endings(lambda: ledger.folded)
         acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger, acts, clock, self._endings, history.event, governor, before_commit
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
-
-    def add_referee(self, name: str, referee: Referee) -> None:
-        """Take in a referee that stands beside a world."""
-        self._endings.add(name, referee)
 
     async def open(self, intent: OpenRun) -> Run:
         """Begin a run."""
@@ -105,6 +100,17 @@ class Show:
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
         return tuple([self.run(run_id) for run_id, run in self._ledger.world.runs.items() if run.is_begun])
+
+    def due(self, run_id: str) -> tuple[DueTurn, ...]:
+        """What the graphs of a run have to do next, whoever goes first coming first."""
+        found: list[tuple[int, int, DueTurn]] = []
+        for graph_id in self.run(run_id).graph_ids:
+            graph = self._ledger.world.graphs[graph_id]
+            turn = self._conductor.turn_ahead(graph)
+            if turn is not None:
+                due = DueTurn(max(turn, graph.turn), graph.id, is_begun=turn <= graph.turn)
+                found.append((turn, graph.born, due))
+        return tuple([due for *_, due in sorted(found)])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """One act: the event it ended in, or none if nothing is due."""

@@ -7,22 +7,11 @@ and another one goes on where it was. A run that has nothing left to do is ended
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.runtime.folding import Folded
-from glasshouse.runtime.run import Run
-from glasshouse.turns.schedule import next_act, next_turn
-from glasshouse.world.state import GraphState
-
-
-class DueTurn(NamedTuple):
-    """A turn in which a graph has something to do: the present one, or a later one that has not begun."""
-
-    turn: int
-    graph_id: str
-    is_begun: bool
+from glasshouse.runtime.run import DueTurn, Run
 
 
 class Driven(Protocol):
@@ -80,20 +69,3 @@ class Sitting:
             await self._terrarium.step_one(graph_id)
         if not self._terrarium.run_of(run.id).is_finished:
             await self._terrarium.finish(run.id, "ended")
-
-
-def due_of(folded: Folded, run_id: str) -> tuple[DueTurn, ...]:
-    """What the graphs of a run have to do next: the lowest turn first, then the oldest graph, as in lockstep."""
-    graph_ids = {c.graph_id: None for c in folded.world.creatures.values() if c.run_id == run_id}
-    graphs = [folded.world.graphs[graph_id] for graph_id in graph_ids]
-    found = [(due.turn, graph.born, due) for graph in graphs if (due := _due(folded, graph, run_id))]
-    return tuple([due for *_, due in sorted(found)])
-
-
-def _due(folded: Folded, graph: GraphState, run_id: str) -> DueTurn | None:
-    purse = folded.runs.purses.get(run_id)
-    is_ending = purse is not None and purse.finished is None and purse.has_come_to_its_end
-    if is_ending or next_act(folded.world, folded.agenda, graph, folded.runs) is not None:
-        return DueTurn(graph.turn, graph.id, is_begun=True)
-    turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
-    return None if turn is None else DueTurn(turn, graph.id, is_begun=False)

@@ -20,8 +20,8 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
 from glasshouse.runtime.ports import Clock, Ids, Router, Store
-from glasshouse.runtime.referee_files import referees_of
-from glasshouse.runtime.run import Run
+from glasshouse.runtime.referee_files import referee_named
+from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
 from glasshouse.runtime.visitor import VisitorAgent
 from glasshouse.turns.governor import Governor
@@ -83,8 +83,10 @@ class Terrarium(Habitat):
     ) -> Run:
         """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
         loaded = world if isinstance(world, LoadedWorld) else load_world(world)
-        for name, referee in referees_of(loaded).items():
-            self._show.add_referee(name, referee)
+        if loaded.scenario.competition.referee is not None:
+            referee_named(
+                loaded.scenario.competition.referee, None if loaded.path is None else str(loaded.path)
+            )
         limits = None if governor is None else governor.as_json()
         name = run_id or f"r-{self._ids.new()}"
         return await self._show.open(
@@ -102,6 +104,10 @@ class Terrarium(Habitat):
     def run_of(self, run_id: str) -> Run:
         """One run as it stands now."""
         return self._show.run(run_id)
+
+    def due(self, run_id: str) -> tuple[DueTurn, ...]:
+        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        return self._show.due(run_id)
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""

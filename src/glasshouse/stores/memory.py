@@ -18,7 +18,6 @@ from glasshouse.stores.placing import check_room, in_order_of_histories
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
 
-
 prompts_in_memory_max = 2_048
 
 

@@ -53,6 +53,8 @@ class Purse(msgspec.Struct):
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
     """Everything that was dealt in this run: what referees know."""
+    folder: str | None = None
+    """Where its world was opened from, and a referee may stand."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """The creatures it began with, and the handles they had then: what teams are written in."""
     knowers: list[str] = msgspec.field(default_factory=list)
@@ -127,6 +129,7 @@ class Runs(msgspec.Struct):
             rng_seed=told.rng_seed,
             seed=told.seed,
             started_at=event.created_at,
+            folder=None if told.recipe is None else told.recipe.path,
             cast={one["creature"]: one["handle"] for one in told.cast},
         )
         self.purses[event.run_id or ""] = purse
@@ -171,10 +174,10 @@ class Runs(msgspec.Struct):
             self.clocks[event.graph_id] = Clocks(dict(parent.turns), dict(parent.calls), parent.turn)
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
-        """An act that asked no model counts as one call too: what is bounded is thinking, whoever does it."""
+        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it."""
         calls = () if event.model is None else event.model.get("calls", ())
         reached = [call for call in calls if call.get("reached", True)]
-        count = 1 if event.model is None and _ends_an_act(event) else len(reached)
+        count = len(reached) or int(_ends_an_act(event))
         if count:
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""

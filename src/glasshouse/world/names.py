@@ -17,6 +17,7 @@ from glasshouse.world.state import ChannelState, CreatureState, GraphState, Sess
 name_chars_max = 64
 text_chars_max = 16_384
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~([2-9]|[1-9][0-9]{1,8}))?")
 
 
@@ -74,6 +75,14 @@ def _check_not_reserved(noun: str, name: str) -> None:
 def check_channel_name(name: str) -> None:
     """Refuse a malformed channel name."""
     _check("channel name", name, _NUMBERED_NAME)
+
+
+def check_run_id(run_id: object) -> None:
+    """Refuse a run's id that could not be written in one word."""
+    if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
+        raise Refused(
+            f"{run_id!r} is no run id.", "Use letters, digits, '-', '_' and '.', 64 characters at most."
+        )
 
 
 def check_length(noun: str, text: object) -> None:

@@ -7,11 +7,12 @@ troupe it was written under. One opening is one change, told once, in the root, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.payloads import (
@@ -28,6 +29,7 @@ from glasshouse.world.names import (
     check_channel_name,
     check_handle,
     check_name,
+    check_run_id,
     free_session_id,
     graph_id_for,
     session_id_for,
@@ -76,6 +78,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
 
 
 def _check(world: World, intent: OpenRun) -> None:
+    check_run_id(intent.run_id)
     if intent.run_id in world.runs:
         raise Refused(f"There is a run {intent.run_id} already.", "Leave run_id out, and get a fresh one.")
     members = [member for troupe in intent.troupes for member in troupe.members]
@@ -88,8 +91,24 @@ def _check(world: World, intent: OpenRun) -> None:
     for member in members:
         check_name("creature name", member.name)
         check_handle(member.handle)
-    for channel in (channel for troupe in intent.troupes for channel in troupe.channels):
-        check_channel_name(channel.name)
+    for troupe in intent.troupes:
+        _check_names(troupe)
+
+
+def _check_names(troupe: Troupe) -> None:
+    """Every channel has a sound name of its own and is there; no two of a troupe have one handle."""
+    channels = [channel.name for channel in troupe.channels]
+    handles = [member.handle for member in troupe.members]
+    for name in channels:
+        check_channel_name(name)
+    for names, what in ((channels, "channels"), (handles, "creatures")):
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise Refused(f"Two {what} are called {name!r}.", "Give one of them another name.")
+    for member in troupe.members:
+        for name in (*member.listens, *member.sends):
+            if name not in channels:
+                raise UnknownName(noun="channel", name=name, known=channels, where=member.handle)
 
 
 def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:

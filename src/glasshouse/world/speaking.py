@@ -44,7 +44,10 @@ def line_of(
     model: Json | None = None,
 ) -> Fact:
     """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
-    if draft.kind not in world.manifests[creature.manifest_digest].may_emit or draft.kind in kinds.NEVER_GRANTED:
+    if (
+        draft.kind not in world.manifests[creature.manifest_digest].may_emit
+        or draft.kind in kinds.NEVER_GRANTED
+    ):
         _refuse_kind(world, creature, draft.kind)
     channel_id = channel = None
     if draft.channel is not None:

@@ -46,14 +46,14 @@ def test_graphs_are_derived_from_channels_whatever_the_order_of_the_cast() -> No
             member("cy", on=["three"]),
             member("dee", on=["two", "one"]),
             member("eve", on=[]),
-            channels=["one", "two", "three", "nobody's"],
+            channels=["one", "two", "three", "empty"],
         )
     )
 
     assert graphs(house) == [("ada", "bo", "dee"), ("cy",), ("eve",)]
     homes = {channel.name: channel.graph_id for channel in house.world.channels.values()}
     first = house.graph_of("ada")
-    assert homes == {"one": first, "two": first, "nobody's": first, "three": house.graph_of("cy")}
+    assert homes == {"one": first, "two": first, "empty": first, "three": house.graph_of("cy")}
 
 
 def test_everybody_is_born_in_the_run_and_hears_from_the_first_line_on() -> None:
@@ -75,8 +75,7 @@ def test_one_scenario_opened_twice_gives_two_runs_of_other_ids_and_the_same_hand
     assert [creature.handle for creature in house.world.creatures.values()] == ["ada", "bo"] * 2
     assert [creature.run_id for creature in house.world.creatures.values()] == ["r-1"] * 2 + ["r-2"] * 2
     assert len({segment.id for session in house.world.sessions.values() if (segment := session.segment)}) == 4
-    told = [event.payload["cast"] for event in house.ledger if event.kind == kinds.RUN_STARTED]
-    assert [list(cast) for cast in told] == [["ada", "bo"], ["ada~2", "bo~2"]]
+    assert [list(purse.cast) for purse in house.runs.purses.values()] == [["ada", "bo"], ["ada~2", "bo~2"]]
 
 
 def test_one_creature_may_be_cast_twice_under_two_handles() -> None:
@@ -112,7 +111,7 @@ def test_wires_are_laid_within_a_graph() -> None:
         (opening("r-1", member("cy")), "There is a run r-1 already"),
         (opening("r-2"), "no cast"),
         (opening("r-2", member("cy", "not a handle!")), "handle"),
-        (opening("r-2", member("cy", on=["x" * 200]), channels=["x" * 200]), ""),
+        (opening("r-2", member("cy", on=["x" * 200]), channels=["x" * 200]), "no channel name"),
         (opening("r-2", member("cy", on=["elsewhere"])), "elsewhere"),
         (opening("r-2", member("cy", "one"), member("dee", "one")), "one"),
     ],

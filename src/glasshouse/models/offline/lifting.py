@@ -135,10 +135,12 @@ def _noun(tokens: list[_Token], det: str, *, is_acting: bool) -> Noun:
     rare = any(is_rare(one.lower) for one in tokens)
     plural = _is_plural(head.lower, det)
     capital = head.word[0].isupper() and not det
-    is_name = capital and not (tokens[0].opens and (plural or not is_rare(head.lower)))
-    phrase = " ".join(one.word if is_name or not one.opens else one.lower for one in tokens)
+    is_name = capital and is_rare(head.lower) and not (tokens[0].opens and plural)
+    phrase = " ".join(
+        one.word if is_name or (is_rare(one.lower) and not one.opens) else one.lower for one in tokens
+    )
     return Noun(
-        head=head.word if is_name or not head.opens else head.lower,
+        head=head.word if is_name or (is_rare(head.lower) and not head.opens) else head.lower,
         phrase=phrase,
         weight=_weight(head, det, rare=rare, is_acting=is_acting) + (1.5 if is_name else 0.0),
         is_rare=rare,

@@ -6,6 +6,7 @@ said since; a word that nobody in the prompt said is never a topic, unless nobod
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Final, NamedTuple
 
@@ -19,6 +20,7 @@ lines_weighed_max: Final = 8
 nouns_owed_max: Final = 3
 name_part_chars_min: Final = 5
 
+_OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ADDRESSED: Final = 2.0
 _ASKED: Final = 1.0
 _DISTURBING: Final = 3.0
@@ -88,6 +90,15 @@ def is_addressed(reading: Reading, lower: str) -> bool:
         return False
     parts = [part for part in handle.split("-") if len(part) >= name_part_chars_min]
     return any(name in lower for name in (handle, handle.replace("-", " "), *parts))
+
+
+def somebodies_in(reading: Reading, text: str) -> dict[str, Noun | None]:
+    """The living beings and names in a text, by name, in the order of weight; with their phrase, if they have one."""
+    found: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if is_somebody(reading, noun)}
+    for owner in _OWNER.findall(text.lower()):
+        if owner in shelf.words_listed("animates.txt") and owner not in reading.names:
+            found.setdefault(owner, None)
+    return found
 
 
 def is_somebody(reading: Reading, noun: Noun) -> bool:

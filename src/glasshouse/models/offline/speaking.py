@@ -114,12 +114,25 @@ class Speaker:
         patterns = grammar.cores(act.name)
         is_finding = act.name == "find"
         if is_finding and self.voice.whole and self.dice.random() < _WHOLE_FINDING:
-            return self._composed([grammar.pattern_of(one) for one in self.voice.whole], act, named=False)
+            text = self._found_before()
+            if text:
+                return text
         stock = self.voice.about_somebody if is_finding else self.voice.sentences
         own = [one for one in stock if fits(one, self.slots) and self._is_news(one)]
         if own and act.name != "short" and self.dice.random() < _OWN_SENTENCE:
             patterns = tuple(own)
         return self._composed(patterns, act, named=True)
+
+    def _found_before(self) -> str:
+        """A finding out of my own stock, with a word behind it; empty if none may be said."""
+        example = self.dice.choice(self.voice.whole)
+        used = {self.slots["X"]}
+        closer = filled(self.dice.choice(self._ends("sentence", frozenset())), self.slots, self.dice, used)
+        owed = self._owed(f"{example} {closer}", used, plain=True)
+        behind = f"{closer.rstrip('.')}{owed}." if owed else closer
+        text = with_capitals(f"{example} {behind}")
+        is_new = example.lower() not in self.reading.visible_text
+        return text if is_new and self._may_be_said(text) else ""
 
     def _is_news(self, pattern: Pattern) -> bool:
         """Whether a sentence was not just said, and does not name the topic by itself."""

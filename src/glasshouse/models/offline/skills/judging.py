@@ -166,7 +166,7 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard]) 
             "verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps
         )
     claims = [line for line in lines if line.fields.get("suspect")]
-    claimed = claims[-1] if claims else _claim_attacked(reading, lines)
+    claimed = claims[0] if claims else _claim_attacked(reading, lines)
     if claimed is None:
         return sentences("verdict", **gaps)
     suspect = str(claimed.fields["suspect"])

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.lifting import Noun, nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
-from glasshouse.models.offline.salience import is_somebody
+from glasshouse.models.offline.salience import is_somebody, somebodies_in
 from glasshouse.models.offline.schema import is_ref
 from glasshouse.models.offline.skills.reply import Branch, Reply, passing, sentences, with_line
 from glasshouse.models.offline.speaking import Speaker, name_of
@@ -25,6 +25,7 @@ _CLAIMING: Final = frozenset({"suspect", "against", "winner", "word", "answer"})
 _LIVING: Final = 2.0
 _POINTED_AT: Final = 0.6
 _OBJECTED: Final = 0.7
+_LISTED: Final = 1.0
 _WANTED: Final = 1.5
 
 
@@ -105,7 +106,7 @@ def evidence(reading: Reading) -> list[Heard]:
         for line in reading.heard
         if line.text
         and not _CLAIMING & set(line.fields)
-        and sum(is_somebody(reading, noun) for noun in nouns_in(line.text)) <= somebodies_max
+        and len(somebodies_in(reading, line.text)) <= somebodies_max
     ]
 
 
@@ -126,6 +127,11 @@ def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
                 name = noun.head if noun.is_name else noun.head.lower()
                 named.setdefault(name, []).append(line)
                 bonus[name] = max(bonus.get(name, 0.0), weight)
+        for name, phrase in () if words else somebodies_in(reading, line.text).items():
+            if phrase is None:
+                named.setdefault(name, []).append(line)
+                listed = _LISTED if stem(name) in stems_of(reading.me.goal) else 0.0
+                bonus[name] = max(bonus.get(name, 0.0), _LIVING + listed)
     if any(weight >= _LIVING for weight in bonus.values()):
         named = {name: told for name, told in named.items() if bonus.get(name, 0.0) >= _LIVING}
     found = [
@@ -162,8 +168,9 @@ def _could_have(reading: Reading, noun: Noun, text: str) -> float:
     before = WORD.findall(text[: noun.start].lower())[-3:]
     if shelf.words_listed("pointing.txt") & set(before):
         weight += _POINTED_AT
-    is_wanted = weight < _LIVING and stem(head) in stems_of(reading.me.goal)
-    return weight - (_WANTED if is_wanted else 0.0)
+    if stem(head) in stems_of(reading.me.goal):
+        weight += _LISTED if weight >= _LIVING else -_WANTED
+    return weight
 
 
 def _about(line: Heard) -> str:

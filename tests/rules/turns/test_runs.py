@@ -1,0 +1,200 @@
+"""Runs: purses, clocks and endings, folded from the ledger. No merge and no split mints or burns anything."""
+
+import random
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Json
+from glasshouse.runtime.folding import Folded, fold
+from glasshouse.turns.governor import Governor
+from glasshouse.world.evolve import begin
+from glasshouse.world.intents import EndAct
+from tests.rules.turns.houses_by_hand import House, member, opening
+
+LIMITS = {"r-1": Governor(max_total_calls=40, max_total_tokens=9_000), "r-2": Governor(max_total_calls=7, hourly_budget_usd=2.0)}
+
+
+def asked(*calls: tuple[int, float | None], unreached: int = 0) -> Json:
+    """How the record of an act tells of its calls: tokens and money of each; some may have reached nobody."""
+    told: list[Json] = [{"usage": {"input": tokens, "output": 1}, "usd": usd} for tokens, usd in calls]
+    return {"profile": "fast", "as_of": None, "calls": [{"reached": False}] * unreached + told}
+
+
+def act(house: House, name: str, model: Json | None = None, *, kind: str | None = kinds.AGENT_SPOKE) -> None:
+    """Let a creature end an act for the last thing that happened in its graph."""
+    creature = house.creature(name)
+    session = house.world.graphs[creature.graph_id].session_id
+    cause = f"{session}.{house.world.sessions[session].head}"
+    draft = None if kind is None else Draft(kind=kind, payload={"text": "hm"})
+    house.do(EndAct(name, cause, session, draft, run_id=creature.run_id, model=model))
+
+
+def two_runs() -> House:
+    house = House()
+    for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
+        intent = opening(run_id, *map(member, names))
+        house.do(type(intent)(run_id, type(intent.started)(limits=LIMITS[run_id].as_json()), intent.troupes))
+    return house
+
+
+def test_an_act_costs_its_run_what_its_calls_cost_and_one_without_a_model_counts_as_one() -> None:
+    house = two_runs()
+
+    act(house, "ada", asked((100, 0.5), (200, 0.25)))
+    act(house, "bo")
+    act(house, "bo", kind=None)
+    act(house, "cy", asked((50, None), unreached=2))
+
+    purse = house.runs.purses["r-1"]
+    assert (purse.calls, purse.tokens, purse.usd, purse.is_unpriced) == (5, 353, 0.75, True)
+    assert house.runs.purses["r-2"].calls == 0
+
+
+def test_attempts_that_reached_nobody_are_free() -> None:
+    house = two_runs()
+
+    act(house, "ada", asked(unreached=3), kind=None)
+
+    assert house.runs.purses["r-1"].calls == 0
+
+
+def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
+    house = two_runs()
+    session = house.session_of("dee")
+    cause = f"{session}.1"
+    house.remove("dee")
+    house.remove("eve")
+
+    told = house.do(EndAct("dee", cause, session, run_id="r-2", model=asked((10, 0.1)))).events
+
+    assert [(event.kind, event.run_id, event.session_id) for event in told] == [
+        (kinds.ACT_DISCARDED, "r-2", house.world.runs["r-2"].session_id)
+    ]
+    assert house.runs.purses["r-2"].calls == 1
+
+
+def test_money_leaves_the_hour_it_was_spent_in() -> None:
+    house = two_runs()
+    act(house, "dee", asked((1, 0.5)))
+    spent_at = house.ledger[-1].created_at
+    purse = house.runs.purses["r-2"]
+
+    amounts = [purse.usd_since(spent_at + timedelta(minutes=minutes)) for minutes in (0, 59, 62, 600)]
+
+    assert amounts == [0.5, 0.5, 0.0, 0.0]
+    assert purse.usd == 0.5
+
+
+def test_calls_of_a_turn_are_counted_for_each_graph_and_forgotten_with_the_next_turn() -> None:
+    house = two_runs()
+    house.add("fay", run_id="r-1")
+    house.inject(house.graph_of("ada"))
+    house.inject(house.graph_of("fay"))
+    here, there = house.graph_of("ada"), house.graph_of("fay")
+    now = house.ledger[-1].created_at
+    act(house, "ada", asked((1, 0.0), (1, 0.0)))
+    act(house, "fay")
+
+    assert [house.runs.spend("r-1", graph, now).calls_in_turn for graph in (here, there)] == [2, 1]
+    house.say("bo", channel="stage")
+    house.turn(here)
+    assert [house.runs.spend("r-1", graph, now).calls_in_turn for graph in (here, there)] == [0, 1]
+    house.connect("ada", "fay")
+    assert house.runs.spend("r-1", house.graph_of("ada"), now).calls_in_turn == 1
+
+
+def test_turns_are_counted_along_each_graphs_line() -> None:
+    house = House()
+    for run_id, name in (("r-1", "ada"), ("r-2", "bo")):
+        house.tick(name, run_id=run_id)
+        house.begin_run(run_id, house.graph_of(name))
+    for _ in range(3):
+        house.play_turn(house.graph_of("ada"))
+    house.play_turn(house.graph_of("bo"))
+
+    house.connect("ada", "bo", both=True)
+    house.play_turn(house.graph_of("ada"))
+    assert [house.runs.purses[run].turns for run in ("r-1", "r-2")] == [4, 2]
+    house.disconnect("ada", "bo")
+    house.disconnect("bo", "ada")
+    house.play_turn(house.graph_of("bo"))
+
+    assert [house.runs.purses[run].turns for run in ("r-1", "r-2")] == [4, 3]
+    assert [house.runs.turns_of(run, house.graph_of(name)) for run, name in (("r-1", "ada"), ("r-2", "bo"))] == [4, 3]
+
+
+def totals(house: House) -> tuple[object, ...]:
+    purses = house.runs.purses.values()
+    return (
+        [purse.limits for purse in purses],
+        sum(purse.calls for purse in purses),
+        sum(purse.tokens for purse in purses),
+        round(sum(purse.usd for purse in purses), 6),
+    )
+
+
+@given(st.integers(0, 10**9))
+def test_no_birth_merge_or_split_changes_the_sum_of_limits_and_spend(seed: int) -> None:
+    dice, house = random.Random(seed), two_runs()
+    spent = {run_id: [0, 0, 0.0] for run_id in LIMITS}
+    for _ in range(80):
+        alive = list(house.world.creatures)
+        one, other = dice.choice(alive), dice.choice(alive)
+        before = totals(house)
+        choice = dice.randrange(7)
+        try:
+            if choice == 0:
+                house.add("kid", run_id=house.creature(one).run_id, parent=one, graph=house.graph_of(other))
+            elif choice == 1:
+                house.connect(one, other, both=True)
+            elif choice in (2, 3):
+                house.disconnect(one, other)
+            elif choice == 4 and len(alive) > 3:
+                house.remove(one)
+            else:
+                tokens, usd = dice.randrange(50), dice.choice((0.0, 0.125))
+                act(house, one, asked((tokens, usd)))
+                of_run = spent[house.creature(one).run_id or ""]
+                of_run[0] += 1
+                of_run[1] += tokens + 1
+                of_run[2] += usd
+                continue
+        except Refused:
+            pass
+        assert totals(house) == before
+
+    for run_id, purse in house.runs.purses.items():
+        assert [purse.calls, purse.tokens, purse.usd] == spent[run_id]
+        assert purse.limits == LIMITS[run_id]
+    _assert_folds_again(house)
+
+
+def _assert_folds_again(house: House) -> None:
+    again = Folded()
+    for event in house.ledger:
+        if event.session_id not in again.world.sessions:
+            begin(again.world, house.world.sessions[event.session_id].segment)
+        fold(again, event)
+    assert again.runs == house.runs
+    assert again.tables == house.tables
+
+
+def test_what_ends_a_run_is_counted_in_its_own_events_alone() -> None:
+    house = House()
+    for run_id, name in (("r-1", "ada"), ("r-2", "bo")):
+        intent = opening(run_id, member(name))
+        scenario: Json = {"name": run_id, "ends_when": {"kind": "agent.spoke", "count": 2}}
+        house.do(type(intent)(run_id, type(intent.started)(scenario=scenario), intent.troupes))
+    house.connect("ada", "bo", "both", both=True)
+
+    for name in ("ada", "bo", "ada"):
+        house.say(name, channel="both")
+
+    assert [purse.has_come_to_its_end for purse in house.runs.purses.values()] == [True, False]
+    assert list(house.runs.watched) == ["r-1"]
+    house.finish_run("r-1")
+    assert list(house.runs.watched) == []

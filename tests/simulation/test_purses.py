@@ -1,0 +1,135 @@
+"""Purses in play: two runs merge, split and spawn at random while they are driven; no money is minted and none is lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse.manifests.manifest import Schedule
+from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.ports import Store
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.context import prompt_for
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.prompt import Completion, Prompt
+from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of
+from tests.runtime.troupe import soon
+from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds
+
+steps_of_a_play = 60
+
+
+class Priced:
+    """A model whose answers cost what their prompt's seed says."""
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        return Completion("-", "priced", prompt.seed % 97, prompt.seed % 13, usd=(prompt.seed % 8) / 1024)
+
+
+class Restless(Agent):
+    """Asks once, twice or not at all, and sometimes changes the graph it is in from inside its act."""
+
+    def __init__(self, t: Terrarium, dice: random.Random) -> None:
+        self.t, self.dice = t, dice
+
+    async def act(self, moment: Moment) -> Draft | None:
+        for _ in range(self.dice.choice((0, 1, 1, 2))):
+            await moment.ask(prompt_for(moment))
+        if self.dice.random() < 0.2:
+            await disturbed(self.t, self.dice)
+        if self.dice.random() < 0.1:
+            raise ValueError("lost the thread")
+        return Draft(kind=kinds.AGENT_SPOKE, payload={"text": f"{moment.handle}{moment.turn}"})
+
+
+async def disturbed(t: Terrarium, dice: random.Random) -> None:
+    """One random change of the graphs; what is refused changes nothing."""
+    alive = [creature.id for creature in t.creatures()]
+    one, other = dice.choice(alive), dice.choice(alive)
+    with suppress(Refused):
+        match dice.randrange(6):
+            case 0:
+                kid = Manifest(name="kid", schedule=Schedule(tick_every=dice.choice((1, 2, 3))))
+                await t.add_creature(
+                    kid, agent=Restless(t, dice), graph=t.creature(one).graph_id, run=t.creature(other).run_id, parent=other
+                )
+            case 1 | 2:
+                await t.connect(one, other, both=True)
+            case 3 | 4:
+                await t.disconnect(one, other)
+            case _ if len(alive) > 4:
+                await t.remove_creature(one)
+
+
+def spent(events: list[Event]) -> dict[str, list[float]]:
+    """What each run spent, added up from the ledger by where the actor of each act was born."""
+    home = {
+        event.payload["creature"]: event.payload["run_id"]
+        for event in events
+        if event.kind == kinds.CREATURE_STARTED and "run_id" in event.payload
+    }
+    ends = (kinds.AGENT_SPOKE, kinds.AGENT_FAILED, kinds.AGENT_PASSED, kinds.ACT_DISCARDED)
+    amounts: dict[str, list[float]] = {run_id: [0, 0, 0.0] for run_id in home.values()}
+    for event in events:
+        if event.kind in ends:
+            assert event.run_id == home[event.actor]
+            calls = [] if event.model is None else event.model["calls"]
+            amount = amounts[home[event.actor]]
+            amount[0] += len(calls) if event.model is not None else 1
+            amount[1] += sum(call["usage"]["input"] + call["usage"]["output"] for call in calls)
+            amount[2] += sum(call["usd"] for call in calls)
+    return amounts
+
+
+async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
+    dice = random.Random(seed)
+    limits = {"r-1": Governor(max_total_calls=70, max_calls_per_turn=30), "r-2": Governor(max_total_tokens=9_000)}
+    async with on_stage(store, models=ModelRouter(Priced())) as t:
+        for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
+            cast = [hearing(names[0], kinds.USER_INJECTED), *[ticking(name) for name in names[1:]]]
+            await t.play(world_of(*cast), governor=limits[run_id], run_id=run_id)
+            for name in names:
+                t._agents[name] = Restless(t, dice)
+        for _ in range(steps_of_a_play):
+            if dice.random() < 0.5:
+                await disturbed(t, dice)
+            await soon(t.step_one())
+            assert {run.id: run.governor for run in t.runs()} == limits
+        await soon(t.run())
+        events = await store.read_after(0, 1_000_000)
+        amounts = spent(events)
+        for run in t.runs():
+            assert [run.calls, run.tokens, run.usd] == pytest.approx(amounts[run.id])
+            assert run.calls <= (run.governor.max_total_calls or 0)
+            ends = [e for e in events if e.kind == kinds.RUN_FINISHED and e.run_id == run.id]
+            assert len(ends) == run.is_finished
+            for end in ends:
+                told = [end.payload[key] for key in ("calls", "tokens", "usd")]
+                assert told == pytest.approx(amounts[run.id])
+                assert not [e for e in events[events.index(end) + 1 :] if e.run_id == run.id]
+        acts = [(e.actor, e.caused_by) for e in events if e.caused_by is not None]
+        assert len(acts) == len(set(acts))
+        return amounts
+
+
+@pytest.mark.parametrize("seed", usual_seeds(12))
+async def test_each_act_is_paid_by_the_run_its_creature_was_born_in(seed: int, tmp_path: Path) -> None:
+    with replayable(seed, "test_purses.py"):
+        amounts = await play(seed, MemoryStore())
+
+        assert all(calls > 0 for calls, *_ in amounts.values())
+        if seed % 4 == 0:
+            assert await play(seed, SqliteStore(tmp_path / "t.db")) == amounts
+
+
+@pytest.mark.soak
+async def test_purses_for_a_long_time() -> None:
+    for seed in fresh_seeds(300):
+        with replayable(seed, "test_purses.py"):
+            await play(seed, MemoryStore())
