@@ -21,6 +21,7 @@ from glasshouse.events import kinds, run_payloads
 from glasshouse.events.payloads import PAYLOAD_TYPES, Payload
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.manifests.yaml_source import source_of
 from glasshouse.settings import Settings
@@ -69,6 +70,10 @@ REQUIRED_PAGES = [
     "docs/architecture.md",
     "docs/from-the-field.md",
     "docs/glossary.md",
+    "docs/how-to/bound-a-run.md",
+    "docs/how-to/replay-a-run.md",
+    "docs/how-to/watch-a-show.md",
+    "docs/how-to/write-a-world.md",
     "docs/reference/api.md",
     "docs/reference/cli.md",
     "docs/reference/errors.md",
@@ -222,6 +227,7 @@ def test_every_type_of_field_and_every_referee_is_documented() -> None:
     told = sections(page_text("docs/reference/world-files.md"))
 
     assert [name for name in FIELD_TYPES if not is_documented(name, told["Types of fields"])] == []
+    assert set(REFEREES) == BUILT_IN_REFEREES
     assert [name for name in REFEREES if not is_documented(name, told["Referees"])] == []
 
 

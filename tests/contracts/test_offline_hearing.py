@@ -13,6 +13,7 @@ TEMPLATES = (
     "A brimfold hums behind the curtain!",
     "Has anyone seen my brimfold?",
     "The wind carries a smell of brimfold and old rope.",
+    "There is brimfold soup again, and the lamp is low.",
     "Quick, hide the three brimfolds before the gramophone wakes.",
 )
 

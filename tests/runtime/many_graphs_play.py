@@ -43,22 +43,38 @@ def big_world(name: str, **more: Any) -> LoadedWorld:
 
 def minds() -> dict[str, Agent]:
     """A listener for everybody."""
-    names = [f"{w}-{k}{n}" for w in ("elm", "oak") for k in ("tick", "echo", "slow") for n in range(graphs_in_a_run)]
+    names = [
+        f"{w}-{k}{n}"
+        for w in ("elm", "oak")
+        for k in ("tick", "echo", "slow")
+        for n in range(graphs_in_a_run)
+    ]
     return {name: Listener() for name in names}
 
 
-async def play(store: Store, pacing: Pacing = "lockstep", **limits: int) -> tuple[str, str, dict[str, list[str]]]:
+async def play(
+    store: Store,
+    pacing: Pacing = "lockstep",
+    *,
+    disturbs: bool = True,
+    turns: int | None = None,
+    limits: dict[str, int] | None = None,
+) -> tuple[str, str, dict[str, list[str]]]:
     """The digests of both runs, and the lines of each graph by its oldest creature."""
-    governor = {"max_turns": 8, **limits}
+    governor = {"max_turns": 8, **(limits or {})}
     async with on_stage(store, minds(), pacing=pacing) as t:
         one = await t.play(big_world("elm", governor=governor), run_id="r-elm")
         two = await t.play(big_world("oak", governor=governor), run_id="r-oak")
         oldest = {graph.id: graph.creature_ids[0] for graph in t.graphs()}
         assert len(oldest) == 2 * graphs_in_a_run
-        await t.step(2)
-        await t.disturb(one.id, "A bell rings.")
-        await t.run()
-        assert all(run.is_finished for run in t.runs())
+        if disturbs:
+            await t.step(2)
+            await t.disturb(one.id, "A bell rings.")
+        if turns is None:
+            await t.run()
+            assert all(run.is_finished for run in t.runs())
+        else:
+            await t.step(turns)
         lines: dict[str, list[str]] = {name: [] for name in oldest.values()}
         for run in (one, two):
             for event in await t.run_events(run.id):

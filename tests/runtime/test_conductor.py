@@ -8,7 +8,6 @@ import pytest
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.terrarium import Terrarium
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import (
     Doing,
@@ -25,7 +24,7 @@ from tests.runtime.stage_crew import (
     words,
     world_of,
 )
-from tests.runtime.troupe import line, soon
+from tests.runtime.troupe import soon
 
 Drive = Callable[[Terrarium], Awaitable[None]]
 
@@ -81,7 +80,7 @@ async def test_a_tick_is_answered_at_the_beginning_of_the_next_turn(store: Store
 async def _digest_when_driven(drive: Drive, world: dict[str, object]) -> tuple[str, list[str], list[str]]:
     minds = {name: Speaker() for name in "abcd"}
     async with on_stage(minds=minds) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b"), ticking("c", 2), ticking("d", 5), **world))  # type: ignore[arg-type]
+        run = await t.play(world_of(ticking("a"), hearing("b"), ticking("c", 2), ticking("d", 5), **world))
         await soon(drive(t))
         events = await t.run_events(run.id)
         assert t.run_of(run.id).is_finished
@@ -130,7 +129,9 @@ async def test_an_act_driven_alone_gives_back_the_event_it_ended_in_or_that_ende
 
 async def test_what_an_act_driven_alone_makes_the_end_of_a_run_is_the_end_of_it() -> None:
     async with on_stage(minds={"a": Speaker()}) as t:
-        await t.play(world_of(hearing("a", "world.observed"), opening="Dusk.", ends_when={"kind": "agent.spoke"}))
+        await t.play(
+            world_of(hearing("a", "world.observed"), opening="Dusk.", ends_when={"kind": "agent.spoke"})
+        )
 
         got = [await t.step_one() for _ in range(3)]
 
@@ -168,7 +169,10 @@ async def test_two_who_answer_each_other_are_bounded_by_the_calls_of_a_turn_and_
 ) -> None:
     async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
         world = world_of(
-            hearing("a", "agent.spoke", "world.observed"), hearing("b"), opening="Go.", governor={"max_calls_per_turn": 5}
+            hearing("a", "agent.spoke", "world.observed"),
+            hearing("b"),
+            opening="Go.",
+            governor={"max_calls_per_turn": 5},
         )
         await t.play(world)
 
@@ -213,7 +217,7 @@ async def test_ticks_put_off_come_before_the_ticks_of_the_next_turn_and_none_is_
 
         lines = await said(t)
         assert len(lines) == 8
-        assert [lines[at : at + 2] for at in range(0, 8, 2)][0] == ["a1", "b1"]
+        assert lines[:2] == ["a1", "b1"]
         assert {line[0] for line in lines} == {"a", "b", "c"}
         causes = [(event.actor, event.caused_by) for event in await told(t, kinds.AGENT_SPOKE)]
         assert len(causes) == len(set(causes))
@@ -249,7 +253,10 @@ async def test_reactions_go_by_cause_and_then_by_age() -> None:
 
         await t.run()
 
-        spoken = [(e.actor, (await t.event(e.caused_by or "")).payload["text"]) for e in await told(t, "agent.spoke")]
+        spoken = [
+            (e.actor, (await t.event(e.caused_by or "")).payload["text"])
+            for e in await told(t, "agent.spoke")
+        ]
         assert spoken == [(name, text) for text in ("first", "second") for name in names]
 
 
@@ -298,7 +305,11 @@ async def test_what_waited_for_a_resting_creature_becomes_one_act_that_answers_t
         await t.step(1)
 
         assert await said(t) == ["a1", "a2", "a3", "a4", "b4", "b4"]
-        answered = [(await t.event(e.caused_by or "")).payload["text"] for e in await told(t, "agent.spoke") if e.actor == "b"]
+        answered = [
+            (await t.event(e.caused_by or "")).payload["text"]
+            for e in await told(t, "agent.spoke")
+            if e.actor == "b"
+        ]
         assert answered == ["a1", "a4"]
 
 
@@ -314,10 +325,16 @@ async def test_who_rests_has_no_turn_and_its_graph_skips_what_was_its_alone() ->
 
 
 async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
-    beats = [{"turn": 1, "text": "Dawn."}, {"turn": 4, "text": "Rain.", "title": "II"}, {"turn": 8, "text": "Dusk."}]
+    beats = [
+        {"turn": 1, "text": "Dawn."},
+        {"turn": 4, "text": "Rain.", "title": "II"},
+        {"turn": 8, "text": "Dusk."},
+    ]
     minds = {"a": Speaker(), "b": Speaker()}
     async with on_stage(minds=minds) as t:
-        await t.play(world_of(ticking("a", 3), hearing("b", "world.observed"), beats=beats, governor={"max_turns": 9}))
+        await t.play(
+            world_of(ticking("a", 3), hearing("b", "world.observed"), beats=beats, governor={"max_turns": 9})
+        )
 
         await t.run()
 
@@ -333,7 +350,9 @@ async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
 
 async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> None:
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        one = await t.play(world_of(ticking("a"), beats=[{"turn": 3, "text": "Rain."}], governor={"max_turns": 5}))
+        one = await t.play(
+            world_of(ticking("a"), beats=[{"turn": 3, "text": "Rain."}], governor={"max_turns": 5})
+        )
         await t.play(world_of(ticking("b")))
         await t.connect("a", "b", both=True)
         await t.step(1)
@@ -347,139 +366,3 @@ async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> 
         assert [e.turn for e in await told(t, kinds.WORLD_OBSERVED)] == [7]
         assert [word for word in await said(t) if word[0] == "a"] == ["a1", "a5", "a6", "a7", "a8", "a9"]
         assert (await the_end(t, one.id)).payload["turns"] == 5
-
-
-# Endings
-
-
-async def test_so_many_events_of_a_kind_end_a_run() -> None:
-    async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), ticking("b"), ends_when={"kind": "agent.spoke", "count": 3}))
-
-        await t.run()
-
-        end = await the_end(t)
-        assert (end.payload["reason"], end.payload["axis"], end.payload["winner"]) == ("ended", None, None)
-        assert (end.payload["turns"], end.payload["calls"]) == (2, 3)
-        assert t.run_of(run.id).is_finished
-        assert await said(t) == ["a1", "b1", "a2"]
-
-
-def _guessing(**competition: object) -> dict[str, object]:
-    return {
-        "deal": {"word": {"to": "keeper", "from": ["lantern"]}},
-        "competition": {
-            "kind": "versus",
-            "teams": {"keepers": ["keeper"], "guessers": ["guesser"]},
-            "referee": "names_the_word",
-        },
-        "ends_when": {"referee": True},
-        "governor": {"max_turns": 3},
-        **competition,
-    }
-
-
-def _line(text: str, kind: str = kinds.AGENT_SPOKE) -> Doing:
-    async def says(moment: Moment) -> Draft:
-        return Draft(kind=kind, payload={"text": text})
-
-    return Doing(says)
-
-
-@pytest.mark.parametrize(
-    ("keeper", "guesser", "reason", "winner"),
-    [
-        ("It glows.", "Is it a LANTERN?", "ended", "guessers"),
-        ("It is a lantern, oh no.", "Hm.", "ended", "guessers"),
-        ("It glows.", "Is it lanterns or a lamp?", "budget", "keepers"),
-    ],
-)
-async def test_the_referee_ends_a_run_when_the_word_is_named(
-    keeper: str, guesser: str, reason: str, winner: str
-) -> None:
-    async with on_stage(minds={"keeper": _line(keeper), "guesser": _line(guesser)}) as t:
-        run = await t.play(world_of(ticking("keeper"), ticking("guesser"), **_guessing()))  # type: ignore[arg-type]
-
-        await t.run()
-
-        end = await the_end(t)
-        assert (end.payload["reason"], end.payload["winner"]) == (reason, winner)
-        assert t.run_of(run.id).winner == winner
-
-
-async def test_a_referee_hears_lines_and_neither_thoughts_nor_reasons_for_silence() -> None:
-    async def passes(moment: Moment) -> Draft:
-        return Draft(kind=kinds.AGENT_PASSED, payload={"reason": "I must not say lantern."})
-
-    minds: dict[str, Agent] = {"keeper": _line("It is a lantern.", kinds.AGENT_THOUGHT), "guesser": Doing(passes)}
-    keeper = ticking("keeper", may_emit=("agent.thought", "agent.spoke"))
-    async with on_stage(minds=minds) as t:
-        await t.play(world_of(keeper, ticking("guesser"), **_guessing()))  # type: ignore[arg-type]
-
-        await t.run()
-
-        assert (await the_end(t)).payload["winner"] == "keepers"
-
-
-@pytest.mark.parametrize(("named", "reason", "winner"), [("a", "ended", "a"), ("nobody", "no_contest", None)])
-async def test_a_verdict_names_the_winner(named: str, reason: str, winner: str | None) -> None:
-    async def judges(moment: Moment) -> Draft:
-        payload = {"winner": named, "text": "It was told best.", "cites": [moment.recent_events[-1].id]}
-        return Draft(kind=kinds.JUDGE_VERDICT, payload=payload)
-
-    minds: dict[str, Agent] = {"a": Speaker(), "j": Doing(judges)}
-    judge = ticking("j", 2, role="judge", may_emit=("judge.verdict",))
-    async with on_stage(minds=minds) as t:
-        await t.play(
-            world_of(
-                ticking("a"),
-                judge,
-                competition={"kind": "judged", "contestants": ["a"]},
-                ends_when={"kind": "judge.verdict"},
-            )
-        )
-
-        await t.run()
-
-        end = await the_end(t)
-        assert (end.payload["reason"], end.payload["winner"]) == (reason, winner)
-        assert end.payload["why"] == "It was told best."
-
-
-# Visitors
-
-
-async def test_what_a_visitor_says_is_answered_in_the_next_turn() -> None:
-    async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b", "user.injected"), governor={"max_turns": 4}))
-        await t.step_one()
-
-        injected = await t.disturb(run.id, "A bell rings.")
-        await t.run()
-
-        assert await said(t) == ["a1", "b2", "a2", "a3", "a4"]
-        answer = next(event for event in await told(t, "agent.spoke") if event.actor == "b")
-        assert (answer.caused_by, injected.turn, injected.run_id) == (injected.id, 1, run.id)
-
-
-async def test_a_visitor_wakes_a_graph_in_which_nothing_was_due() -> None:
-    async with on_stage(minds={"a": Speaker()}) as t:
-        run = await t.play(world_of(hearing("a", "user.injected")))
-        assert await t.run() == 0
-
-        await t.disturb(run.id, "A bell rings.")
-
-        assert await t.run() == 1
-        assert await said(t) == ["a1"]
-
-
-async def test_what_is_appended_from_outside_is_answered_in_the_next_turn_too() -> None:
-    minds = {"a": Speaker(), "b": Speaker()}
-    async with on_stage() as t:
-        await cast_on(t, minds, ticking("a"), hearing("b"))
-        await t.step(1)
-
-        await t.append("a", line("out of turn", "stage"))
-        await t.step(1)
-
-        assert await said(t) == ["a1", "out of turn", "b2", "b2", "a2"]

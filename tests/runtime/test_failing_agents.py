@@ -1,14 +1,17 @@
 """Whatever an agent raises or gives back: its act ends in one event, in words, and the others go on."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from glasshouse import Agent, Draft, Event, kinds
+from glasshouse.errors import ModelUnreachable
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.context import prompt_for
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import (
@@ -103,7 +106,9 @@ async def test_what_may_not_be_said_becomes_a_failure_in_words(draft: object, re
     assert all(reason in event.payload["reason"] and event.payload["attempts"] == 1 for event in failures)
 
 
-@pytest.mark.parametrize("kind", [kinds.RUN_FINISHED, kinds.RUN_STARTED, kinds.TURN_STARTED, kinds.USER_INJECTED])
+@pytest.mark.parametrize(
+    "kind", [kinds.RUN_FINISHED, kinds.RUN_STARTED, kinds.TURN_STARTED, kinds.USER_INJECTED]
+)
 async def test_nobody_forges_what_the_conductor_and_the_visitor_say(kind: str) -> None:
     async def forges(moment: Moment) -> Draft:
         return Draft(kind=kind, payload={"text": "x", "turn": 99, "reason": "ended"})
@@ -127,8 +132,12 @@ async def test_none_is_a_pass_and_counts_as_an_act() -> None:
         assert (await the_end(t)).payload["calls"] == 4
 
 
-@pytest.mark.parametrize("answer", ["no JSON at all", '{"kind": "tale.told", "text": "x"}', "half a pair \ud800"])
-async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_two_attempts(answer: str) -> None:
+@pytest.mark.parametrize(
+    "answer", ["no JSON at all", '{"kind": "tale.told", "text": "x"}', "half a pair \ud800"]
+)
+async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_two_attempts(
+    answer: str,
+) -> None:
     model = ScriptedModel(answer)
     async with on_stage(minds={"b": Speaker()}, models=ModelRouter(model)) as t:
         await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
@@ -203,3 +212,49 @@ async def test_who_gives_up_waiting_for_a_model_can_go_on_too() -> None:
         await soon(t.run())
 
         assert await said(t) == ["a1"]
+
+
+@pytest.mark.parametrize("call", ["step_one", "step", "run", "finish"])
+async def test_what_would_wait_for_the_act_that_asks_for_it_is_refused(call: str) -> None:
+    async with on_stage() as t:
+
+        async def asks(moment: Moment) -> None:
+            await getattr(t, call)(*([moment.run_id] if call == "finish" else []))
+
+        await cast_on(t, {"a": Doing(asks), "b": Speaker()}, ticking("a"), ticking("b"))
+
+        await soon(t.step())
+
+        assert "waits for the end of the act" in (await _failures(t))[0].payload["reason"]
+        assert await said(t) == ["b1"]
+
+
+async def test_a_run_can_be_ended_from_a_task_that_an_act_began() -> None:
+    ending: list[asyncio.Task[Any]] = []
+    async with on_stage() as t:
+
+        async def ends(moment: Moment) -> None:
+            ending.append(asyncio.create_task(t.finish(moment.run_id or "")))
+
+        await cast_on(t, {"a": Doing(ends), "b": Speaker()}, ticking("a"), ticking("b"))
+
+        await soon(t.run())
+
+        await soon(ending[0])
+        assert (await the_end(t)).payload["reason"] == "stopped"
+        assert await said(t) in (["a1"], ["a1", "b1"])
+
+
+async def test_who_goes_on_without_its_model_is_bounded_like_everybody() -> None:
+    async def goes_on(moment: Moment) -> None:
+        with suppress(ModelUnreachable):
+            await moment.ask(prompt_for(moment))
+
+    models = ModelRouter(ScriptedModel(ModelUnreachable("Nobody answers.")))
+    async with on_stage(models=models, governor=Governor(max_calls_per_turn=5)) as t:
+        minds = {name: Doing(goes_on) for name in ("a", "b", "c")}
+        await cast_on(t, minds, ticking("a"), hearing("b"), hearing("c"))
+
+        await soon(t.run())
+
+        assert (await the_end(t)).payload["axis"] == "max_calls_per_turn"

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, MemoryStore, Refused, SqliteStore, kinds
-from glasshouse.errors import BudgetExceeded, ModelUnreachable
+from glasshouse import Agent, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
@@ -21,7 +20,6 @@ from tests.runtime.stage_crew import (
     Gated,
     Speaker,
     cast_on,
-    hearing,
     ledger_of,
     on_stage,
     said,
@@ -50,7 +48,9 @@ def only(**limit: float) -> Governor:
 class Paced(ScriptedModel):
     """A model whose every answer takes some time of the clock, and costs the same tokens and money."""
 
-    def __init__(self, clock: HandMovedClock, *, seconds: float = 0.0, tokens: int = 100, usd: float = 0.0) -> None:
+    def __init__(
+        self, clock: HandMovedClock, *, seconds: float = 0.0, tokens: int = 100, usd: float = 0.0
+    ) -> None:
         super().__init__("-")
         self.clock, self.seconds = clock, seconds
         self.answer = Completion("-", "paced", tokens // 2, tokens - tokens // 2, usd=usd)
@@ -176,7 +176,9 @@ async def test_repairs_count_as_calls() -> None:
 
 
 @pytest.mark.parametrize("sqlite", [False, True])
-async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(tmp_path: Path, sqlite: bool) -> None:
+async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
+    tmp_path: Path, sqlite: bool
+) -> None:
     store = SqliteStore(tmp_path / "t.db") if sqlite else MemoryStore()
     async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
         one = await t.play(world_of(ticking("a", subscribes_to=("agent.spoke",))), governor=only(max_turns=2))
@@ -238,175 +240,6 @@ async def test_the_last_act_counts_although_its_run_is_asked_to_end_meanwhile() 
         assert (end["calls"], end["tokens"], end["usd"]) == (1, 10, 0.25)
 
 
-# Reservations
-
-
-class Turnstile:
-    """A model that answers only when it is let, and knows how many asked it at the same time."""
-
-    def __init__(self) -> None:
-        self.inside = self.most = self.answered = 0
-        self.gate = asyncio.Event()
-
-    async def complete(self, prompt: Prompt) -> Completion:
-        self.inside += 1
-        self.most = max(self.most, self.inside)
-        await self.gate.wait()
-        self.inside -= 1
-        self.answered += 1
-        return Completion("-", "turnstile", 50, 50, usd=0.0)
-
-
-@pytest.mark.parametrize("limit", [1, 3, 9, 10, 11])
-async def test_ten_calls_side_by_side_neither_go_over_a_limit_nor_end_the_run_early(limit: int) -> None:
-    model, names = Turnstile(), [f"c{n}" for n in range(10)]
-    minds = {name: Asker() for name in names}
-    async with on_stage(minds=minds, models=ModelRouter(model)) as t:
-        await t.play(
-            world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
-            governor=only(max_total_calls=limit),
-        )
-        running = asyncio.create_task(t.run())
-        while model.inside < min(limit, 10):
-            await asyncio.sleep(0)
-        await loop_turns()
-        model.gate.set()
-
-        await soon(running)
-
-        end = (await the_end(t)).payload
-        assert (end["axis"], end["calls"], model.answered) == ("max_total_calls", limit, limit)
-        assert model.most == min(limit, 10)
-
-
-async def test_a_call_that_fits_once_the_others_have_cost_less_waits_and_then_runs() -> None:
-    model, names = Turnstile(), [f"c{n}" for n in range(10)]
-    async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
-        await t.play(
-            world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
-            governor=only(max_total_tokens=2_500, max_turns=1),
-        )
-        running = asyncio.create_task(t.run())
-        while not model.inside:
-            await asyncio.sleep(0)
-        await loop_turns()
-        assert model.inside < 10  # The worst cases of all do not fit side by side.
-        model.gate.set()
-
-        await soon(running)
-
-        end = (await the_end(t)).payload
-        assert (end["axis"], end["calls"], end["tokens"]) == ("max_turns", 10, 1_000)
-
-
-async def test_acts_that_ask_twice_wait_for_nobody_who_waits_for_them() -> None:
-    names = [f"c{n}" for n in range(4)]
-    model = Turnstile()
-    model.gate.set()
-    async with on_stage(minds={name: Asker(calls=2) for name in names}, models=ModelRouter(model)) as t:
-        await t.play(
-            world_of(*[ticking(name, together=True) for name in names]), governor=only(max_total_calls=6)
-        )
-
-        await soon(t.run())
-
-        end = (await the_end(t)).payload
-        assert (end["axis"], end["calls"], model.answered) == ("max_total_calls", 6, 6)
-
-
-async def test_an_agent_learns_which_limit_tripped() -> None:
-    caught: list[str] = []
-
-    async def asks_on(moment: Moment) -> None:
-        from glasshouse.turns.context import prompt_for
-
-        try:
-            while True:
-                await moment.ask(prompt_for(moment))
-        except BudgetExceeded as exceeded:
-            caught.append(exceeded.reason)
-            raise
-
-    async with on_stage(minds={"a": Doing(asks_on)}) as t:
-        await t.play(world_of(ticking("a")), governor=only(max_total_calls=4))
-
-        await soon(t.run())
-
-        assert caught == ["max_total_calls"]
-        assert (await the_end(t)).payload["calls"] == 4
-
-
-# Models out of reach
-
-
-AWAY = ModelUnreachable("Nobody answers on port 8080. Start the server.")
-
-
-async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing() -> None:
-    model = ScriptedModel(AWAY, AWAY, AWAY, "-")
-    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
-        run = await t.play(world_of(ticking("a")), governor=only(max_total_calls=2))
-
-        await soon(t.run())
-
-        assert (t.run_of(run.id).status, t.run_of(run.id).calls, model.calls) == ("paused", 0, 3)
-        assert "port 8080" in (await told(t, kinds.RUN_PAUSED))[0].payload["reason"]
-        assert await t.run() == 0
-
-        await t.proceed(run.id)
-        await soon(t.run())
-
-        end = (await the_end(t)).payload
-        assert (end["axis"], end["calls"]) == ("max_total_calls", 2)
-        assert await said(t) == ["a1", "a2"]
-
-
-async def test_attempts_that_reached_nobody_are_recorded_beside_the_one_that_did() -> None:
-    model = ScriptedModel(AWAY, AWAY, "-")
-    async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
-        run = await t.play(world_of(ticking("a")))
-
-        event = await soon(t.step_one())
-
-        assert event is not None
-        assert event.model is not None
-        assert [call.get("reached", True) for call in event.model["calls"]] == [False, False, True]
-        assert t.run_of(run.id).calls == 1
-
-
-async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_and_try_again() -> None:
-    names = ("a", "b", "c")
-    model = ScriptedModel(*[AWAY] * 9, "-")
-    async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
-        run = await t.play(world_of(*[ticking(name, together=True) for name in names], governor={"max_turns": 1}))
-        await soon(t.run())
-        assert t.run_of(run.id).status == "paused"
-
-        await t.proceed(run.id)
-        await soon(t.run())
-
-        assert await said(t) == ["a1", "b1", "c1"]
-        assert len(await told(t, kinds.RUN_PAUSED)) == 1
-        assert (await the_end(t)).payload["calls"] == 3
-
-
-async def test_a_paused_run_lets_its_act_end_and_begins_no_other() -> None:
-    mind = Gated()
-    async with on_stage(minds={"a": mind, "b": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b"), governor={"max_turns": 2}))
-        running = asyncio.create_task(t.run())
-        await soon(mind.has_begun.wait())
-        await t.pause(run.id)
-        mind.gate.set()
-        await soon(running)
-        assert await said(t) == ["a1"]
-
-        await t.proceed(run.id)
-        await soon(t.run())
-
-        assert await said(t) == ["a1", "b2", "a2"]
-
-
 # Prices
 
 
@@ -420,6 +253,17 @@ async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_at_the_
         assert await ledger_of(t) == before
         assert not t.runs()
         await t.play(world_of(ticking("a")), governor=only(max_turns=1))
+
+
+async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven() -> None:
+    models = priced(ScriptedModel("-"), None)
+    async with on_stage(models=models, governor=only(hourly_budget_usd=1.0)) as t:
+        await t.add_creature(ticking("a"), agent=Asker())
+
+        with pytest.raises(Refused, match="price"):
+            await soon(t.run())
+
+        assert await said(t) == []
 
 
 async def test_money_nobody_knows_is_told_as_unknown() -> None:

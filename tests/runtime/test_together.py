@@ -140,7 +140,9 @@ async def test_a_limit_that_lets_two_of_three_think_ends_the_run_after_two(
 
 
 @pytest.mark.parametrize("order", [("one", "a", "c"), ("a", "one", "c"), ("a", "c", "one"), ("a", "c", "d")])
-async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn(order: tuple[str, ...]) -> None:
+async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn(
+    order: tuple[str, ...],
+) -> None:
     minds = {name: Speaker() for name in order}
     async with on_stage(minds=minds) as t:
         await t.play(
@@ -162,7 +164,9 @@ async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn
 async def test_one_that_is_removed_while_it_thinks_ahead_is_told_once_as_discarded() -> None:
     minds = {name: Gated() for name in ("a", "b", "c")}
     async with on_stage(minds=minds) as t:
-        run = await t.play(world_of(*[ticking(name, together=True) for name in minds], governor={"max_turns": 1}))
+        run = await t.play(
+            world_of(*[ticking(name, together=True) for name in minds], governor={"max_turns": 1})
+        )
         stepping = asyncio.create_task(t.step())
         for mind in minds.values():
             await soon(mind.has_begun.wait())

@@ -26,10 +26,16 @@ steps_of_a_play = 60
 
 
 class Priced:
-    """A model whose answers cost what their prompt's seed says."""
+    """A model whose answers cost what their prompt's seed says; it keeps its own account."""
+
+    def __init__(self) -> None:
+        self.tokens, self.usd = 0, 0.0
 
     async def complete(self, prompt: Prompt) -> Completion:
-        return Completion("-", "priced", prompt.seed % 97, prompt.seed % 13, usd=(prompt.seed % 8) / 1024)
+        answer = Completion("-", "priced", prompt.seed % 97, prompt.seed % 13, usd=(prompt.seed % 8) / 1024)
+        self.tokens += answer.input_tokens + answer.output_tokens
+        self.usd += answer.usd or 0.0
+        return answer
 
 
 class Restless(Agent):
@@ -57,7 +63,11 @@ async def disturbed(t: Terrarium, dice: random.Random) -> None:
             case 0:
                 kid = Manifest(name="kid", schedule=Schedule(tick_every=dice.choice((1, 2, 3))))
                 await t.add_creature(
-                    kid, agent=Restless(t, dice), graph=t.creature(one).graph_id, run=t.creature(other).run_id, parent=other
+                    kid,
+                    agent=Restless(t, dice),
+                    graph=t.creature(one).graph_id,
+                    run=t.creature(other).run_id,
+                    parent=other,
                 )
             case 1 | 2:
                 await t.connect(one, other, both=True)
@@ -89,8 +99,12 @@ def spent(events: list[Event]) -> dict[str, list[float]]:
 
 async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
     dice = random.Random(seed)
-    limits = {"r-1": Governor(max_total_calls=70, max_calls_per_turn=30), "r-2": Governor(max_total_tokens=9_000)}
-    async with on_stage(store, models=ModelRouter(Priced())) as t:
+    limits = {
+        "r-1": Governor(max_total_calls=70, max_calls_per_turn=30),
+        "r-2": Governor(max_total_tokens=9_000),
+    }
+    model = Priced()
+    async with on_stage(store, models=ModelRouter(model)) as t:
         for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
             cast = [hearing(names[0], kinds.USER_INJECTED), *[ticking(name) for name in names[1:]]]
             await t.play(world_of(*cast), governor=limits[run_id], run_id=run_id)
@@ -104,6 +118,8 @@ async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
         await soon(t.run())
         events = await store.read_after(0, 1_000_000)
         amounts = spent(events)
+        assert sum(tokens for _, tokens, _ in amounts.values()) == model.tokens
+        assert sum(usd for *_, usd in amounts.values()) == pytest.approx(model.usd)
         for run in t.runs():
             assert [run.calls, run.tokens, run.usd] == pytest.approx(amounts[run.id])
             assert run.calls <= (run.governor.max_total_calls or 0)

@@ -97,7 +97,7 @@ async def _is_taken(lookout: Lookout, number: int) -> bool:
 
     until = time.monotonic() + answer_seconds_max
     while time.monotonic() < until:
-        waiting = await lookout.store.read_inbox(number)
+        waiting = await lookout.store.read_inbox(number)  # Its number also says how many may be before it.
         if all(line.number != number for line in waiting):
             return True
         await asyncio.sleep(look_seconds)

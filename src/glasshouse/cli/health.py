@@ -24,7 +24,7 @@ from glasshouse.manifests.loading import problems_in
 from glasshouse.settings import Settings
 
 PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
-python_minor_min: Final = 11
+PYTHON: Final = (3, 11)
 screen_columns_min: Final = 60
 STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
@@ -67,8 +67,8 @@ def draw(found: list[Finding]) -> None:
 
 def _python() -> Finding:
     told = f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}"
-    if sys.version_info < (3, python_minor_min):
-        return Finding("python", "broken", f"{told}.", f"Install Python 3.{python_minor_min} or newer.")
+    if sys.version_info < PYTHON:
+        return Finding("python", "broken", f"{told}.", f"Install Python {PYTHON[0]}.{PYTHON[1]} or newer.")
     return Finding("python", "ok", f"{told}.")
 
 

@@ -14,7 +14,7 @@ from glasshouse.errors import Refused, UnknownName
 
 LAST: Final = "last"
 candidates_shown_max: Final = 8
-short_id_chars_min: Final = 8
+short_id_chars: Final = 8
 
 
 def the_one(noun: str, name: str, known: Sequence[str]) -> str:
@@ -41,7 +41,7 @@ def _begins(one: str, name: str) -> bool:
 def short_ids(known: Sequence[str]) -> dict[str, str]:
     """Each id with the shortest beginning that means it alone."""
     ordered = sorted(set(known))
-    chars = dict.fromkeys(ordered, short_id_chars_min)
+    chars = dict.fromkeys(ordered, short_id_chars)
     for one, other in pairwise(ordered):
         alike = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
         chars[one], chars[other] = max(chars[one], alike + 1), max(chars[other], alike + 1)

@@ -74,7 +74,8 @@ def draw_stage(sight: Sight, lines_shown: int) -> None:
 def _draw_heading(screen: Screen, sight: Sight) -> None:
     run, counters = sight.stage.run, sight.stage.counters
     title = one_line(run.title) if run is not None and run.title else sight.story.name
-    screen.draw(Text.assemble((title, "bold"), f"  {sight.story.name}"))
+    name = f"  {sight.story.name}" if title != sight.story.name else ""
+    screen.draw(Text.assemble((title, "bold"), name))
     if run is not None and run.seed:
         screen.draw(Text(f"from: {one_line(run.seed)}", style=QUIET))
     state = "not begun" if run is None else run.state

@@ -16,7 +16,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 
-kind_chars_min: Final = 14
+kind_chars: Final = 14
 _NAMED_IN: Final = frozenset({kinds.CREATURE_STARTED, kinds.CREATURE_RENAMED})
 
 
@@ -38,7 +38,7 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
     for event in events:
         if event.kind in _NAMED_IN:
             handles[str(event.payload.get("creature"))] = str(event.payload.get("handle"))
-        parts = [f"[{event.kind.ljust(kind_chars_min)}]", one_line(handles.get(event.actor, event.actor))]
+        parts = [f"[{event.kind.ljust(kind_chars)}]", one_line(handles.get(event.actor, event.actor))]
         parts.append(as_json(event.payload))
         hidden = {"private": event.private, "sealed": event.sealed, "model": event.model}
         parts += [f"{name} {as_json(part)}" for name, part in hidden.items() if part is not None]

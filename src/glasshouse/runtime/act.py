@@ -132,7 +132,8 @@ class Acts:
         """Refuse whoever asks from inside an act for something that waits for that very act."""
         if asyncio.current_task() in self._tasks_inside:
             raise Refused(
-                "This waits for the end of the act that asks for it.", "Ask from outside, or in a task of its own."
+                "This waits for the end of the act that asks for it.",
+                "Ask from outside, or in a task of its own.",
             )
 
     def check_prices(self, profiles: Iterable[str]) -> None:

@@ -55,7 +55,7 @@ class Show:
         self._router = router
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
-        acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
+        acts = self._acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger, acts, clock, self._endings, history.event, governor, before_commit
@@ -85,13 +85,7 @@ class Show:
 
     def _check_prices(self, intent: OpenRun) -> None:
         profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
-        for profile in sorted(profiles):
-            route = self._router.route(profile)
-            if not route.is_priced:
-                raise Refused(
-                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
-                    "Give its price, or take the limit away.",
-                )
+        self._acts.check_prices(profiles)
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""
@@ -116,10 +110,12 @@ class Show:
         """One act: the event it ended in, or none if nothing is due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
+        self._acts.check_is_outside()
         return await self._driver.play_one(graph_id)
 
     async def play(self, turns: int | None, pacing: Pacing, run_id: str | None = None) -> int:
         """So many turns of every graph, or all there are."""
+        self._acts.check_is_outside()
         return await self._driver.play(turns, pacing, run_id)
 
     async def disturb(
@@ -146,6 +142,7 @@ class Show:
     async def finish(self, run_id: str, reason: FinishReason) -> Event | None:
         """End a run."""
         the_run(self._ledger.world, run_id)
+        self._acts.check_is_outside()
         return await self._conductor.finish(run_id, reason)
 
     async def close(self) -> None:

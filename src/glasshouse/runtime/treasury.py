@@ -13,36 +13,57 @@ from collections.abc import Callable
 from glasshouse.errors import BudgetExceeded
 from glasshouse.runtime.folding import Folded
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import Cost, Governor, Spend, tripped_by_call, tripped_by_time
-from glasshouse.turns.runs import Purse
+from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, tripped_by_call, tripped_by_time
 
 
 class Reservation:
     """What one act holds of its run's purse."""
 
+    __slots__ = ("done", "graph_id", "is_held", "open", "run_id")
+
     def __init__(self, run_id: str, graph_id: str) -> None:
         self.run_id = run_id
         self.graph_id = graph_id
-        self.done = Cost()
+        self.is_held = True
+        self.done = NOTHING
         """Spent, and not yet told in the ledger."""
-        self.open: Cost | None = None
+        self.open = NOTHING
         """The worst case of the call that is running."""
 
 
+class Held:
+    """What all acts under way hold of one run's purse, and how many calls of it in each graph."""
+
+    __slots__ = ("calls_in", "total")
+
+    def __init__(self) -> None:
+        self.total = NOTHING
+        self.calls_in: dict[str, int] = {}
+
+    def move(self, graph_id: str, old: Cost, new: Cost) -> None:
+        """Hold so much instead of so much."""
+        self.total = self.total.plus(new).less(old)
+        self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + new.calls - old.calls
+
+
 class Treasury:
-    """Keeps the reservations of every act that is under way."""
+    """Keeps the reservations of every act that is under way, and their sums."""
 
     def __init__(self, folded: Callable[[], Folded], clock: Clock) -> None:
         self._folded = folded
         self._clock = clock
-        self._held: list[Reservation] = []
+        self._acts: dict[str, int] = {}
+        self._done: dict[str, Held] = {}
+        self._open: dict[str, Held] = {}
         self._moved = asyncio.Event()
 
     def begin(self, run_id: str, graph_id: str) -> Reservation:
         """An act begins to draw on a purse."""
-        reservation = Reservation(run_id, graph_id)
-        self._held.append(reservation)
-        return reservation
+        if not self._acts.get(run_id):
+            self._acts[run_id] = 0
+            self._done[run_id], self._open[run_id] = Held(), Held()
+        self._acts[run_id] += 1
+        return Reservation(run_id, graph_id)
 
     async def reserve(self, mine: Reservation, worst: Cost) -> None:
         """Set aside what a call may cost at worst; `BudgetExceeded` if that does not fit whatever the others cost."""
@@ -50,41 +71,45 @@ class Treasury:
             axis = self._axis(mine, worst, with_open=False)
             if axis is not None:
                 raise BudgetExceeded(axis)
-            if len(self._held) == 1 or self._axis(mine, worst, with_open=True) is None:
-                mine.open = worst
+            if self._acts[mine.run_id] == 1 or self._axis(mine, worst, with_open=True) is None:
+                self._hold_open(mine, worst)
                 return
             self._moved.clear()
             await self._moved.wait()
 
     def settle(self, mine: Reservation, cost: Cost) -> None:
         """A call has ended and cost this much."""
-        mine.open = None
-        mine.done = mine.done.plus(cost)
+        self._hold_open(mine, NOTHING)
+        done = mine.done.plus(cost)
+        self._done[mine.run_id].move(mine.graph_id, mine.done, done)
+        mine.done = done
         self._moved.set()
 
     def release(self, mine: Reservation) -> None:
-        """What the act cost is in the ledger now, or it cost nothing."""
-        if mine in self._held:
-            self._held.remove(mine)
+        """What the act cost is in the ledger now, or it cost nothing. Letting go twice is harmless."""
+        if not mine.is_held:
+            return
+        mine.is_held = False
+        self._hold_open(mine, NOTHING)
+        self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
+        mine.done = NOTHING
+        self._acts[mine.run_id] -= 1
         self._moved.set()
 
+    def _hold_open(self, mine: Reservation, cost: Cost) -> None:
+        if mine.open is not cost:
+            self._open[mine.run_id].move(mine.graph_id, mine.open, cost)
+            mine.open = cost
+
     def _axis(self, mine: Reservation, worst: Cost, *, with_open: bool) -> str | None:
-        purse: Purse | None = self._folded().runs.purses.get(mine.run_id)
-        limits = Governor() if purse is None else purse.limits
-        now = self._clock.now()
-        spend = Spend() if purse is None else self._folded().runs.spend(mine.run_id, mine.graph_id, now)
-        held, calls_in_turn = Cost(), spend.calls_in_turn
-        for other in self._held:
-            if other.run_id == mine.run_id:
-                is_open = with_open and other is not mine and other.open is not None
-                cost = other.done.plus(other.open) if is_open and other.open is not None else other.done
-                held = held.plus(cost)
-                calls_in_turn += cost.calls if other.graph_id == mine.graph_id else 0
-        spent = Spend(
-            started_at=spend.started_at,
-            calls=spend.calls + held.calls,
-            tokens=spend.tokens + held.tokens,
-            usd_in_last_hour=spend.usd_in_last_hour + held.usd,
-            calls_in_turn=calls_in_turn,
-        )
-        return tripped_by_time(limits, spent, now) or tripped_by_call(limits, spent, worst)
+        runs, now = self._folded().runs, self._clock.now()
+        purse = runs.purses.get(mine.run_id)
+        done, running = self._done[mine.run_id], self._open[mine.run_id]
+        held, calls = done.total, done.calls_in.get(mine.graph_id, 0)
+        if with_open:
+            held = held.plus(running.total).less(mine.open)
+            calls += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
+        if purse is None:
+            return tripped_by_call(Governor(), Spend(calls=held.calls, calls_in_turn=calls), worst)
+        spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls)
+        return tripped_by_time(purse.limits, spend, now) or tripped_by_call(purse.limits, spend, worst)

@@ -16,7 +16,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.payloads import SessionForked, TopologyChanged, payload_of
 from glasshouse.events.run_payloads import RunStarted
-from glasshouse.turns.governor import Governor, Spend, hour
+from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
@@ -192,16 +192,18 @@ class Runs(msgspec.Struct):
                 purse.usd += usd
                 _note_minute(purse, event.created_at, usd)
 
-    def spend(self, run_id: str, graph_id: str, now: datetime) -> Spend:
-        """What the governor needs to know before a call."""
+    def spend(
+        self, run_id: str, graph_id: str, now: datetime, held: Cost = NOTHING, calls_held: int = 0
+    ) -> Spend:
+        """What the governor needs to know before a call; `held` is what acts under way have not told of yet."""
         purse = self.purses[run_id]
         clocks = self.clocks.get(graph_id)
         return Spend(
             started_at=purse.started_at,
-            calls=purse.calls,
-            tokens=purse.tokens,
-            usd_in_last_hour=purse.usd_since(now) if purse.minutes_usd else 0.0,
-            calls_in_turn=0 if clocks is None else clocks.calls.get(run_id, 0),
+            calls=purse.calls + held.calls,
+            tokens=purse.tokens + held.tokens,
+            usd_in_last_hour=held.usd + (purse.usd_since(now) if purse.minutes_usd else 0.0),
+            calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
 
     def is_deferred(self, run_id: str | None, graph_id: str) -> bool:

@@ -79,7 +79,7 @@ class Tables(msgspec.Struct):
         if event.channel_id is not None:
             actor = world.creatures.get(event.actor)
             if actor is not None and event.channel_id not in actor.ears:
-                self._keep(event.actor, event)  # Who does not listen where it speaks still knows what it said.
+                self._keep(event.actor, event)  # One who only speaks there still knows what it said.
 
     def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)

@@ -106,7 +106,9 @@ class House(HandWorld):
         return self.do(intent).subject
 
 
-def member(name: str, handle: str | None = None, *, on: Iterable[str] = ("stage",), wires: Iterable[str] = ()) -> Member:
+def member(
+    name: str, handle: str | None = None, *, on: Iterable[str] = ("stage",), wires: Iterable[str] = ()
+) -> Member:
     """One of a cast, on these channels both ways."""
     manifest = Manifest(name=name, subscribes_to=(kinds.AGENT_SPOKE,))
     channels = tuple(on)

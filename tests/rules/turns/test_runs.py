@@ -15,7 +15,10 @@ from glasshouse.world.evolve import begin
 from glasshouse.world.intents import EndAct
 from tests.rules.turns.houses_by_hand import House, member, opening
 
-LIMITS = {"r-1": Governor(max_total_calls=40, max_total_tokens=9_000), "r-2": Governor(max_total_calls=7, hourly_budget_usd=2.0)}
+LIMITS = {
+    "r-1": Governor(max_total_calls=40, max_total_tokens=9_000),
+    "r-2": Governor(max_total_calls=7, hourly_budget_usd=2.0),
+}
 
 
 def asked(*calls: tuple[int, float | None], unreached: int = 0) -> Json:
@@ -54,12 +57,13 @@ def test_an_act_costs_its_run_what_its_calls_cost_and_one_without_a_model_counts
     assert house.runs.purses["r-2"].calls == 0
 
 
-def test_attempts_that_reached_nobody_are_free() -> None:
+def test_attempts_that_reached_nobody_are_free_and_the_act_counts_as_one() -> None:
     house = two_runs()
 
     act(house, "ada", asked(unreached=3), kind=None)
+    act(house, "ada", asked((5, 0.0), unreached=2))
 
-    assert house.runs.purses["r-1"].calls == 0
+    assert (house.runs.purses["r-1"].calls, house.runs.purses["r-1"].tokens) == (2, 6)
 
 
 def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
@@ -124,7 +128,9 @@ def test_turns_are_counted_along_each_graphs_line() -> None:
     house.play_turn(house.graph_of("bo"))
 
     assert [house.runs.purses[run].turns for run in ("r-1", "r-2")] == [4, 3]
-    assert [house.runs.turns_of(run, house.graph_of(name)) for run, name in (("r-1", "ada"), ("r-2", "bo"))] == [4, 3]
+    assert [
+        house.runs.turns_of(run, house.graph_of(name)) for run, name in (("r-1", "ada"), ("r-2", "bo"))
+    ] == [4, 3]
 
 
 def totals(house: House) -> tuple[object, ...]:

@@ -1,9 +1,9 @@
 """Whose turn it is: reactions before ticks, by cause and age; turns in which nothing is due are passed over."""
 
 from glasshouse.events import kinds
+from glasshouse.events.run_payloads import RunContinued, RunPaused
 from glasshouse.turns.schedule import next_turn, ticks_left
 from glasshouse.world.intents import MoveRun
-from glasshouse.events.run_payloads import RunContinued, RunPaused
 from tests.rules.turns.houses_by_hand import House, member, opening
 
 
@@ -70,7 +70,12 @@ def test_what_is_left_of_a_turn_is_told_by_the_folds_alone() -> None:
     left = []
 
     while (due := house.due(graph)) is not None:
-        left.append([one.creature for one in ticks_left(house.world, house.agenda, house.world.graphs[graph], house.runs)])
+        left.append(
+            [
+                one.creature
+                for one in ticks_left(house.world, house.agenda, house.world.graphs[graph], house.runs)
+            ]
+        )
         house.act(due)
 
     assert left == [["ada", "bo", "cy"], ["bo", "cy"], ["cy"]]

@@ -85,7 +85,9 @@ def test_who_comes_late_sees_what_was_said_unless_the_channel_keeps_its_past() -
 def test_only_the_public_part_of_a_line_is_kept() -> None:
     house = trio()
     event = house.say("ada", "aloud", channel="talk")
-    house.tables.apply(house.world, replace(event, private={"thought": "x"}, sealed={"to": ["bo"], "facts": {"w": 1}}))
+    house.tables.apply(
+        house.world, replace(event, private={"thought": "x"}, sealed={"to": ["bo"], "facts": {"w": 1}})
+    )
 
     assert all(line.private is line.sealed is line.model is None for line in heard(house, "cy"))
     assert house.tables.dealt == {"bo": {"w": 1}}

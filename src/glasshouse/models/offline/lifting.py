@@ -37,6 +37,16 @@ class Noun(NamedTuple):
     det: str = ""
 
     @property
+    def key(self) -> str:
+        """The word, in small letters, by which one can tell that it was taken up: a rare one, else the head."""
+        words = self.phrase.lower().split()
+        return (
+            next((word for word in words if is_rare(word)), self.head.lower())
+            if self.is_rare
+            else self.head.lower()
+        )
+
+    @property
     def stem(self) -> str:
         """What other forms of its head share with it."""
         return stem(self.head)

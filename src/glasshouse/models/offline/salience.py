@@ -54,14 +54,14 @@ def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
     for line in reversed(reading.fresh_disturbances):
         usable = _usable(reading, line)
         for noun in [one for one in usable if one.is_rare] or usable[:1]:
-            found.setdefault(noun.head.lower(), (line, noun))
+            found.setdefault(noun.key, (line, noun))
     newest = [line for line in reversed(reading.fresh[-lines_weighed_max:]) if line.origin != "world"]
     if reading.cause is not None and reading.cause in newest:
         newest = [reading.cause, *(line for line in newest if line is not reading.cause)]
     for line in newest:
         for noun in _usable(reading, line):
-            if noun.is_rare and noun.head.lower() not in reading.own_text:
-                found.setdefault(noun.head.lower(), (line, noun))
+            if noun.is_rare and noun.key not in reading.own_text:
+                found.setdefault(noun.key, (line, noun))
     return list(found.values())[:nouns_owed_max]
 
 
@@ -78,7 +78,7 @@ def salience_of(reading: Reading, line: Heard, age: int) -> float:
     if line.origin in {"visitor", "tool"}:
         weight += _DISTURBING / (1 + age)
     weight += _KIN * min(2, len(reading.me.kin & stems_of(line.text)))
-    if any(noun.is_rare and noun.head.lower() not in reading.own_text for noun in nouns_in(line.text)[:2]):
+    if any(noun.is_rare and noun.key not in reading.own_text for noun in nouns_in(line.text)[:2]):
         weight += _RARE
     return weight
 

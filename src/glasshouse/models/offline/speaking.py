@@ -228,7 +228,7 @@ class Speaker:
     def _owed(self, said: str, used: set[str], *, plain: bool) -> str:
         """What must be taken up and was not yet, as a tail of the sentence or a sentence behind it."""
         lower = said.lower()
-        missing = [noun for noun in self.topic.owed if noun.head.lower() not in lower]
+        missing = [noun for noun in self.topic.owed if noun.key not in lower]
         heading = "tail" if plain or len(missing) > 1 or self.dice.random() < 0.5 else "after"
         tails: dict[Pattern, str] = {}
         for noun in missing:
