@@ -99,19 +99,24 @@ class Acts:
         )
         stopped_by: BudgetExceeded | ModelUnreachable | None = None
         try:
-            await self._treasury.reserve(mine, Cost(calls=1))
-            draft = await self._let_act(creature.id, moment)
+            agent = self._agent_of(creature.id)
+            if not agent.asks_before_anything:
+                await self._treasury.reserve(mine, Cost(calls=1))
+            draft = await self._let_act(agent, moment)
             changes = _outcome(draft, channels)
         except (BudgetExceeded, ModelUnreachable) as stop:
             stopped_by = stop
             changes = {"failure": str(stop), "attempts": len(asking.calls)}
         except Exception as wrong:
             changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
-        except BaseException as wrong:
-            if not isinstance(wrong, asyncio.CancelledError) or _is_cancelled():
+        except asyncio.CancelledError as wrong:
+            if _is_cancelled():
                 self._treasury.release(mine)
                 raise
             changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
+        except BaseException:
+            self._treasury.release(mine)
+            raise
         model: Json | None = None
         if asking.calls:
             model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
@@ -120,11 +125,11 @@ class Acts:
         self._treasury.settle(mine, Cost(calls=int(told is not None and not mine.done.calls)))
         return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
 
-    async def _let_act(self, creature_id: str, moment: Moment) -> Draft | None:
+    async def _let_act(self, agent: Agent, moment: Moment) -> Draft | None:
         task = asyncio.current_task()
         self._tasks_inside.add(task)
         try:
-            return await self._agent_of(creature_id).act(moment)
+            return await agent.act(moment)
         finally:
             self._tasks_inside.discard(task)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from glasshouse.events.event import Draft
 from glasshouse.turns.moment import Moment
@@ -10,6 +11,9 @@ from glasshouse.turns.moment import Moment
 
 class Agent(ABC):
     """The mind of a creature."""
+
+    asks_before_anything: ClassVar[bool] = False
+    """Whether it does nothing before it asks a model, so that its call is all that need be reserved for its act."""
 
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:

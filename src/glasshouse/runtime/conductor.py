@@ -27,7 +27,7 @@ from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, any_together, may_act, next_act, next_turn, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
@@ -183,7 +183,8 @@ class Conductor:
             return None
         ended = self._acting[act] = asyncio.get_running_loop().create_future()
         try:
-            if due.is_tick:
+            folded = self._ledger.folded
+            if due.is_tick and any_together(folded.world, folded.agenda, graph):
                 await self._forget_what_was_stopped(act)
                 await self._begin_ahead(graph, act)
             thought, told = await self._written(act, run_id, due)

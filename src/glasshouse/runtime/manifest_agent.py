@@ -19,6 +19,8 @@ attempts_max: Final = 2
 class ManifestAgent(Agent):
     """The mind that a manifest describes."""
 
+    asks_before_anything = True
+
     async def act(self, moment: Moment) -> Draft | None:
         """Ask the model behind the profile, and make a draft of what it says."""
         prompt = prompt_for(moment)
