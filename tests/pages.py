@@ -121,9 +121,10 @@ def fields_told_of(kind: str, markdown: str) -> list[str]:
     ]
 
 
-def bounds_told_of(markdown: str) -> set[tuple[str, int, str]]:
-    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| [^|]+ \| `([^`]+)` \|", markdown, flags=re.MULTILINE)
-    return {(name, int(value.replace(",", "")), place) for name, value, place in rows}
+def bounds_told_of(markdown: str) -> set[tuple[str, str, str]]:
+    """Every row of bounds: its name, its value as it is written, and the file it stands in."""
+    row = r"^\| `(\w+)` \| ([\d,]+(?:\.\d+)?) \| [^|]+ \| `([^`]+)` \| [^|]+ \|$"
+    return set(re.findall(row, markdown, flags=re.MULTILINE))
 
 
 def run_sample(sample: Fence, page: str) -> None:

@@ -96,9 +96,12 @@ VALUES = [
     glasshouse.Lineage,
     glasshouse.LoadedWorld,
     glasshouse.Manifest,
+    glasshouse.Match,
     glasshouse.Moment,
     glasshouse.Played,
     glasshouse.Prompt,
+    glasshouse.Route,
+    glasshouse.Ruling,
     glasshouse.Run,
     glasshouse.Session,
     glasshouse.StageProjection,
@@ -354,7 +357,13 @@ def test_a_wrong_table_of_fields_or_bounds_is_noticed() -> None:
 
     assert fields_told_of("a.b", page) == fields_told_of("c.d", page) == ["one", "two"]
     assert fields_told_of("a", page) == []
-    assert bounds_told_of(row) == {("queue_events_max", 1024, "runtime/queue.py")}
+    decimal = "| `look_seconds_min` | 0.25 | seconds | `runtime/look.py` | it waits |\n"
+
+    assert bounds_told_of(row + decimal) == {
+        ("queue_events_max", "1,024", "runtime/queue.py"),
+        ("look_seconds_min", "0.25", "runtime/look.py"),
+    }
+    assert bounds_told_of(row.replace("they wait", "")) == set()
     assert bounds_in("a_max = 1\nb_min: int = 2\nmax_c = 3\ndef f():\n    d_max = 4\n") == {"a_max", "b_min"}
 
 

@@ -153,7 +153,18 @@ def words_of_worlds() -> set[str]:
     for name in WORLDS:
         world = load_world(name)
         names |= {name, *world.manifests, *world.scenario.kinds, *world.scenario.competition.teams}
-    return names - {"guesser", "keeper"}
+    return names
+
+
+def identifier(node: ast.AST) -> str | None:
+    """The name that a node uses or defines, whatever it stands for."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case _:
+            return None
 
 
 def names_in(source: str, words: set[str]) -> set[str]:
@@ -171,8 +182,7 @@ def names_in(source: str, words: set[str]) -> set[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
     ]
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    told = "\n".join([*texts, *names])
+    told = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
     return {word for word in words if re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", told)}
 
 
@@ -188,6 +198,11 @@ def test_no_python_of_the_engine_names_a_world_a_creature_or_a_kind_of_a_world()
 
 
 def test_the_search_for_names_finds_them() -> None:
-    source = '"""Module."""\nif kind == "clue.found":\n    echo = 1\n'
+    source = '"""Module."""\nif kind == "clue.found":\n    echo = 1\n\ndef critic(moth: int) -> int:\n    return moth\n'
 
-    assert names_in(source, {"clue.found", "echo", "critic"}) == {"clue.found", "echo"}
+    assert names_in(source, {"clue.found", "echo", "critic", "moth", "Module", "wren"}) == {
+        "clue.found",
+        "echo",
+        "critic",
+        "moth",
+    }

@@ -24,9 +24,17 @@ DRAWERS = frozenset(
     {"util", "utils", "helper", "helpers", "common", "manager", "managers", "base", "bases", "misc"}
 )
 
-# Where a handler may catch everything and go on: round one creature's act, and at the top of the command line.
-# The thread hands whatever goes wrong to the caller who awaits the answer.
-CATCHES_EVERYTHING_IN = frozenset({"src/glasshouse/stores/sqlite/thread.py"})
+# Where a handler may catch everything and go on.
+CATCHES_EVERYTHING_IN = frozenset(
+    {
+        # Round one creature's act: whatever its agent raises is told as `agent.failed`, and the show goes on.
+        "src/glasshouse/runtime/act.py",
+        # Round an observer's callback and its task: whoever raises is let go, and the show goes on.
+        "src/glasshouse/runtime/observer.py",
+        # The thread hands whatever goes wrong to the caller who awaits the answer.
+        "src/glasshouse/stores/sqlite/thread.py",
+    }
+)
 
 # Spelt in halves, so that this file passes its own check.
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
@@ -92,7 +100,14 @@ def complaints_about_broad_excepts(path: PurePosixPath, text: str) -> list[str]:
     if str(path) in CATCHES_EVERYTHING_IN:
         return []
     return [
-        f"{path}:{node.lineno}: catches everything; name what is expected, or raise again at the end"
+        f"{path}:{line}: catches everything; name what is expected, or raise again at the end"
+        for line in broad_excepts(text)
+    ]
+
+
+def broad_excepts(text: str) -> list[int]:
+    return [
+        node.lineno
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ExceptHandler) and catches_everything(node) and not raises_again(node)
     ]
@@ -199,7 +214,9 @@ def test_nothing_unexpected_is_swallowed() -> None:
 
 
 def test_no_place_is_listed_as_catching_everything_without_need() -> None:
-    assert [path for path in CATCHES_EVERYTHING_IN if not (ROOT / path).is_file()] == []
+    sources = {path: (ROOT / path).read_text(encoding="utf-8") for path in CATCHES_EVERYTHING_IN}
+
+    assert [path for path, text in sources.items() if not broad_excepts(text)] == []
 
 
 def test_nothing_is_unfinished_and_no_registry_is_named() -> None:

@@ -63,14 +63,15 @@ def bounds_in(source: str) -> set[str]:
     return {t.id for t in targets if isinstance(t, ast.Name) and re.search(r"_(?:max|min)$", t.id)}
 
 
-def bounds_of_program() -> set[tuple[str, int, str]]:
-    """Every bound as its name, its value and the file it stands in."""
+def bounds_of_program() -> set[tuple[str, str, str]]:
+    """Every bound as its name, its value as the docs write it, and the file it stands in."""
     found = set()
     for path in sorted((ROOT / "src/glasshouse").rglob("*.py")):
         place = path.relative_to(ROOT / "src/glasshouse")
         module = ".".join(("glasshouse", *place.with_suffix("").parts)).removesuffix(".__init__")
         for name in bounds_in(path.read_text(encoding="utf-8")):
-            found.add((name, getattr(importlib.import_module(module), name), str(place)))
+            value: int | float = getattr(importlib.import_module(module), name)
+            found.add((name, f"{value:,}", str(place)))
     return found
 
 

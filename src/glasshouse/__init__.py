@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from glasshouse.runtime.manifest_agent import ManifestAgent
     from glasshouse.runtime.observer import Observer
     from glasshouse.runtime.played import Played
+    from glasshouse.runtime.ports import Route
     from glasshouse.runtime.run import Run
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
+    from glasshouse.turns.referees import Match, Ruling
     from glasshouse.views.diff import ViewDiff
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
@@ -68,6 +70,7 @@ __all__ = [
     "LoadedWorld",
     "Manifest",
     "ManifestAgent",
+    "Match",
     "MemoryStore",
     "ModelRouter",
     "ModelUnreachable",
@@ -76,6 +79,8 @@ __all__ = [
     "Played",
     "Prompt",
     "Refused",
+    "Route",
+    "Ruling",
     "Run",
     "Scenario",
     "Session",
@@ -135,11 +140,14 @@ _HOMES = {
     "ManifestAgent": "glasshouse.runtime.manifest_agent",
     "Observer": "glasshouse.runtime.observer",
     "Played": "glasshouse.runtime.played",
+    "Route": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",
     "Completion": "glasshouse.turns.prompt",
     "Prompt": "glasshouse.turns.prompt",
+    "Match": "glasshouse.turns.referees",
+    "Ruling": "glasshouse.turns.referees",
     "ViewDiff": "glasshouse.views.diff",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",

@@ -17,9 +17,12 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GLASSHOUSE_", frozen=True, extra="ignore")
 
-    store: Path = Field(default=Path("show.glasshouse"), description="The store that commands read and write.")
+    store: Path = Field(
+        default=Path("show.glasshouse"), description="The store that commands read and write."
+    )
     allow_python_creatures: bool = Field(
-        default=False, description="Whether `played_by: package.module:Class` in a world's files may run code."
+        default=False,
+        description="Whether `played_by: package.module:Class` in a world's files may run code.",
     )
 
 

@@ -18,12 +18,15 @@ def commands() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_help_shows_examples_and_every_command_can_speak_to_machines(words: tuple[str, ...]) -> None:
+def test_every_help_ends_with_examples_and_every_command_can_speak_to_machines(
+    words: tuple[str, ...],
+) -> None:
     helped = run(*words, "--help")
 
     assert (helped.returncode, helped.stderr) == (0, "")
     examples = helped.stdout.partition("Examples:")[2]
     assert f"glasshouse {' '.join(words)}" in examples
+    assert all(line.startswith("    glasshouse ") for line in examples.strip("\n").splitlines())
     assert words == ("new",) or "--json" in helped.stdout
 
 

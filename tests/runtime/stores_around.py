@@ -64,6 +64,9 @@ class StoreAround:
         await asyncio.sleep(0)
         return await self.inner.snapshot(scope, name, key)
 
+    async def prompt(self, digest: str) -> str | None:
+        return await self.inner.prompt(digest)
+
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return await self.inner.put_in_inbox(text, run_id)
 

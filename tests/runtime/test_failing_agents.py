@@ -35,11 +35,11 @@ async def _failures(t: Terrarium) -> list[Event]:
     return await told(t, kinds.AGENT_FAILED)
 
 
-async def _played_beside(mind: Agent, turns: int = 2, **more: Any) -> tuple[list[str], list[Event]]:
+async def _played_beside(mind: Agent, turns: int = 2) -> tuple[list[str], list[Event]]:
     """What is said, and what fails, where this mind plays between two who speak."""
     minds: dict[str, Agent] = {"a": Speaker(), "odd": mind, "z": Speaker()}
     async with on_stage() as t:
-        await cast_on(t, minds, ticking("a"), ticking("odd", **more), ticking("z"))
+        await cast_on(t, minds, ticking("a"), ticking("odd"), ticking("z"))
         await soon(t.step(turns))
         return await said(t), await _failures(t)
 
@@ -113,10 +113,11 @@ async def test_nobody_forges_what_the_conductor_and_the_visitor_say(kind: str) -
     async def forges(moment: Moment) -> Draft:
         return Draft(kind=kind, payload={"text": "x", "turn": 99, "reason": "ended"})
 
-    lines, failures = await _played_beside(Doing(forges), may_emit=(kind,))
+    lines, failures = await _played_beside(Doing(forges))
 
     assert lines == ["a1", "z1", "a2", "z2"]
     assert [event.actor for event in failures] == ["odd", "odd"]
+    assert all(f"{kind} is written by the engine alone" in event.payload["reason"] for event in failures)
 
 
 async def test_none_is_a_pass_and_counts_as_an_act() -> None:

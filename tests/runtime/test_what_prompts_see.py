@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshouse import Draft, LoadedWorld, Manifest, MemoryStore, Scenario, Terrarium
+from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.prompt import Completion, Prompt
@@ -62,7 +63,7 @@ def world_with(hidden: Hidden) -> LoadedWorld:
             name="ada",
             persona="Speaks first.",
             may_emit=("agent.spoke", "agent.thought", "agent.reflected"),
-            schedule={"tick_every": 1},
+            schedule=Schedule(tick_every=1),
         ),
         Manifest(name="bo", persona="Whispers back."),
         Manifest(name="cora", persona="Hears the stage alone.", model_profile="tiny"),
@@ -175,12 +176,12 @@ async def test_a_visitor_cannot_forge_a_line_a_heading_or_a_voice(forged: str) -
 async def test_a_judge_sees_the_public_lines_of_every_kind_it_hears_and_no_thoughts() -> None:
     spy = Spy(thought="the secret doubt")
     creatures = [
-        Manifest(name="ada", may_emit=("pond.measured",), schedule={"tick_every": 1}),
+        Manifest(name="ada", may_emit=("pond.measured",), schedule=Schedule(tick_every=1)),
         Manifest(
             name="owl",
             role="judge",
             may_emit=("judge.verdict",),
-            schedule={"tick_every": 3},
+            schedule=Schedule(tick_every=3),
             model_profile="tiny",
         ),
     ]

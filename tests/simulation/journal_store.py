@@ -91,6 +91,9 @@ class JournalStore:
     async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
         return self._journal.snapshot(scope, name, key)
 
+    async def prompt(self, digest: str) -> str | None:
+        return self._journal.prompt(digest)
+
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return self._journal.put_in_inbox(text, run_id)
 

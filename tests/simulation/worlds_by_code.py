@@ -1,21 +1,21 @@
 """Worlds made in Python for the rigs: shapes that the bundled worlds do not have."""
 
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
 
 
 def two_troupes() -> LoadedWorld:
     """Two graphs under one purse: ticks that go together, a wire, a reactor, and turns that are put off."""
     creatures = [
-        Manifest(name="drum", persona="keeps time", schedule={"tick_every": 1, "together": True}),
-        Manifest(name="flute", persona="answers the drum", schedule={"tick_every": 1, "together": True}),
-        Manifest(name="bell", persona="rings late", schedule={"tick_every": 2}),
+        Manifest(name="drum", persona="keeps time", schedule=Schedule(tick_every=1, together=True)),
+        Manifest(name="flute", persona="answers the drum", schedule=Schedule(tick_every=1, together=True)),
+        Manifest(name="bell", persona="rings late", schedule=Schedule(tick_every=2)),
         Manifest(
-            name="ear", persona="hears everything", subscribes_to=["agent.spoke"], may_emit=["ear.noted"]
+            name="ear", persona="hears everything", subscribes_to=("agent.spoke",), may_emit=("ear.noted",)
         ),
         Manifest(
-            name="scribe", persona="writes down", subscribes_to=["ear.noted"], may_emit=["scribe.wrote"]
+            name="scribe", persona="writes down", subscribes_to=("ear.noted",), may_emit=("scribe.wrote",)
         ),
     ]
     scenario = Scenario.model_validate(

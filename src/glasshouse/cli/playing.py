@@ -12,6 +12,9 @@ from glasshouse.cli.options import StoreOption
 from glasshouse.cli.pace import Pace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from glasshouse.cli.farewell import Words
     from glasshouse.cli.performing import Wish
 
 EXAMPLES: Final = """\b
@@ -22,10 +25,45 @@ Examples:
   glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
   glasshouse play --continue last                go on where it was left
   glasshouse play --watch                        watch what another process plays
-  glasshouse play WORLD --json | head -n 20      events for machines
+  glasshouse play WORLD --json | head -n 20      events for machines"""
 
-\b
-On a terminal, at the pace of a reader: i throws something in, space pauses, q stops the run; any other key goes on at once."""
+WorldArgument = Annotated[
+    str | None, typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
+]
+SeedOption = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What it grows from. By default: the world's first seed."),
+]
+RngSeedOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
+    ),
+]
+TurnsOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Play so many turns at most, and leave the run open."),
+]
+PaceOption = Annotated[
+    Pace | None, typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe.")
+]
+MindsOption = Annotated[bool, typer.Option("--minds", help="Show thoughts, moods and who passed, too.")]
+WatchOption = Annotated[
+    bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
+]
+ContinueOption = Annotated[
+    str | None,
+    typer.Option(
+        "--continue", metavar="RUN", help="Go on with a run: its id, the beginning of it, or `last`."
+    ),
+]
+RunIdOption = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch."),
+]
+EventsOption = Annotated[
+    bool, typer.Option("--json", help="Print one event a line, as the audience may read it.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,65 +73,41 @@ def add_to(app: typer.Typer) -> None:
 
 def play(
     context: typer.Context,
-    world: Annotated[
-        str | None,
-        typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in."),
-    ] = None,
+    world: WorldArgument = None,
     *,
-    seed: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="What it grows from. By default: the world's first seed."),
-    ] = None,
-    rng_seed: Annotated[
-        int, typer.Option(metavar="N", help="The number that all chance comes from. Same number, same play.")
-    ] = 0,
-    turns: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Play so many turns at most, and leave the run open."),
-    ] = None,
-    pace: Annotated[
-        Pace | None, typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe.")
-    ] = None,
-    minds: Annotated[bool, typer.Option("--minds", help="Show thoughts, moods and who passed, too.")] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
-    ] = False,
-    continued: Annotated[
-        str | None,
-        typer.Option(
-            "--continue", metavar="RUN", help="Go on with a run: its id, the beginning of it, or `last`."
-        ),
-    ] = None,
-    run_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch."),
-    ] = None,
+    seed: SeedOption = None,
+    rng_seed: RngSeedOption = None,
+    turns: TurnsOption = None,
+    pace: PaceOption = None,
+    minds: MindsOption = False,
+    watch: WatchOption = False,
+    continued: ContinueOption = None,
+    run_id: RunIdOption = None,
     store: StoreOption = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one event a line, as the audience may read it.")
-    ] = False,
+    as_json: EventsOption = False,
 ) -> None:
     """Play a world, live: every voice in its colour, line by line, at the pace of a reader.
 
     Everything is kept in the store. It ends with the digest of the run and the commands to look at it again.
+
+    On a terminal, at the pace of a reader: i throws something in, space pauses, q stops the run; any other key goes
+    on at once.
     """
     _check_usage(world, continued, is_watching=watch)
-    if (continued is not None or watch) and seed is not None:
-        raise typer.BadParameter("--seed is for a new run; leave it away.")
+    if continued is not None or watch:
+        _check_nothing_is_for_a_new_run(seed, rng_seed, run_id=None if watch else run_id)
     with in_words():
-        from glasshouse.cli import farewell
         from glasshouse.cli.performing import Wish, perform
-        from glasshouse.cli.storing import sound_settings, store_path
+        from glasshouse.cli.storing import store_path
 
         path = store_path(store)
-        commands = getattr(context.find_root().command, "commands", {})
         wish = Wish(
             world=world,
             store=path,
-            words=farewell.words(commands, path, sound_settings().store),
+            words=_words(context, path),
             pace=pace or (Pace.READING if sys.stdout.isatty() and not as_json else Pace.FAST),
             seed=seed,
-            rng_seed=rng_seed,
+            rng_seed=rng_seed or 0,
             turns=turns,
             run_id=run_id,
             continued=continued,
@@ -104,6 +118,15 @@ def play(
             _watch(wish)
         else:
             perform(wish)
+
+
+def _words(context: typer.Context, store: Path) -> Words:
+    """The commands that can be offered at the end."""
+    from glasshouse.cli import farewell
+    from glasshouse.cli.storing import sound_settings
+
+    commands = getattr(context.find_root().command, "commands", {})
+    return farewell.words(commands, store, sound_settings().store)
 
 
 def _watch(wish: Wish) -> None:
@@ -118,3 +141,11 @@ def _check_usage(world: str | None, continued: str | None, *, is_watching: bool)
         raise typer.BadParameter("--continue names the run; leave WORLD and --watch away.")
     if world is None and continued is None and not is_watching:
         raise typer.BadParameter("Name a world. `glasshouse worlds` lists them.", param_hint="WORLD")
+
+
+def _check_nothing_is_for_a_new_run(seed: str | None, rng_seed: int | None, run_id: str | None) -> None:
+    """Say which options have come too late: the run that is meant has begun."""
+    given = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": run_id}
+    for option, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"{option} is for a new run; leave it away.")

@@ -87,7 +87,9 @@ WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
 """Kinds that only their own actor reads back: no other creature sees or answers them."""
 
-WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED}
+WITHOUT_WORDS: Final = (
+    WITHOUT_A_LINE | MID_ACT | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED}
+)
 """Kinds that are no lines: nobody hears them said."""
 
 kind_chars_max: Final = 64

@@ -105,10 +105,10 @@ class Manifest(Strict):
 
     @field_validator("may_emit")
     @classmethod
-    def _engine_kinds_are_not_given(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        engine = sorted(kinds.ENGINE.intersection(given))
-        if engine:
-            raise ValueError(f"{engine[0]} is written by the engine alone; take it out of may_emit")
+    def _kinds_of_others_are_not_given(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        of_others = sorted(kinds.NEVER_GRANTED.intersection(given))
+        if of_others:
+            raise ValueError(f"{of_others[0]} is written by the engine alone; take it out of may_emit")
         return given
 
     def as_json(self) -> Json:

@@ -18,7 +18,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, event_id
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
-from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.treasury import Reservation, Treasury
 from glasshouse.turns.character import Character, character_of
@@ -90,13 +90,7 @@ class Acts:
             ledger.world.channels[c].name: c for c in ledger.world.topology.channels_of.get(creature.id, ())
         }
         moment = self._moment(creature, character, cause, upto, route, asking)
-        end = EndAct(
-            creature=creature.id,
-            cause=due.cause,
-            session_id=graph.session_id,
-            reply_to=cause.channel_id,
-            run_id=creature.run_id,
-        )
+        session_id, run_id = graph.session_id, creature.run_id
         stopped_by: BudgetExceeded | ModelUnreachable | None = None
         try:
             agent = self._agent_of(creature.id)
@@ -121,7 +115,17 @@ class Acts:
         if asking.calls:
             model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
         is_worth_telling = stopped_by is None or any(call.get("reached", True) for call in asking.calls)
-        told = msgspec.structs.replace(end, model=model, **changes) if is_worth_telling else None
+        told: EndAct | None = None
+        if is_worth_telling:
+            told = EndAct(
+                creature=creature.id,
+                cause=due.cause,
+                session_id=session_id,
+                reply_to=cause.channel_id,
+                model=model,
+                run_id=run_id,
+                **changes,
+            )
         self._treasury.settle(mine, Cost(calls=int(told is not None and not mine.done.calls)))
         return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
 
@@ -151,17 +155,18 @@ class Acts:
                     "Give its price, or take the limit away.",
                 )
 
-    async def write(self, thought: Thought) -> Event | None:
-        """Write the event that an act ends in. A draft that may not be said becomes a failure, in words."""
+    async def write(self, thought: Thought) -> Queued | None:
+        """Write the event that an act ends in; it is durable when the future says so. None if there is nothing to tell.
 
-        def is_told(_subject: str) -> None:
-            self._treasury.release(thought.reservation)  # From here on it is counted as spent.
-
+        A draft that may not be said becomes a failure, in words.
+        """
         try:
             if thought.end is None:
                 return None
+            if not self._ledger.takes_more:
+                await self._ledger.wait_for_room()
             try:
-                receipt = await self._ledger.change(thought.end, is_told, thought.beside)
+                return self._ledger.stage(thought.end, thought.beside)
             except Refused as refusal:
                 failed = msgspec.structs.replace(
                     thought.end,
@@ -170,10 +175,9 @@ class Acts:
                     failure=str(refusal)[:failure_chars_max],
                     attempts=max(1, thought.end.attempts),
                 )
-                receipt = await self._ledger.change(failed, is_told, thought.beside)
-            return receipt.events[0] if receipt.events else None
+                return self._ledger.stage(failed, thought.beside)
         finally:
-            self._treasury.release(thought.reservation)
+            self._treasury.release(thought.reservation)  # From here on it is counted as spent.
 
     def _recorded(
         self, creature: CreatureState, cause: Event, upto: int | None
@@ -203,7 +207,9 @@ class Acts:
             nonlocal asked
             asked += 1
             seed = seed_of(rng_seed, creature, cause, asked)
-            return await asking.ask(msgspec.structs.replace(prompt, seed=seed))
+            return await asking.ask(
+                Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
+            )
 
         return Moment(
             run_id=creature.run_id,
@@ -236,7 +242,7 @@ class Acts:
         return found
 
 
-def _outcome(draft: Draft | None, channels: dict[str, str]) -> dict[str, object]:
+def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
     """How the intent that ends an act is to be filled in."""
     if draft is None:
         return {"passed": ""}

@@ -7,6 +7,7 @@ reached none is free. A call that a record holds the answer to is answered from 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,12 +22,19 @@ from glasshouse.turns.prompt import Completion, Prompt, text_digest, tokens_gues
 unreached_in_a_row_max: Final = 3
 """After so many attempts that reached no model, the run pauses."""
 
+digest_cache_texts_max: Final = 1_024
+
+_system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
+"""Of system messages, which stay the same from act to act."""
+
 Recorded = Callable[[int, Prompt], Completion | None]
 """Gives the recorded answer to an act's call by its number, if there is one."""
 
 
 def _storable(completion: Completion) -> Completion:
     """The same words without halves of characters, which no ledger can hold."""
+    if completion.text.isascii() and (completion.reasoning is None or completion.reasoning.isascii()):
+        return completion
     texts = (completion.text, completion.reasoning)
     whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
     return (
@@ -78,21 +86,21 @@ class Asking:
         return recorded if recorded is not None else await self._route.model.complete(prompt)
 
     def _note(self, prompt: Prompt, completion: Completion | None, error: str) -> None:
+        system, user = _system_digest(prompt.system), text_digest(prompt.user)
         call: Json = {
             "model": self._route.name if completion is None else completion.model,
-            "system": text_digest(prompt.system),
-            "user": text_digest(prompt.user),
+            "system": system,
+            "user": user,
             "seed": prompt.seed,
         }
         if completion is None:
-            call |= {"reached": False, "error": error}
+            call["reached"] = False
+            call["error"] = error
         else:
-            call |= {
-                "completion": completion.text,
-                "reasoning": completion.reasoning,
-                "usage": {"input": completion.input_tokens, "output": completion.output_tokens},
-                "usd": completion.usd,
-                "milliseconds": completion.milliseconds,
-            }
+            call["completion"] = completion.text
+            call["reasoning"] = completion.reasoning
+            call["usage"] = {"input": completion.input_tokens, "output": completion.output_tokens}
+            call["usd"] = completion.usd
+            call["milliseconds"] = completion.milliseconds
         self.calls.append(call)
-        self.prompts += [(call["system"], prompt.system), (call["user"], prompt.user)]
+        self.prompts += ((system, prompt.system), (user, prompt.user))

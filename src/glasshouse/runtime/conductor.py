@@ -18,12 +18,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunFinished, RunPaused, RunStarted
 from glasshouse.runtime.act import Acts, Thought
 from glasshouse.runtime.endings import Endings
-from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
@@ -63,9 +63,12 @@ class Conductor:
         self._governor = governor
         self._before_commit = before_commit
         self._ahead: dict[Act, tuple[str, asyncio.Task[Thought | None]]] = {}
-        self._acting: dict[Act, asyncio.Future[None]] = {}
+        self._acting: dict[Act, asyncio.Future[None] | None] = {}
+        """The acts that somebody is at; with a future where another one waits for the end of it."""
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
+        self._unacknowledged: dict[str, Queued] = {}
+        """The last thing written for each graph, until it is known to be durable."""
         self._turns: dict[str, Event] = {}
         """The `turn.started` of each graph, so that a tick need not look for its cause."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
@@ -94,6 +97,7 @@ class Conductor:
             if due is not None:
                 told = await self._perform(graph, due)
                 if told is not None:
+                    await self._wait_for_durability(graph_id)
                     return told
             else:
                 begun = await self._begin_turn(graph)
@@ -101,9 +105,16 @@ class Conductor:
                     return begun or None
         raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
 
-    async def play_turn(self, graph_id: str) -> bool:
-        """What is left of a graph's present turn; if nothing is, its next turn, whole. False if nothing is due."""
+    async def play_turn(self, graph_id: str, turn: int | None = None) -> bool:
+        """What is left of a graph's present turn; if nothing is, its next turn, whole. False if nothing is due.
+
+        Whoever has just asked `turn_ahead` gives the turn it told, so that nothing is looked for twice. The end of the
+        last act may be on its way still when this returns: `settle` waits for it.
+        """
         has_begun = False
+        graph = self._ledger.world.graphs.get(graph_id)
+        if graph is not None and turn is not None and turn > graph.turn:
+            has_begun = bool(await self._begin_turn(graph, turn))
         for _ in range(acts_in_a_turn_max):
             graph = self._ledger.world.graphs.get(graph_id)
             if graph is None:
@@ -125,10 +136,11 @@ class Conductor:
         folded = self._ledger.folded
         return next_act(folded.world, folded.agenda, graph, folded.runs)
 
-    async def _begin_turn(self, graph: GraphState) -> Event | bool:
+    async def _begin_turn(self, graph: GraphState, turn: int | None = None) -> Event | bool:
         """Start the next turn in which anything is due. False if none ever is; the end of a run if that came instead."""
         folded = self._ledger.folded
-        turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
+        if turn is None:
+            turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
         if turn is None:
             return False
         for run_id in self._runs_here(graph):
@@ -141,8 +153,12 @@ class Conductor:
         if graph_now is not None and graph_now.turn < turn:
             await self._let_others_in()
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
-            receipt = await self._ledger.change(StartTurn(graph.id, turn, shown))
-            self._turns[graph.id] = receipt.events[0]
+            if not self._ledger.takes_more:
+                await self._ledger.wait_for_room()
+            queued = self._ledger.stage(StartTurn(graph.id, turn, shown))
+            if queued is not None:
+                self._turns[graph.id] = queued.events[0]
+                self._unacknowledged[graph.id] = queued
         return True
 
     def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
@@ -174,34 +190,50 @@ class Conductor:
     async def _perform(self, graph: GraphState, due: Due) -> Event | None:
         """One act, thought and written; or what came instead of it."""
         run_id, act = self._run_of(due.creature), (due.creature, due.cause)
-        in_the_way = self._finishing.get(run_id) or self._acting.get(act)
-        if in_the_way is not None:
-            await asyncio.wait([in_the_way])
+        if run_id in self._finishing or act in self._acting:
+            await self._wait_for_what_is_in_the_way(run_id, act)
             return None
         if run_id not in self._ledger.folded.runs.purses:
             await self._purse(run_id, graph)
             return None
-        ended = self._acting[act] = asyncio.get_running_loop().create_future()
+        if graph.id in self._unacknowledged:
+            await self._wait_for_durability(graph.id)
+            if self._ledger.world.graphs.get(graph.id) is not graph or self._next_act(graph) != due:
+                return None  # Something happened meanwhile: look again.
+        self._acting[act] = None
         try:
             folded = self._ledger.folded
             if due.is_tick and any_together(folded.world, folded.agenda, graph):
                 await self._forget_what_was_stopped(act)
                 await self._begin_ahead(graph, act)
-            thought, told = await self._written(act, run_id, due)
+            thought, queued = await self._written(act, run_id, due)
+            if queued is not None:
+                self._unacknowledged[graph.id] = queued
         finally:
-            del self._acting[act]
-            ended.set_result(None)
+            ended = self._acting.pop(act)
+            if ended is not None:
+                ended.set_result(None)
         stopped_by = None if thought is None else thought.stopped_by
+        told = None if queued is None else queued.events[0]
         if isinstance(stopped_by, BudgetExceeded):
             return await self._over_budget(run_id, graph, stopped_by.reason) or told
         if isinstance(stopped_by, ModelUnreachable):
             await self.pause(run_id, str(stopped_by), graph.id)
         return told
 
+    async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
+        finishing = self._finishing.get(run_id)
+        if finishing is not None:
+            await asyncio.wait([finishing])
+            return
+        ended = self._acting[act] or asyncio.get_running_loop().create_future()
+        self._acting[act] = ended
+        await asyncio.wait([ended])
+
     async def _written(
         self, act: Act, run_id: str, due: Due | None = None
-    ) -> tuple[Thought | None, Event | None]:
-        """The thought of an act, begun ahead or now, and the event it was written as; none if its creature is gone."""
+    ) -> tuple[Thought | None, Queued | None]:
+        """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone."""
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
             _, task = self._ahead.pop(act, (run_id, None))
@@ -212,13 +244,29 @@ class Conductor:
             if thought is None:
                 return None, None
             await self._let_others_in()
-            told = await self._acts.write(thought)
-            if told is not None:
-                self._endings.note(told)
-            return thought, told
+            queued = await self._acts.write(thought)
+            if queued is not None:
+                self._endings.note(queued.events[0])
+            return thought, queued
         finally:
             self._thinking[run_id] -= 1
             self._quiet.set()
+
+    async def _wait_for_durability(self, graph_id: str) -> None:
+        """Wait for what was written for a graph last: nobody thinks about what is not durable."""
+        queued = self._unacknowledged.pop(graph_id, None)
+        if queued is None:
+            return
+        try:
+            await queued.acknowledged
+        except StoreError:
+            self._endings.forget()  # What was told may never have been.
+            raise
+
+    async def settle(self) -> None:
+        """Wait until everything that was written is durable."""
+        for graph_id in list(self._unacknowledged):
+            await self._wait_for_durability(graph_id)
 
     async def _let_others_in(self) -> None:
         if self._before_commit is not None:
@@ -277,9 +325,9 @@ class Conductor:
 
     async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
         """End the runs here whose scenario says that their end has come; tell of acts whose creatures are gone."""
-        for act, (run_id, _) in list(self._ahead.items()):
+        for act, (run_id, _) in list(self._ahead.items()) if self._ahead else ():
             if act[0] not in self._ledger.world.creatures and act not in self._acting:
-                await self._written(act, run_id)
+                await self._written_for_good(act, run_id)
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
@@ -330,8 +378,13 @@ class Conductor:
         """Write what a run has begun ahead and nobody is at yet. False if there is none."""
         acts = [act for act, (of, _) in self._ahead.items() if of == run_id and act not in self._acting]
         for act in acts:
-            await self._written(act, run_id)
+            await self._written_for_good(act, run_id)
         return bool(acts)
+
+    async def _written_for_good(self, act: Act, run_id: str) -> None:
+        _, queued = await self._written(act, run_id)
+        if queued is not None:
+            await queued.acknowledged
 
     def _run_of(self, creature_id: str) -> str:
         creature = self._ledger.world.creatures.get(creature_id)

@@ -48,9 +48,10 @@ class Driver:
         With `wanted`, only graphs of that run, until it has finished.
         """
         async with self._one_at_a_time:
-            if pacing == "free":
-                return await self._play_freely(turns, wanted)
-            return await self._play_in_lockstep(turns, wanted)
+            in_their_way = self._play_freely if pacing == "free" else self._play_in_lockstep
+            played = await in_their_way(turns, wanted)
+            await self._conductor.settle()
+            return played
 
     async def _play_in_lockstep(self, turns: int | None, wanted: str | None) -> int:
         played: dict[str, int] = {}
@@ -59,7 +60,7 @@ class Driver:
             graph_id = self._first(wanted)
             if graph_id is None or (turns is not None and played.get(graph_id, 0) >= turns):
                 break  # Whoever goes first has had its turns: to go on with others would change the order.
-            has_played = await self._conductor.play_turn(graph_id)
+            has_played = await self._conductor.play_turn(graph_id, self._ahead_cache[graph_id][1])
             played[graph_id] = played.get(graph_id, 0) + 1
             if not has_played and self._first(wanted) == graph_id:
                 break

@@ -107,6 +107,11 @@ class Endings:
         if ruling is not None:
             self._rulings[run_id] = ruling
 
+    def forget(self) -> None:
+        """Look again at all that was said: some of what was noted never came to be."""
+        self._looked_through.clear()
+        self._rulings.clear()
+
     def due(self, graph: GraphState) -> list[str]:
         """The runs that may be over: those whose scenario's end was counted, and those that a referee watches."""
         runs, world = self._folded().runs, self._folded().world

@@ -180,6 +180,12 @@ class Ledger:
         decision = decide(self.world, intent)
         return self._stage(decision.writes, beside) if decision.writes else None
 
+    async def set_aside(self, inbox_done: tuple[int, ...]) -> None:
+        """Take lines out of the inbox that nobody will ever hear, without an event."""
+        if not self.takes_more:
+            await self.wait_for_room()
+        await self._enqueue(Batch(inbox_done=inbox_done), []).acknowledged
+
     def submit(self, intent: Say) -> Queued:
         """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
         if not self.takes_more:

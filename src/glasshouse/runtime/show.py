@@ -161,7 +161,10 @@ class Show:
     async def _answer(self, line: InboxLine) -> None:
         run_id = line.run_id or self._newest_playing()
         run = self._ledger.world.runs.get(run_id or "")
-        if run is None or run_id is None or run.status == "finished" or not self.run(run_id).graph_ids:
+        if run is not None and run.status == "finished":
+            await self._ledger.set_aside((line.number,))
+            return
+        if run is None or run_id is None or not self.run(run_id).graph_ids:
             return
         await self.disturb(run_id, line.text, inbox=(line.number,))
 

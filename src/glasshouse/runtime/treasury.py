@@ -34,15 +34,19 @@ class Reservation:
 class Held:
     """What all acts under way hold of one run's purse, and how many calls of it in each graph."""
 
-    __slots__ = ("calls_in", "total")
+    __slots__ = ("calls", "calls_in", "tokens", "usd")
 
     def __init__(self) -> None:
-        self.total = NOTHING
+        self.calls = 0
+        self.tokens = 0
+        self.usd = 0.0
         self.calls_in: dict[str, int] = {}
 
     def move(self, graph_id: str, old: Cost, new: Cost) -> None:
         """Hold so much instead of so much."""
-        self.total = self.total.plus(new).less(old)
+        self.calls += new.calls - old.calls
+        self.tokens += new.tokens - old.tokens
+        self.usd += new.usd - old.usd
         self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + new.calls - old.calls
 
 
@@ -105,11 +109,14 @@ class Treasury:
         runs, now = self._folded().runs, self._clock.now()
         purse = runs.purses.get(mine.run_id)
         done, running = self._done[mine.run_id], self._open[mine.run_id]
-        held, calls = done.total, done.calls_in.get(mine.graph_id, 0)
+        calls, tokens, usd = done.calls, done.tokens, done.usd
+        calls_here = done.calls_in.get(mine.graph_id, 0)
         if with_open:
-            held = held.plus(running.total).less(mine.open)
-            calls += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
+            calls += running.calls - mine.open.calls
+            tokens += running.tokens - mine.open.tokens
+            usd += running.usd - mine.open.usd
+            calls_here += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
         if purse is None:
-            return tripped_by_call(Governor(), Spend(calls=held.calls, calls_in_turn=calls), worst)
-        spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls)
+            return tripped_by_call(Governor(), Spend(calls=calls, calls_in_turn=calls_here), worst)
+        spend = runs.spend(mine.run_id, mine.graph_id, now, Cost(calls, tokens, usd), calls_here)
         return tripped_by_time(purse.limits, spend, now) or tripped_by_call(purse.limits, spend, worst)

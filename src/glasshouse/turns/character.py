@@ -37,7 +37,7 @@ class Memory(msgspec.Struct, frozen=True):
     window: int = 8
 
 
-class Character(msgspec.Struct, frozen=True):
+class Character(msgspec.Struct, frozen=True, cache_hash=True):
     """One creature's manifest."""
 
     name: str

@@ -154,11 +154,13 @@ def _sections(moment: Moment, table: Table) -> dict[str, list[str]]:
     disturbances = places_of_disturbances(moment, table)
     cause, older = table.place_of(moment.cause.id), older_cause(moment, table)
     scene = table.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
-    shown = {*discussed, *disturbances, *scene, *(() if cause is None else (cause,))}
+    shown = {*discussed, *disturbances, *scene}
+    if cause is not None:
+        shown.add(cause)
     remembered = places_remembered(moment, table, shown, _about(moment, table, cause))
     answered = NO_CAUSE if cause is None else table.text(cause)
     return {
-        DISCUSSION: [table.text(place) for place in discussed],
+        DISCUSSION: table.texts(discussed),
         AROUND: list(around_lines(moment.around)),
         SCENE: [text for place in scene if (text := _scene(table.reading(place).payload))],
         KNOWN: _known(moment),
@@ -184,7 +186,9 @@ def _scene(observed: Json) -> str:
 
 
 def _known(moment: Moment) -> list[str]:
-    facts = list(moment.known.items())[:facts_shown_max] if moment.known else []
+    if not moment.known:
+        return []
+    facts = list(moment.known.items())[:facts_shown_max]
     return [f"{one_line(key)}: {_fact(value)}" for key, value in facts]
 
 
@@ -203,7 +207,12 @@ def _last_line(handle: str, character: Character) -> str:
 
 
 def _written(sections: dict[str, list[str]]) -> str:
-    return "\n".join([line for heading, lines in sections.items() if lines for line in (heading, *lines)])
+    written: list[str] = []
+    for heading, lines in sections.items():
+        if lines:
+            written.append(heading)
+            written += lines
+    return "\n".join(written)
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:

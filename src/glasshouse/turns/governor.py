@@ -43,10 +43,6 @@ class Cost(msgspec.Struct, frozen=True):
         """Both together."""
         return Cost(self.calls + other.calls, self.tokens + other.tokens, self.usd + other.usd)
 
-    def less(self, other: Cost) -> Cost:
-        """This without the other."""
-        return Cost(self.calls - other.calls, self.tokens - other.tokens, self.usd - other.usd)
-
 
 NOTHING: Final = Cost()
 

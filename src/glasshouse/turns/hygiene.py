@@ -48,17 +48,26 @@ _SAYING: Final = re.compile(
 
 def said_text(text: str, *, handle: str, others: Collection[str], words_max: int) -> str:
     """What a creature says, out of what its model wrote; empty if nothing of it is its own."""
-    kept = _own_lines(_ROLE_TOKEN.sub("\n", _FENCE.sub("\n", text)), handle.casefold(), others)
-    return bounded_words(_unquoted(one_line(" ".join(kept))), words_max * words_said_over_asked_max)
+    if "`" in text or "~~~" in text:
+        text = _FENCE.sub("\n", text)
+    if "<" in text or "[" in text:
+        text = _ROLE_TOKEN.sub("\n", text)
+    if may_be_labelled(text):
+        text = " ".join(_own_lines(text, handle.casefold(), others))
+    return bounded_words(_unquoted(one_line(text)), words_max * words_said_over_asked_max)
+
+
+def may_be_labelled(text: str) -> bool:
+    """Whether a line of a text may begin with the name of who says it; if not, nobody's name is looked for."""
+    return ":" in text or "\uff1a" in text
 
 
 def bounded_words(text: str, words_max: int) -> str:
     """At most so many words, cut after a whole sentence where half of them or more would stay."""
     chars_max = words_max * word_chars_max
-    words = text.split(" ")
-    if len(words) <= words_max and len(text) <= chars_max:
+    if text.count(" ") < words_max and len(text) <= chars_max:
         return text
-    short = " ".join(words[:words_max])[: chars_max - 1].rstrip()
+    short = " ".join(text.split(" ")[:words_max])[: chars_max - 1].rstrip()
     ends = [found.end() for found in _SENTENCE_END.finditer(short)]
     return short[: ends[-1]] if ends and ends[-1] * 2 >= len(short) else short + ELLIPSIS
 

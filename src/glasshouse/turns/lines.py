@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
@@ -21,8 +21,6 @@ from glasshouse.turns.reading import Reading, body_of, is_line_for, reading_of, 
 
 table_cache_creatures_max: Final = 1_024
 naming_cache_handles_max: Final = 4_096
-
-Key = TypeVar("Key", int, str)
 
 STRIKING: Final = 2
 """From this importance on a line may be remembered whatever it is about."""
@@ -55,6 +53,8 @@ class Table:
         self.first = 0
         self.events: list[Event] = []
         self.readings: list[Reading] = []
+        self.plain: list[str | None] = []
+        """The physical line at each place, where it hangs on no other line: its number is bare, and it cites none."""
         self.place_by_id: dict[str, int] = {}
         self.numbers: dict[int, list[int]] = {}
         self.words: dict[str, list[int]] = {}
@@ -83,7 +83,14 @@ class Table:
 
     def text(self, place: int) -> str:
         """The whole physical line."""
-        return self.written(self.ref(place), self.readings[place - self.first])
+        plain = self.plain[place - self.first]
+        return self.written(self.ref(place), self.readings[place - self.first]) if plain is None else plain
+
+    def texts(self, places: range) -> list[str]:
+        """The physical lines of some places in a row."""
+        first = self.first
+        found = [text for text in self.plain[places.start - first : places.stop - first] if text is not None]
+        return found if len(found) == len(places) else [self.text(place) for place in places]
 
     def line(self, place: int) -> Line:
         """The line as a value."""
@@ -111,9 +118,10 @@ class Table:
 
     def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str]) -> bool:
         """Take in what is new; false if a speaker has another name now, or what is recent does not follow."""
-        if any(handles.get(actor) != name for actor, name in self.names.items()):
-            return False
-        self.handles = handles
+        if handles != self.handles:
+            if any(handles.get(actor) != name for actor, name in self.names.items()):
+                return False
+            self.handles = handles
         gone, before = 0, self.recent
         if before:
             if not recent or recent[0] not in before:
@@ -121,11 +129,12 @@ class Table:
             gone = before.index(recent[0])
             if recent[: len(before) - gone] != before[gone:]:
                 return False
+        mine = self.creature_id
         for event in before[:gone]:
-            if is_line_for(self.creature_id, event):
+            if is_line_for(mine, event):
                 self._drop_oldest()
         for event in recent[len(before) - gone :]:
-            if is_line_for(self.creature_id, event):
+            if is_line_for(mine, event):
                 self._add(event)
         self.recent = recent
         return True
@@ -137,24 +146,38 @@ class Table:
         self.events.append(event)
         self.place_by_id[event.id] = place
         self.readings.append(reading)
-        self.numbers.setdefault(reading.number, []).append(place)
+        same, words = self.numbers.get(reading.number), self.words
+        if same is None:
+            self.numbers[reading.number] = [place]
+            self.plain.append(reading.plain)
+        else:
+            same.append(place)
+            self.plain.append(None)
         self.kinds.setdefault(reading.kind, []).append(place)
         for word in reading.words:
-            self.words.setdefault(word, []).append(place)
+            if word in words:
+                words[word].append(place)
+            else:
+                words[word] = [place]
         if reading.importance >= STRIKING:
             self.striking.append(place)
-        if event.actor != self.creature_id and _naming(self.handle).search(reading.body):
+        if event.actor != self.creature_id and _is_named_in(reading.body, self.handle):
             self.naming_me.append(place)
 
     def _drop_oldest(self) -> None:
         reading, place = self.readings.pop(0), self.first
         del self.place_by_id[self.events[0].id]
-        del self.events[0]
+        del self.events[0], self.plain[0]
         self.first += 1
-        _drop_first(self.numbers, reading.number)
-        _drop_first(self.kinds, reading.kind)
-        for word in reading.words:
-            _drop_first(self.words, word)
+        _drop_first(self.kinds, (reading.kind,))
+        _drop_first(self.words, reading.words)
+        same = self.numbers[reading.number]
+        if len(same) == 1:
+            del self.numbers[reading.number]
+        else:
+            del same[0]
+            at = same[0] - self.first
+            self.plain[at] = self.readings[at].plain
         for places in (self.striking, self.naming_me):
             if places and places[0] == place:
                 del places[0]
@@ -213,12 +236,19 @@ def table_of(moment: Moment) -> Table:
     return table
 
 
-def _drop_first(places_by: dict[Key, list[int]], key: Key) -> None:
-    places = places_by[key]
-    if len(places) == 1:
-        del places_by[key]
-    else:
-        del places[0]
+def _drop_first(places_by: dict[str, list[int]], keys: Iterable[str]) -> None:
+    for key in keys:
+        places = places_by[key]
+        if len(places) == 1:
+            del places_by[key]
+        else:
+            del places[0]
+
+
+def _is_named_in(body: str, handle: str) -> bool:
+    if body.isascii() and handle.isascii() and handle.lower() not in body.lower():
+        return False
+    return _naming(handle).search(body) is not None
 
 
 @lru_cache(maxsize=naming_cache_handles_max)

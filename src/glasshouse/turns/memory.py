@@ -7,7 +7,7 @@ most `memory_lines_max` lines, and is chosen with whole numbers only, so that ev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -31,6 +31,7 @@ interests_cache_characters_max: Final = 1_024
 _CAUSE_WEIGHT: Final = 3
 _INTEREST_WEIGHT: Final = 1
 _NAMED_WEIGHT: Final = 4
+_NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
 def window_start(window: int, lines_count: int) -> int:
@@ -52,32 +53,34 @@ def places_discussed(moment: Moment, table: Table) -> range:
 
 def places_of_disturbances(moment: Moment, table: Table) -> list[int]:
     """The newest of a visitor's lines that a full window would still hold, oldest first."""
-    newest = table.places[-max(moment.character.memory.window, 1) :]
     said = table.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
+    if not said:
+        return said
+    newest = table.places[-max(moment.character.memory.window, 1) :]
     return [place for place in said if place in newest]
 
 
-def places_remembered(
-    moment: Moment, table: Table, shown: Collection[int], about: Collection[str]
-) -> list[int]:
+def places_remembered(moment: Moment, table: Table, shown: Set[int], about: Collection[str]) -> list[int]:
     """The most salient lines that are not shown already, oldest first; own reflections go before others' lines."""
-    places, readings = table.places, table.readings
-    first, oldest = places.start, max(places.start, places.stop - heard_lines_max)
+    first, readings = table.first, table.readings
+    count = len(readings)
+    oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
-    scored = [
-        (relevance * readings[place - first].importance * (place - since), place)
-        for place, relevance in _relevances(moment, table, about).items()
-        if place >= oldest
-    ]
+    scored: list[int] = []
+    for place, relevance in _relevances(moment, table, shown, about).items():
+        at = place - first
+        if at >= oldest:
+            # One number for the score and the place, so that the newer of two lines goes first.
+            scored.append(relevance * readings[at].importance * (at - since) * count + at)
     scored.sort(reverse=True)
-    return _chosen(table, scored, {readings[place - first].body for place in shown})
+    return _chosen(table, [number % count + first for number in scored], shown)
 
 
-def _relevances(moment: Moment, table: Table, about: Collection[str]) -> dict[int, int]:
+def _relevances(moment: Moment, table: Table, shown: Set[int], about: Collection[str]) -> dict[int, int]:
     """How much each line that comes to mind has to do with what is asked, and with what its creature is after."""
     interests = interests_of(moment.character)
     reflections = table.kinds.get(kinds.AGENT_REFLECTED, ())
-    striking = {*table.striking[-striking_lines_max:], *reflections[-striking_lines_max:]}
+    striking = {*table.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
     found: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
@@ -85,8 +88,9 @@ def _relevances(moment: Moment, table: Table, about: Collection[str]) -> dict[in
     ):
         for places in _rarest(table, words, words_max):
             for place in places[-places_a_word_max:]:
-                found[place] = found.get(place, 1) + weight
-    wanted, cared_for = frozenset(about), frozenset(interests)
+                if place not in shown:
+                    found[place] = found.get(place, 1) + weight
+    wanted, cared_for = (frozenset(about), frozenset(interests)) if striking else (_NO_WORDS, _NO_WORDS)
     for place in striking:
         words = table.reading(place).words
         found[place] = (
@@ -95,28 +99,35 @@ def _relevances(moment: Moment, table: Table, about: Collection[str]) -> dict[in
             + _INTEREST_WEIGHT * len(cared_for.intersection(words))
         )
     for place in table.naming_me[-striking_lines_max:]:
-        found[place] = found.get(place, 1) + _NAMED_WEIGHT
+        if place not in shown:
+            found[place] = found.get(place, 1) + _NAMED_WEIGHT
     return found
 
 
 def _rarest(table: Table, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
     """Where the rarest of these words were said: a word that everybody uses tells little."""
-    said = [table.words[word] for word in words if word in table.words]
+    by_word = table.words
+    said = [by_word[word] for word in words if word in by_word]
     return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
 
 
-def _chosen(table: Table, scored: list[tuple[int, int]], taken: set[str]) -> list[int]:
+def _chosen(table: Table, best_first: list[int], shown: Set[int]) -> list[int]:
+    first, readings = table.first, table.readings
+    taken = {readings[place - first].body for place in shown}
+    has_reflections = kinds.AGENT_REFLECTED in table.kinds
     reflections: list[int] = []
     others: list[int] = []
-    for _, place in scored:
-        reading = table.reading(place)
+    for place in best_first:
+        reading = readings[place - first]
         if reading.body in taken:
             continue
-        is_reflection = reading.kind == kinds.AGENT_REFLECTED
+        is_reflection = has_reflections and reading.kind == kinds.AGENT_REFLECTED
         mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
         if len(mind) < room:
             mind.append(place)
             taken.add(reading.body)
+        elif not has_reflections:
+            break
     return sorted(reflections + others[: memory_lines_max - len(reflections)])
 
 

@@ -7,7 +7,6 @@ taken off before they get here, and so is everything about how their models were
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -47,8 +46,7 @@ Ask = Callable[[Prompt], Awaitable[Completion]]
 """Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True, dict=True):
     """One act's view of the world."""
 
     run_id: str | None
@@ -67,7 +65,7 @@ class Moment:
     """The handles of the actors in `recent_events` and of everybody around, by creature id."""
     around: Around
     ask: Ask
-    known: Json = field(default_factory=dict)
+    known: Json = msgspec.field(default_factory=dict)
     """What was dealt to this creature alone."""
     as_of: str | None = None
     """The last event of its graph's history that went into this moment."""

@@ -26,7 +26,7 @@ ELLIPSIS: Final = "…"
 def compact_json(value: Any) -> str:
     """A JSON value on one line, with everything unsafe in its texts escaped."""
     text = _encode(value)
-    return _unsafe.sub(_escaped, text) if _unsafe.search(text) else text
+    return text if text.isprintable() else _unsafe.sub(_escaped, text)  # What is unsafe is never printable.
 
 
 def quoted(text: str, chars_max: int) -> str:
@@ -36,6 +36,8 @@ def quoted(text: str, chars_max: int) -> str:
 
 def one_line(text: str) -> str:
     """A text with every run of blanks, line ends and unsafe characters folded to one space."""
+    if "  " not in text and text.isprintable():  # Then the only blanks in it are single spaces.
+        return text.strip()
     return _blank.sub(" ", text).strip()
 
 

@@ -29,6 +29,8 @@ _NUMBERS_FROM: Final = 10_000
 _NUMBERS: Final = 90_000
 _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
+"""The same where every letter is one of these."""
 _HOLLOW: Final = frozenset(
     re.findall(
         r"\w+",
@@ -52,6 +54,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     number: int
     head: str
     body: str
+    plain: str | None
+    """The whole line under its bare number; none if it cites others, which are shown by numbers of their own."""
     rest: Json
     points: dict[str, list[str]]
     words: tuple[str, ...]
@@ -99,24 +103,33 @@ def _kept(reading: Reading) -> Reading:
 
 def _read(event: Event, known_as: str | None) -> Reading:
     handle, origin = speaker_of(event.actor, known_as)
-    others = {field: value for field, value in event.payload.items() if field != "text"}
-    points = {field: ids for field, value in others.items() if (ids := _ids_in(value))}
-    rest = {field: value for field, value in others.items() if field not in points}
-    text = event.payload.get("text")
-    head, body = f"{handle} ({origin}, {event.kind}): ", body_of(text, rest)
+    payload, kind = event.payload, event.kind
+    text = payload.get("text")
+    rest, points = ({}, {}) if len(payload) == 1 and "text" in payload else _parted(payload)
+    head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
+    said = head + body
+    number = _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
     return Reading(
-        payload=event.payload,
-        kind=event.kind,
+        payload=payload,
+        kind=kind,
         actor=event.actor,
         known_as=known_as,
-        number=_NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS,
+        number=number,
         head=head,
         body=body,
+        plain=None if points else f"[#{number}] {said}",
         rest=rest,
         points=points,
         words=content_words(body),
-        importance=_importance(event.kind, text),
+        importance=_importance(kind, text),
     )
+
+
+def _parted(payload: Json) -> tuple[Json, dict[str, list[str]]]:
+    """The fields beside the text: those that are shown as they are, and the event ids in those that cite."""
+    others = {field: value for field, value in payload.items() if field != "text"}
+    points = {field: ids for field, value in others.items() if (ids := _ids_in(value))}
+    return {field: value for field, value in others.items() if field not in points}, points
 
 
 def body_of(text: object, rest: Json) -> str:
@@ -157,7 +170,8 @@ def _ids_in(value: object) -> list[str]:
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a text that say what it is about, each once, without an ending `s`, in the order they come."""
-    found = dict.fromkeys(_WORD.findall(text.casefold()))
+    pattern = _PLAIN_WORD if text.isascii() else _WORD
+    found = dict.fromkeys(pattern.findall(text.casefold()))
     return tuple(dict.fromkeys([word.rstrip("s") for word in found if word not in _HOLLOW]))
 
 

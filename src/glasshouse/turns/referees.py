@@ -56,7 +56,7 @@ def names_the_word(match: Match) -> Ruling | None:
         return None
     if team == guessers:
         return Ruling(guessers, f"The word was named: {word}.")
-    return Ruling(guessers, f"The keeper gave the word away: {word}.")
+    return Ruling(guessers, f"Those who kept the word gave it away: {word}.")
 
 
 def _names(line: Event, word: str) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
 from glasshouse.turns.context import answers_in_prose
-from glasshouse.turns.hygiene import said_text, says_something
+from glasshouse.turns.hygiene import may_be_labelled, said_text, says_something
 from glasshouse.turns.lines import event_ids_by_ref, lines_of
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.quoting import cut, one_line
@@ -56,7 +56,9 @@ class _Wrong(ValueError):
 
 def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | Problem:
     """What a model's reply comes to."""
-    text = _THINKING.sub("", raw_text[:reply_chars_max])
+    text = raw_text[:reply_chars_max]
+    if (thinking := _THINKING.match(text)) is not None:
+        text = text[thinking.end() :]
     try:
         if answers_in_prose(moment.character):
             return _from_prose(text, moment)
@@ -105,9 +107,11 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed:
 
 
 def _kind(given: object, offered: tuple[str, ...]) -> str:
-    known = (*offered, kinds.AGENT_PASSED)
+    if isinstance(given, str) and given in offered:
+        return given
     if given is None and len(offered) == 1:
         return offered[0]
+    known = (*offered, kinds.AGENT_PASSED)
     folded = given.strip().casefold() if isinstance(given, str) else None
     if folded in known:
         return folded
@@ -118,8 +122,11 @@ def _kind(given: object, offered: tuple[str, ...]) -> str:
 
 
 def _private(reply: Json) -> Json | None:
-    thought, mood = _note(reply.get("thought"), thought_chars_max), _note(reply.get("mood"), mood_chars_max)
-    private = {name: words for name, words in (("thought", thought), ("mood", mood)) if words}
+    private: Json = {}
+    if thought := _note(reply.get("thought"), thought_chars_max):
+        private["thought"] = thought
+    if mood := _note(reply.get("mood"), mood_chars_max):
+        private["mood"] = mood
     return private or None
 
 
@@ -131,6 +138,8 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
     given = reply.get(name)
     if given is None:
         raise _Wrong(f'The answer has no "{name}": add it.')
+    if sort == "string":
+        return _text(name, given, moment)
     words = words_allowed(sort, moment.playbill, handles_around(moment))
     if words is not None:
         return _word(name, given, words)
@@ -153,8 +162,7 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
 def _text(name: str, given: object, moment: Moment) -> str:
     if not isinstance(given, str):
         raise _Wrong(f'"{name}" must be text in quotation marks.')
-    others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
-    others.update(one.handle.casefold() for one in moment.around.neighbours)
+    others = _others(moment) if may_be_labelled(given) else ()
     words_max = moment.character.voice.say_words_max
     text = said_text(given, handle=moment.handle, others=others, words_max=words_max)
     if says_something(text):
@@ -164,6 +172,13 @@ def _text(name: str, given: object, moment: Moment) -> str:
             f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.'
         )
     raise _Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
+
+
+def _others(moment: Moment) -> set[str]:
+    """The names that a creature may not speak in."""
+    others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
+    others.update(one.handle.casefold() for one in moment.around.neighbours)
+    return others
 
 
 def _word(name: str, given: object, words: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ every branch names all its fields and allows no others. Kinds that the engine wr
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -59,6 +60,7 @@ class ReplySchema(msgspec.Struct, frozen=True):
     text: str
 
 
+@lru_cache(maxsize=schema_cache_values_max)
 def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
     """The kinds a creature may answer with, each once, in the order of its manifest."""
     return tuple(dict.fromkeys(kind for kind in may_emit if kind not in _NEVER_OFFERED))
@@ -66,10 +68,12 @@ def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
 
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
     """The fields of a kind: a type's name, or the words it may be. The scenario may add to a core kind's."""
-    core = _CORE_FIELDS.get(kind)
-    own = {name: sort for name, sort in playbill.kinds.get(kind, {}).items() if name not in _RESERVED}
+    core, told = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
+    if told is None:
+        return _PLAIN_FIELDS if core is None else core
+    own = {name: sort for name, sort in told.items() if name not in _RESERVED}
     if core is None:
-        return own if kind in playbill.kinds else _PLAIN_FIELDS
+        return own
     return {**core, **{name: sort for name, sort in own.items() if name not in core}}
 
 
@@ -84,7 +88,7 @@ def words_allowed(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> tu
 
 def handles_around(moment: Moment) -> tuple[str, ...]:
     """The handles that a field of type `creature` may name."""
-    return tuple(one.handle for one in moment.around.neighbours)
+    return tuple([one.handle for one in moment.around.neighbours])
 
 
 _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
@@ -93,7 +97,8 @@ _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
 def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
     playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
-    key = (may_emit, canonical_json(playbill.kinds), playbill.competition.may_win, handles)
+    told = canonical_json(playbill.kinds) if playbill.kinds else b"{}"
+    key = (may_emit, told, playbill.competition.may_win, handles)
     found = _schema_cache.get(key)
     if found is None:
         if len(_schema_cache) >= schema_cache_values_max:

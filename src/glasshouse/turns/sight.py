@@ -6,6 +6,7 @@ Always holds: it is a function of the topology at that moment, and bounded, howe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from glasshouse.turns.moment import Around, Neighbour
@@ -16,43 +17,63 @@ neighbours_max: Final = 12
 channels_seen_max: Final = 12
 members_looked_at_max: Final = 256
 
+_NOTHING: Final[dict[str, int]] = {}
+
 
 def around_of(world: World, creature: CreatureState) -> Around:
     """How a creature stands in its graph now."""
-    edges = world.topology.channels_of.get(creature.id, {})
-    names = {channel_id: world.channels[channel_id].name for channel_id in edges}
+    topology, mine = world.topology, creature.id
+    listens: list[str] = []
+    sends: list[str] = []
     shared: dict[str, list[str]] = {}
-    for channel_id in list(edges)[:channels_seen_max]:
-        for member in _some(world.topology.members_of.get(channel_id, {})):
-            if member != creature.id:
-                shared.setdefault(member, []).append(names[channel_id])
-    wires = [world.wires[wire_id] for wire_id in world.wires_of.get(creature.id, ())][: 2 * neighbours_max]
+    for number, (channel_id, how) in enumerate(topology.channels_of.get(mine, _NOTHING).items()):
+        name = world.channels[channel_id].name
+        if how & LISTEN:
+            listens.append(name)
+        if how & SEND:
+            sends.append(name)
+        if number < channels_seen_max:
+            for member in _some(topology.members_of.get(channel_id, _NOTHING)):
+                if member in shared:
+                    shared[member].append(name)
+                elif member != mine:
+                    shared[member] = [name]
+    neighbours = [_neighbour(world, *one) for one in islice(shared.items(), neighbours_max)]
+    wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
     return Around(
-        listens=tuple([names[c] for c, how in edges.items() if how & LISTEN][:channels_seen_max]),
-        sends=tuple([names[c] for c, how in edges.items() if how & SEND][:channels_seen_max]),
-        neighbours=tuple([_neighbour(world, name, shared[name]) for name in list(shared)[:neighbours_max]]),
-        neighbours_count=len(shared),
-        wired_to=tuple([world.creatures[w.target].handle for w in wires if w.source == creature.id]),
-        wired_from=tuple([world.creatures[w.source].handle for w in wires if w.target == creature.id]),
+        tuple(listens[:channels_seen_max]),
+        tuple(sends[:channels_seen_max]),
+        tuple(neighbours),
+        len(shared),
+        wired_to,
+        wired_from,
     )
 
 
-def _some(members: Iterable[str]) -> list[str]:
-    return [name for name, _ in zip(members, range(members_looked_at_max), strict=False)]
+def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The handles at the other ends of a creature's wires: of those that hear it, and of those that it hears."""
+    wires = [world.wires[wire_id] for wire_id in world.wires_of[mine]][: 2 * neighbours_max]
+    return (
+        tuple([world.creatures[wire.target].handle for wire in wires if wire.source == mine]),
+        tuple([world.creatures[wire.source].handle for wire in wires if wire.target == mine]),
+    )
+
+
+def _some(members: dict[str, int]) -> Iterable[str]:
+    return members if len(members) <= members_looked_at_max else islice(members, members_looked_at_max)
 
 
 def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
     creature = world.creatures[name]
-    role = str(world.facts_of(creature).manifest.get("role", "worker"))
-    return Neighbour(creature.handle, role, tuple(channels))
+    role = world.manifests[creature.manifest_digest].manifest.get("role", "worker")
+    return Neighbour(creature.handle, role if isinstance(role, str) else str(role), tuple(channels))
 
 
 def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -> dict[str, str]:
     """The handles of whoever spoke, and of those around; one who is gone keeps its id for a name."""
     names = set(speakers)
-    edges = world.topology.channels_of.get(creature.id, {})
-    for channel_id in list(edges)[:channels_seen_max]:
-        names.update(_some(world.topology.members_of.get(channel_id, {})))
+    topology, found = world.topology, world.creatures
+    for channel_id in islice(topology.channels_of.get(creature.id, _NOTHING), channels_seen_max):
+        names.update(_some(topology.members_of.get(channel_id, _NOTHING)))
     names.add(creature.id)
-    found = world.creatures
     return {name: found[name].handle if name in found else name for name in sorted(names)}

@@ -270,8 +270,9 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
         oldest = next(iter(stage.runs))
         del stage.runs[oldest]
         touched.append(("runs", oldest))
-    for creature, told in _object(payload.get("cast")).items():
-        known, profile = stage.cast.get(creature), _words(_object(told).get("profile"))
+    for told in _objects(payload.get("cast")):
+        creature, profile = _words(told.get("creature")), _words(told.get("profile"))
+        known = stage.cast.get(creature)
         if known is not None and profile:
             stage.cast[creature] = replace(known, profile=profile)
             touched.append(("cast", creature))
@@ -348,6 +349,10 @@ def _some_words(value: object) -> str | None:
 
 def _object(value: object) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _number(value: object) -> int | float | None:

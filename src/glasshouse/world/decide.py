@@ -39,6 +39,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
     match intent:
         case Say():
             return Decision(speaking.said(world, intent))
+        case EndAct():
+            return Decision(acting.act_ended(world, intent), subject=intent.creature)
+        case StartTurn():
+            return acting.turn_started(world, intent)
         case AddCreature():
             return membership.creature_added(world, intent)
         case RemoveCreature():
@@ -63,10 +67,6 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
-        case EndAct():
-            return Decision(acting.act_ended(world, intent), subject=intent.creature)
-        case StartTurn():
-            return acting.turn_started(world, intent)
         case Inject():
             return acting.injected(world, intent)
         case OpenRun():

@@ -178,8 +178,8 @@ def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens:
         payload = ChannelOpened(channel_ids[channel.name], channel.name, channel.description, channel.history)
         yield engine_fact(kinds.CHANNEL_OPENED, payload)
     for member in part.members:
-        yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]
         yield from [joined(ids[member.handle], channel_ids[name], "send") for name in member.sends]
+        yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]
     for member in part.members:
         yield from _wires(member, ids)
     yield from _shown_first(intent, part, ids)

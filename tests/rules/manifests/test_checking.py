@@ -185,7 +185,14 @@ def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None
         ),
         (
             "name: wick\nmay_emit: [run.finished]\n",
-            "creatures/wick.yaml:2:12: may_emit: run.finished is written by the engine alone. Take it out.",
+            (
+                "creatures/wick.yaml:2:11: may_emit: run.finished is written by the engine alone;"
+                " take it out of may_emit"
+            ),
+        ),
+        (
+            "name: wick\nmay_emit: [agent.failed]\n",
+            "creatures/wick.yaml:2:12: may_emit: agent.failed is written by the engine alone. Take it out.",
         ),
     ],
 )

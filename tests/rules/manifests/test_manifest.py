@@ -103,8 +103,8 @@ def test_a_creature_that_nothing_would_wake_hears_what_is_said(
     assert Manifest.model_validate({"name": "ada", **given}).subscribes_to == heard
 
 
-@pytest.mark.parametrize("kind", sorted(kinds.ENGINE))
-def test_no_kind_of_the_engine_can_be_granted(kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(kinds.NEVER_GRANTED))
+def test_no_kind_that_creatures_never_write_can_be_granted(kind: str) -> None:
     with pytest.raises(ValidationError, match=f"{kind} is written by the engine alone; take it out"):
         Manifest(name="ada", may_emit=("agent.spoke", kind))
 

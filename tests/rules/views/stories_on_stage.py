@@ -93,7 +93,15 @@ def run_started(run_id: str = "r-one") -> Event:
         scenario={"name": "moss", "title": "The Moss"},
         goal="Wake the moss.",
         seed="a lantern",
-        cast={"ada": {"profile": "strong", "model": "offline"}},
+        cast=[
+            {
+                "creature": "ada",
+                "handle": "ada",
+                "cast_key": "ada",
+                "profile": "strong",
+                "model": "offline",
+            }
+        ],
         limits=LIMITS,
     )
 

@@ -215,10 +215,10 @@ def test_a_creature_that_may_emit_nothing_is_told_so() -> None:
         made.say("mute")
 
 
-@pytest.mark.parametrize("kind", sorted(kinds.ENGINE))
-def test_no_kind_of_the_engine_can_be_said_even_if_a_manifest_grants_it(kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(kinds.NEVER_GRANTED))
+def test_no_kind_that_creatures_never_write_can_be_said_even_if_a_manifest_grants_it(kind: str) -> None:
     made = HandWorld()
-    manifest = {"name": "eve", "may_emit": sorted(kinds.ENGINE), "subscribes_to": []}
+    manifest = {"name": "eve", "may_emit": sorted(kinds.NEVER_GRANTED), "subscribes_to": []}
     made.do(AddCreature("eve", manifest, "d1"))
 
     with pytest.raises(Refused, match=f"{kind} is written by the engine alone"):

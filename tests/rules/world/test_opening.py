@@ -1,10 +1,12 @@
 """Opening a scenario: one batch, one root, a session for each graph that the channels make; or nothing at all."""
 
 import pytest
+from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR
+from glasshouse.turns.schedule import Due
 from glasshouse.world.decide import decide
 from glasshouse.world.intents import OpenRun
 from tests.rules.turns.houses_by_hand import House, member, opening
@@ -71,6 +73,16 @@ def test_everybody_is_born_in_the_run_and_hears_from_the_first_line_on() -> None
     )
     line = house.say("ada", channel="stage")
     assert house.owed("bo") == [line.id]
+
+
+def test_whoever_means_no_channel_speaks_on_the_first_it_sends_on() -> None:
+    ada = replace(member("ada", on=["stage", "den"]), sends=("den", "stage"))
+    house = opened(opening("r-1", ada, member("bo", on=["stage", "den"]), channels=["stage", "den"]))
+    shown = house.inject(house.graph_of("ada"))
+
+    line = house.act(Due("ada", shown.id))
+
+    assert line.channel == "den"
 
 
 def test_one_scenario_opened_twice_gives_two_runs_of_other_ids_and_the_same_handles() -> None:

@@ -17,8 +17,8 @@ from glasshouse.models.offline.reading import Identity
 tempers_cache_identities_max: Final = 512
 
 _EVERYBODY: Final = MappingProxyType(
-    {"agree": 1.0, "object": 1.0, "ask": 1.2, "extend": 1.5, "turn": 1.2, "wonder": 1.2, "recall": 1.0, "offer": 1.0,
-     "tease": 0.8, "comfort": 0.5, "warn": 0.6, "perform": 0.05}
+    {"agree": 0.6, "object": 0.6, "ask": 0.7, "extend": 0.9, "turn": 0.7, "wonder": 0.7, "recall": 0.6, "offer": 0.6,
+     "tease": 0.4, "comfort": 0.3, "warn": 0.3, "perform": 0.02}
 )  # fmt: skip
 
 
@@ -26,7 +26,6 @@ class Act(NamedTuple):
     """One thing to do with words."""
 
     name: str
-    colour: str
     moods: tuple[str, ...]
     aims: tuple[str, ...]
 
@@ -36,7 +35,7 @@ def acts() -> Mapping[str, Act]:
     """Every act by its name."""
     rows = shelf.rows("acts.tsv")
     return MappingProxyType(
-        {name: Act(name, colour, tuple(m.split("|")), tuple(a.split("|"))) for name, colour, m, a in rows}
+        {name: Act(name, tuple(m.split("|")), tuple(a.split("|"))) for name, m, a in rows}
     )
 
 

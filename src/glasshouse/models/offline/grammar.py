@@ -16,6 +16,7 @@ from glasshouse.models.offline import shelf
 from glasshouse.models.offline.lifting import Noun
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
+_IT: Final = re.compile(r"\bit(?:s|self)?\b", re.IGNORECASE)
 _SENTENCE_START: Final = re.compile(r"(^|[.?!]\s+)([^\W\d_])")
 _SINGULAR: Final = {
     "is": "is", "was": "was", "has": "has", "does": "does", "s": "s", "es": "es", "it": "it", "its": "its",
@@ -58,7 +59,7 @@ def pattern_of(text: str) -> Pattern:
 @lru_cache(maxsize=64)
 def cores(act: str) -> tuple[Pattern, ...]:
     """The sentences of an act."""
-    return tuple(pattern_of(line) for line in shelf.entries(f"grammar/{act}.txt"))
+    return tuple(_of_one_thing(pattern_of(line)) for line in shelf.entries(f"grammar/{act}.txt"))
 
 
 @lru_cache(maxsize=64)
@@ -83,14 +84,27 @@ def slots_for(topic: Noun, *, second: str = "", cares: tuple[str, ...] = ()) -> 
     return slots
 
 
+def _of_one_thing(pattern: Pattern) -> Pattern:
+    """A pattern that says `it` in so many words is for one thing, not for several and not for somebody by name."""
+    if "X" in pattern.slots and any(_IT.search(text) for text in pattern.texts):
+        return pattern._replace(needs=pattern.needs | {"x"})
+    return pattern
+
+
 def fits(pattern: Pattern, slots: Mapping[str, str]) -> bool:
     """Whether every gap can be filled."""
     return pattern.needs <= slots.keys()
 
 
-def filled(pattern: Pattern, slots: Mapping[str, str], dice: Random, used: set[str]) -> str:
+def filled(
+    pattern: Pattern,
+    slots: Mapping[str, str],
+    dice: Random,
+    used: set[str],
+    stock: Mapping[str, tuple[str, ...]] | None = None,
+) -> str:
     """The sentence, without its mark. What was drawn from the stock is added to `used`."""
-    stock = shelf.sections("stock.txt")
+    stock = shelf.sections("stock.txt") if stock is None else stock
     said = [pattern.texts[0]]
     for slot, text in zip(pattern.slots, pattern.texts[1:], strict=True):
         said.append(slots[slot] if slot in slots else _drawn(stock[slot], dice, used))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.models.offline import shelf
-from glasshouse.models.offline.vocabulary import WORD, framing, is_a, is_rare, of_sort, stem
+from glasshouse.models.offline.vocabulary import WORD, framing, is_a, is_rare, of_sort, opening, stem
 
 lifting_cache_texts_max: Final = 8_192
 modifiers_max: Final = 2
@@ -19,6 +19,7 @@ _OPENING: Final = frozenset('.!?:\u201c"')
 _PLURAL_DETS: Final = frozenset(
     {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
 )
+_ANNOUNCED: Final = 0.8
 _SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
 
 
@@ -74,6 +75,7 @@ class _Token(NamedTuple):
     opens: bool
     joined: bool
     """Whether nothing but a blank stands between it and the word before."""
+    after_colon: bool = False
 
 
 @lru_cache(maxsize=lifting_cache_texts_max)
@@ -98,7 +100,7 @@ def _tokens(text: str) -> list[_Token]:
         joined = gap == " "
         opens = not tokens or (not joined and not _OPENING.isdisjoint(gap))
         word = found[0]
-        tokens.append(_Token(word, word.lower(), start, end, opens, joined))
+        tokens.append(_Token(word, word.lower(), start, end, opens, joined, ":" in gap))
         before = end
     return tokens
 
@@ -106,7 +108,9 @@ def _tokens(text: str) -> list[_Token]:
 def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     token = tokens[at]
     lower = token.lower
-    if is_a(lower, "stop") or len(lower) < 3 or lower.endswith(("'s", "\u2019s")):
+    if _is_titled(tokens, at):
+        return _title_ending_at(tokens, at)
+    if is_a(lower, "stop") or len(lower) < 3 or _is_contracted(lower) or _is_quality(lower):
         return None
     if at + 1 < len(tokens) and tokens[at + 1].joined and _goes_on(tokens, at):
         return None
@@ -115,10 +119,14 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         if not _modifies(tokens[first - 1]) or not _goes_on(tokens, first - 1):
             break
         first -= 1
-    if first < at and is_a(lower, "verb") and not is_a(lower, "noun"):
+    if first < at and lower.endswith(("ed", "ing")) and not is_a(lower, "noun"):
         return None
-    before = tokens[first - 1] if first > 0 and tokens[first].joined else None
-    det = before.lower if before is not None and _is_det(before.lower) else ""
+    det = _det_before(tokens, first)
+    is_doing = is_a(lower, "verb") and not is_a(lower, "noun")
+    if is_doing and first < at and not (det and _is_quality(tokens[at - 1].lower)):
+        return None
+    if is_doing and not det and not is_rare(lower):
+        return None
     if (
         not det
         and first < at
@@ -127,7 +135,43 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         first = at
     is_acting = first > 0 and tokens[first].joined and tokens[first - 1].lower in of_sort("doer")
     noun = _noun(tokens[first : at + 1], det, is_acting=is_acting)
+    if det and tokens[first - 1].after_colon:
+        noun = noun._replace(weight=noun.weight + _ANNOUNCED)
     return _with_contents(noun, tokens, at)
+
+
+def _is_titled(tokens: list[_Token], at: int) -> bool:
+    """Whether a word is one of several in a row that are written like a title."""
+    if not _is_capital(tokens[at]):
+        return False
+    before = at > 0 and tokens[at].joined and _is_capital(tokens[at - 1])
+    return before or (at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]))
+
+
+def _is_capital(token: _Token) -> bool:
+    """Whether a word has a capital that the start of a sentence does not explain."""
+    return token.word[0].isupper() and len(token.word) > 1 and (not token.opens or is_rare(token.lower))
+
+
+def _title_ending_at(tokens: list[_Token], at: int) -> Noun | None:
+    """A title as one name; nothing before its last word."""
+    if at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]):
+        return None
+    first = at
+    while first > 0 and tokens[first].joined and _is_capital(tokens[first - 1]):
+        first -= 1
+    words = tokens[first : at + 1]
+    rare = any(is_rare(one.lower) for one in words)
+    phrase = " ".join(one.word for one in words)
+    return Noun(
+        tokens[at].word,
+        phrase,
+        5.5 if rare else 0.1,
+        is_rare=rare,
+        is_name=True,
+        start=words[0].start,
+        end=tokens[at].end,
+    )
 
 
 def _with_contents(noun: Noun, tokens: list[_Token], at: int) -> Noun:
@@ -167,29 +211,50 @@ def _weight(head: _Token, det: str, *, rare: bool, is_acting: bool) -> float:
     weight = 4.0 if rare else 0.5
     if is_a(lower, "noun"):
         weight += 1.0
-    elif not det and is_a(lower, "verb"):
+    elif not rare and not det:
         weight -= 4.0
-    elif is_a(lower, "adjective"):
-        weight -= 1.0 if det else 3.0
     if is_a(lower, "hollow"):
-        weight -= 2.8
+        weight -= 3.6
     if is_a(lower, "adverb") or lower.endswith("ly"):
         weight -= 3.5
     if not det and (lower.endswith(("ing", "ed")) or is_acting):
         weight -= 5.0
     if not rare and lower in framing():
-        weight -= 1.2
+        weight -= 4.0 if lower in opening() else 1.2
     return weight + (2.0 if det else 0.0)
+
+
+def _det_before(tokens: list[_Token], first: int) -> str:
+    """The article, or what stands for one, before a phrase; a `that` behind a noun is none."""
+    if first == 0 or not tokens[first].joined or not _is_det(tokens[first - 1].lower):
+        return ""
+    det = tokens[first - 1]
+    before = tokens[first - 2].lower if first > 1 and det.joined else ""
+    if det.lower == "that" and before and not is_a(before, "stop"):
+        return ""
+    if det.lower == "one" and before and is_a(before, "stop"):
+        return ""
+    return det.lower
+
+
+def _is_contracted(word: str) -> bool:
+    """Whether a word is an owner, or two words in one, such as `you'd`."""
+    return "'" in word or "\u2019" in word
+
+
+def _is_quality(word: str) -> bool:
+    """Whether a word says how something is, and never what."""
+    return is_a(word, "adjective") and not is_a(word, "noun") and not is_rare(word)
 
 
 def _goes_on(tokens: list[_Token], at: int) -> bool:
     """Whether the phrase goes on behind this word, so that this word is no head."""
     this, after = tokens[at].lower, tokens[at + 1].lower
-    is_thing = is_rare(this) or is_a(this, "noun")
+    is_thing = is_rare(this) or is_a(this, "noun") or this in shelf.words_listed("animates.txt")
     if is_a(after, "stop") or is_a(after, "adverb") or after.endswith("ly"):
         return False
     if is_a(after, "verb") and not is_a(after, "noun"):
-        return False
+        return _is_quality(this) and not after.endswith(("s", "ed", "ing"))
     if is_a(after, "noun") and after in of_sort("verb"):
         return not is_thing
     if is_thing and (_is_plural(this, "") or (is_a(after, "adjective") and not is_a(after, "noun"))):
@@ -225,5 +290,5 @@ def _bare_words(tokens: list[_Token]) -> list[Noun]:
             one.lower, one.lower, 0.25, is_rare=is_rare(one.lower), is_word=True, start=one.start, end=one.end
         )
         for one in tokens
-        if len(one.lower) > 2 and not is_a(one.lower, "stop")
+        if len(one.lower) > 2 and not is_a(one.lower, "stop") and not _is_contracted(one.lower)
     ]

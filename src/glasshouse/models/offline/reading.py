@@ -154,6 +154,13 @@ class Reading:
         return "\n".join(mine).lower()
 
     @cached_property
+    def told_text(self) -> str:
+        """What the world and my own manifest told, in small letters: words that nobody had to bring in."""
+        me = self.me
+        told = (line.text for line in self.discussion if line.origin == "world")
+        return "\n".join((self.scene, me.goal, me.persona, me.wants, *me.cares, *me.examples, *told)).lower()
+
+    @cached_property
     def visible_text(self) -> str:
         """All that was said before me, in small letters, a line each."""
         return "\n".join(line.text for line in (*self.remembered, *self.discussion)).lower() + "\n"

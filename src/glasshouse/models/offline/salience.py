@@ -20,13 +20,14 @@ lines_weighed_max: Final = 8
 nouns_owed_max: Final = 3
 name_part_chars_min: Final = 5
 
-_OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
+OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ADDRESSED: Final = 2.0
 _ASKED: Final = 1.0
 _DISTURBING: Final = 3.0
 _CAUSING: Final = 2.5
 _RARE: Final = 2.0
 _KIN: Final = 0.8
+_KNOWN_WEIGHT: Final = 3.5
 
 
 class Topic(NamedTuple):
@@ -60,9 +61,17 @@ def owed_by(reading: Reading) -> list[tuple[Heard, Noun]]:
         newest = [reading.cause, *(line for line in newest if line is not reading.cause)]
     for line in newest:
         for noun in _usable(reading, line):
-            if noun.is_rare and noun.key not in reading.own_text:
+            if noun.is_rare and noun.key not in reading.own_text and _is_news(reading, noun.key):
                 found.setdefault(noun.key, (line, noun))
     return list(found.values())[:nouns_owed_max]
+
+
+def _is_news(reading: Reading, key: str) -> bool:
+    """Whether a rare word is nothing that the world or my own manifest told, and nobody has taken it up yet."""
+    if key in reading.told_text:
+        return False
+    said = {line.handle for line in reading.discussion if line.origin == "cast" and key in line.text.lower()}
+    return len(said) < 2
 
 
 def salience_of(reading: Reading, line: Heard, age: int) -> float:
@@ -95,7 +104,7 @@ def is_addressed(reading: Reading, lower: str) -> bool:
 def somebodies_in(reading: Reading, text: str) -> dict[str, Noun | None]:
     """The living beings and names in a text, by name, in the order of weight; with their phrase, if they have one."""
     found: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if is_somebody(reading, noun)}
-    for owner in _OWNER.findall(text.lower()):
+    for owner in OWNER.findall(text.lower()):
         if owner in shelf.words_listed("animates.txt") and owner not in reading.names:
             found.setdefault(owner, None)
     return found
@@ -114,10 +123,12 @@ def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun]:
         lines = [*lines, reading.cause]
     newest = len(lines) - 1
     ranked = sorted(range(len(lines)), key=lambda at: -salience_of(reading, lines[at], newest - at))
-    for at in ranked:
-        noun = _best(reading, _usable(reading, lines[at]), dice)
-        if noun is not None:
-            return lines[at], noun
+    for is_any in (False, True):
+        for at in ranked:
+            named = [one for one in _usable(reading, lines[at]) if is_any or not one.is_word]
+            noun = _best(reading, named, dice)
+            if noun is not None:
+                return lines[at], noun
     for text in (reading.scene, *reading.me.cares, reading.me.goal, reading.me.wants):
         noun = _best(reading, [one for one in nouns_in(text) if _may_say(reading, one)], dice)
         if noun is not None:
@@ -135,7 +146,8 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
     def weight(noun: Noun) -> float:
         head = noun.head.lower()
         said = 3.0 if head in own else 0.8 if noun.definite in places else 0.0
-        return noun.weight - said - 0.6 * min(4, visible.count(head)) + (1.5 if noun.stem in kin else 0.0)
+        lifted = min(noun.weight, _KNOWN_WEIGHT) if noun.key in reading.told_text else noun.weight
+        return lifted - said - 0.6 * min(4, visible.count(head)) + (1.5 if noun.stem in kin else 0.0)
 
     weighed = [(weight(noun), noun) for noun in nouns]
     best = max(one for one, _ in weighed)

@@ -14,22 +14,25 @@ from glasshouse.models.offline import grammar
 from glasshouse.models.offline.acts import Act, act_for, acts
 from glasshouse.models.offline.grammar import Pattern, filled, fits, listed, slots_for, with_capitals
 from glasshouse.models.offline.lifting import Noun, nouns_in
+from glasshouse.models.offline.props import labels_of, signs_of, stock_of
 from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.salience import Topic, is_addressed, is_somebody, topic_of
 from glasshouse.models.offline.voice import Voice, breaks_a_vow, voice_of
 
 tries_max: Final = 12
 short_sentence_words_max: Final = 5
-draws_min: Final = 2
+own_line_words_max: Final = 12
 
-_OPENED: Final = 0.62
-_CLOSED: Final = 0.6
-_CLOSED_BY_SENTENCE: Final = 0.07
-_OWN_OPENING: Final = 0.3
-_OWN_LAST_WORDS: Final = 0.04
-_OWN_SENTENCE: Final = 0.12
-_WHOLE_EXAMPLE: Final = 0.04
-_WHOLE_FINDING: Final = 0.3
+_OPENED: Final = 0.3
+_FOLLOWED: Final = 0.24
+_OPENED_IN_GAMES: Final = 0.25
+_OWN_OPENING: Final = 0.4
+_OWN_LAST_WORDS: Final = 0.3
+_OWN_SENTENCE: Final = 0.035
+_OWN_SENTENCES: Final = 0.2
+_FOLLOWED_UP: Final = 2.0
+_WHOLE_EXAMPLE: Final = 0.05
+_WHOLE_FINDING: Final = 0.25
 
 
 class Spoken(NamedTuple):
@@ -50,6 +53,7 @@ class Speaker:
         self.topic: Topic = topic_of(reading, dice)
         cares = reading.me.cares
         self.cares = (dice.choice(cares),) if cares else ()
+        self.stock = stock_of(reading.me, reading.scene)
         self.slots = self._slots_of(self.topic.noun)
 
     def speak(self, kind: str) -> Spoken:
@@ -59,11 +63,16 @@ class Speaker:
             self._look_for_somebody()
         return Spoken(self._line(act), self.thought(act), self.dice.choice(act.moods))
 
-    def dress(self, sentences: Sequence[str], act_name: str, aim: str = "") -> Spoken:
-        """One of some plain sentences, opened and closed in my voice, with what is owed set beside it."""
+    def dress(self, sentences: Sequence[str], act_name: str, aim: str = "", *, own: float = 0.0) -> Spoken:
+        """One of some plain sentences, with hardly more before it than a word, and what is owed set behind it.
+
+        `own` is how likely a short line of my own stock goes before it.
+        """
         act = acts()[act_name]
         patterns = [grammar.pattern_of(one) for one in sentences]
-        text = self._composed(patterns, act, named=False)
+        text = self._composed(patterns, named=False)
+        if self.dice.random() < own:
+            text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
 
     def thought(self, act: Act, aim: str = "") -> str:
@@ -86,11 +95,30 @@ class Speaker:
     def _look_for_somebody(self) -> None:
         """Who looks for traces looks for traces of somebody; what else must be taken up stands beside it."""
         reading = self.reading
-        heard = [reading.scene, *(line.text for line in reading.heard[-8:]), reading.me.goal]
-        nouns = {one.head: one for text in heard for one in nouns_in(text) if is_somebody(reading, one)}
-        if nouns:
-            self.topic = self.topic._replace(noun=self.dice.choice(list(nouns.values())))
+        listed = [reading.me.goal, *(line.text for line in reading.heard if line.origin == "world")]
+        found = {one.head: one for text in listed for one in nouns_in(text) if is_somebody(reading, one)}
+        if not found:
+            heard = [reading.scene, *(line.text for line in reading.heard[-8:])]
+            found = {one.head: one for text in heard for one in nouns_in(text) if is_somebody(reading, one)}
+        if found:
+            mine = self.reading.own_text
+            counts = [1.0 + _FOLLOWED_UP * min(3, mine.count(name.lower())) for name in found]
+            noun = self.dice.choices(list(found.values()), counts)[0]
+            self.topic = self.topic._replace(noun=noun)
             self.slots = self._slots_of(self.topic.noun)
+        self.slots |= self._finding()
+
+    def _finding(self) -> dict[str, str]:
+        """Where something lay and what it was: by the topic's own signs, where I know them."""
+        dice, me = self.dice, self.reading.me
+        mine = self.reading.own_text
+        known = signs_of(me).get(self.topic.noun.head.lower(), ()) or self.stock["trace"]
+        signs = [one for one in known if one not in mine] or known
+        fresh = [one for one in labels_of(me) if one.lower() not in mine]
+        labels = fresh or labels_of(me)
+        spot = dice.choice(self.stock["spot"])
+        label = dice.choice(labels) if labels and dice.random() < 0.7 else spot.removeprefix("the ")
+        return {"label": label, "sign": dice.choice(signs), "spot": spot}
 
     def _situation(self) -> dict[str, float]:
         line = self.topic.line
@@ -105,34 +133,21 @@ class Speaker:
         return found
 
     def _line(self, act: Act) -> str:
+        is_finding = act.name == "find"
         if self.reading.words_max < 10:
             act = acts()["short"]
-        elif self.voice.whole and self.dice.random() < _WHOLE_EXAMPLE:
-            text = self._whole_example()
+        elif self.voice.whole and self.dice.random() < (_WHOLE_FINDING if is_finding else _WHOLE_EXAMPLE):
+            text = self._whole_example(with_tie=not is_finding)
             if text:
                 return text
         patterns = grammar.cores(act.name)
-        is_finding = act.name == "find"
-        if is_finding and self.voice.whole and self.dice.random() < _WHOLE_FINDING:
-            text = self._found_before()
-            if text:
-                return text
-        stock = self.voice.about_somebody if is_finding else self.voice.sentences
-        own = [one for one in stock if fits(one, self.slots) and self._is_news(one)]
-        if own and act.name != "short" and self.dice.random() < _OWN_SENTENCE:
+        own = () if is_finding else self._own_sentences()
+        if own and act.name != "short" and self.dice.random() < min(_OWN_SENTENCES, _OWN_SENTENCE * len(own)):
             patterns = tuple(own)
-        return self._composed(patterns, act, named=True)
+        return self._composed(patterns, named=True, framed=not is_finding)
 
-    def _found_before(self) -> str:
-        """A finding out of my own stock, with a word behind it; empty if none may be said."""
-        example = self.dice.choice(self.voice.whole)
-        used = {self.slots["X"]}
-        closer = filled(self.dice.choice(self._ends("sentence", frozenset())), self.slots, self.dice, used)
-        owed = self._owed(f"{example} {closer}", used, plain=True)
-        behind = f"{closer.rstrip('.')}{owed}." if owed else closer
-        text = with_capitals(f"{example} {behind}")
-        is_new = example.lower() not in self.reading.visible_text
-        return text if is_new and self._may_be_said(text) else ""
+    def _own_sentences(self) -> Sequence[Pattern]:
+        return [one for one in self.voice.sentences if fits(one, self.slots) and self._is_news(one)]
 
     def _is_news(self, pattern: Pattern) -> bool:
         """Whether a sentence was not just said, and does not name the topic by itself."""
@@ -141,115 +156,100 @@ class Speaker:
             head in one.lower() for one in pattern.texts
         )
 
-    def _composed(self, patterns: Sequence[Pattern], act: Act, *, named: bool) -> str:
+    def _composed(self, patterns: Sequence[Pattern], *, named: bool, framed: bool = True) -> str:
         """The first composition that may be said; each try is plainer than the one before."""
         visible = self.reading.visible_text
         usable = [one for one in patterns if fits(one, self.slots) and (not named or "X" in one.slots)]
+        if named and not any("X" in one.slots for one in usable):
+            usable = [one for one in patterns if fits(one, self.slots)]
         fresh = [one for one in usable if one.longest not in visible] or usable
         last = ""
         for attempt in range(tries_max):
-            plainness = attempt / tries_max
             if attempt == tries_max - 4 and named:
                 fresh = [one for one in grammar.cores("short") if fits(one, self.slots)]
             if not fresh:
                 break
-            last = self._try(self.dice.choice(fresh), act, plainness)
+            plainness = attempt / tries_max if framed else 1.0
+            last = self._try(self.dice.choice(fresh), plainness, is_game=not named)
             if self._may_be_said(last):
                 return last
-        bare = (self._bare(one) for one in usable)
+        bare = (self._try(one, 1.0, is_game=not named) for one in usable)
         return next((one for one in bare if self._may_be_said(one)), None) or self._plainest(
             last, named=named
         )
 
-    def _bare(self, pattern: Pattern) -> str:
-        """A sentence without any frame."""
-        used = {self.slots["X"]}
-        core = filled(pattern, self.slots, self.dice, used)
-        owed = self._owed(core, used, plain=True)
-        return with_capitals(f"{core}{owed}{pattern.mark}")
-
-    def _try(self, pattern: Pattern, act: Act, plainness: float) -> str:
+    def _try(self, pattern: Pattern, plainness: float, *, is_game: bool) -> str:
         dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
-        core = filled(pattern, self.slots, dice, used)
+        core = filled(pattern, self.slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
-        is_opened, is_closed = self._framed(pattern, plainness)
-        opener = self._opener(pattern, act, used) if is_opened else ""
-        closer = self._closer(pattern, used) if is_closed else ""
-        owed = self._owed(" ".join((opener, core, closer)), used, plain=plainness > 0.5)
-        if owed.startswith(",") and mark != "?" and not closer.startswith(" "):
-            closer, owed = closer + owed, ""
-        if closer.startswith(" "):
-            text = f"{opener} {core}{mark}{closer}"
-        else:
-            text = f"{opener} {core}{closer}{mark}"
-        if owed:
-            text = f"{text} {owed.removeprefix(', ')}" + ("" if owed.endswith((".", "?")) else ".")
-        return with_capitals(text.strip())
+        is_opened = dice.random() < (_OPENED_IN_GAMES if is_game else _OPENED) - plainness
+        opener = self._opener(core, used) if is_opened else ""
+        text = f"{opener} {core}"
+        if not is_game and dice.random() < _FOLLOWED - plainness:
+            return with_capitals(f"{text}{mark} {self._follower(used)}{self._owed(text, used, '')}".strip())
+        owed = self._owed(text, used, "sober" if is_game else "tail" if plainness > 0.5 else "")
+        if owed.startswith(",") and mark != "?":
+            return with_capitals(f"{text}{owed}{mark}".strip())
+        return with_capitals(
+            f"{text}{mark}{owed.replace(',', ' And', 1) if owed.startswith(',') else owed}".strip()
+        )
 
-    def _framed(self, pattern: Pattern, plainness: float) -> tuple[bool, bool]:
-        """Whether to open and to close a sentence; one that draws little from the stock always has a frame."""
-        dice = self.dice
-        may_open = not pattern.texts[0].startswith(("and ", "no, ", "hush"))
-        is_short = self.voice.sentence_words <= short_sentence_words_max
-        is_opened = may_open and dice.random() < _OPENED - plainness
-        is_closed = dice.random() < (_CLOSED / 2 if is_short else _CLOSED) - plainness
-        drawn = len(pattern.slots) - len(pattern.needs) + is_opened + is_closed
-        if drawn < draws_min and plainness < 0.5:
-            is_opened, is_closed = may_open, True
-        return is_opened, is_closed
-
-    def _opener(self, pattern: Pattern, act: Act, used: set[str]) -> str:
+    def _opener(self, core: str, used: set[str]) -> str:
+        if core.startswith(("and ", "no", "yes", "hush", '"')):
+            return ""
         if self.voice.openings and self.dice.random() < _OWN_OPENING:
             return self.dice.choice(self.voice.openings)
-        headings = {"question": ("any", "question"), "request": ("any", act.colour)}
-        names = headings.get(pattern.mode, ("any", "statement", act.colour, act.colour))
-        named = {"who", "you"} if {"who", "you"} & set(pattern.slots) else set[str]()
-        slots = {key: value for key, value in self.slots.items() if key not in named}
-        choices = [one for name in names for one in listed("openers.txt", name) if fits(one, slots)]
-        return filled(self.dice.choice(choices), slots, self.dice, used)
+        slots = {key: value for key, value in self.slots.items() if key != "you" or value not in core}
+        mine = self.reading.own_text
+        choices = [one for one in listed("openers.txt", self.voice.register) if fits(one, slots)]
+        choices = [one for one in choices if one.longest not in mine] or choices
+        return filled(self.dice.choice(choices), slots, self.dice, used, self.stock)
 
-    def _closer(self, pattern: Pattern, used: set[str]) -> str:
+    def _follower(self, used: set[str]) -> str:
+        """A second sentence in my register, or one of my own."""
         if self.voice.last_words and self.dice.random() < _OWN_LAST_WORDS:
-            return " " + self.dice.choice(self.voice.last_words)
-        if self.dice.random() < _CLOSED_BY_SENTENCE:
-            heading = "sentence"
-        else:
-            heading = "question" if pattern.mode == "question" else "clause"
-        said = filled(self.dice.choice(self._ends(heading, pattern.needs)), self.slots, self.dice, used)
-        return f" {said}" if heading == "sentence" else said
+            return self.dice.choice(self.voice.last_words)
+        visible = self.reading.visible_text
+        choices = [one for one in listed("closers.txt", self.voice.register) if fits(one, self.slots)]
+        fresh = [one for one in choices if one.longest not in visible] or choices
+        return filled(self.dice.choice(fresh), self.slots, self.dice, used, self.stock)
 
-    def _ends(self, heading: str, said: frozenset[str]) -> list[Pattern]:
-        """The endings that can be filled and bring nothing in again that the sentence has already."""
-        again = said & {"Y", "care"}
-        return [
-            one for one in listed("closers.txt", heading) if fits(one, self.slots) and not one.needs & again
-        ]
-
-    def _owed(self, said: str, used: set[str], *, plain: bool) -> str:
-        """What must be taken up and was not yet, as a tail of the sentence or a sentence behind it."""
+    def _owed(self, said: str, used: set[str], heading: str) -> str:
+        """What must be taken up and was not yet, as tails of the sentence or as sentences behind it."""
         lower = said.lower()
         missing = [noun for noun in self.topic.owed if noun.key not in lower]
-        heading = "tail" if plain or len(missing) > 1 or self.dice.random() < 0.5 else "after"
+        if not missing:
+            return ""
+        if heading == "sober" and len(missing) > 1:
+            every = " and ".join(noun.definite for noun in missing)
+            return f" {filled(self.dice.choice(listed('asides.txt', 'many')), {'X': every}, self.dice, used)}"
+        if not heading:
+            heading = "tail" if len(missing) > 1 or self.dice.random() < 0.3 else "after"
         tails: dict[Pattern, str] = {}
         for noun in missing:
             slots = self._slots_of(noun)
             choices = [one for one in listed("asides.txt", heading) if fits(one, slots) and one not in tails]
             chosen = self.dice.choice(choices)
-            tails[chosen] = filled(chosen, slots, self.dice, used)
-        return "".join(tails.values())
+            tails[chosen] = filled(chosen, slots, self.dice, used, self.stock)
+        return "".join(tails.values()) if heading == "tail" else "".join(f" {one}" for one in tails.values())
 
-    def _whole_example(self) -> str:
+    def _whole_example(self, *, with_tie: bool) -> str:
         """A line of my own stock, once in a while, with a word on what was just heard."""
         example = self.dice.choice(self.voice.whole)
         if example.lower() in self.reading.visible_text:
             return ""
-        ties = [one for one in listed("borrowed.txt") if fits(one, self.slots)]
         used = {self.slots["X"]}
-        tie = filled(self.dice.choice(ties), self.slots, self.dice, used).removesuffix(".")
-        closer = filled(self.dice.choice(self._ends("clause", frozenset())), self.slots, self.dice, used)
-        owed = self._owed(f"{example} {tie} {closer}", used, plain=True)
-        text = with_capitals(f"{example} {tie}{closer}{owed}.")
+        ties = [one for one in listed("borrowed.txt", "" if with_tie else "finding") if fits(one, self.slots)]
+        text = f"{example} {filled(self.dice.choice(ties), self.slots, self.dice, used, self.stock)}"
+        text = with_capitals(f"{text}{self._owed(text, used, 'after' if with_tie else 'sober')}")
         return text if self._may_be_said(text) else ""
+
+    def _with_own_line(self, text: str) -> str:
+        """A line behind a short one of my own stock that I have not said lately, if there is room for both."""
+        mine = [one for one in self.voice.whole if len(one.split()) <= own_line_words_max and "?" not in one]
+        fresh = [one for one in mine if one.lower() not in self.reading.visible_text]
+        both = f"{self.dice.choice(fresh)} {text}" if fresh else text
+        return both if self._may_be_said(both) else text
 
     def _may_be_said(self, text: str) -> bool:
         lower = text.lower()
@@ -261,12 +261,13 @@ class Speaker:
         )
 
     def _plainest(self, last: str, *, named: bool) -> str:
-        """What is left when nothing fits: the thing itself, or the last try cut to length."""
-        if named or not last:
-            nouns = dict.fromkeys((self.topic.noun, *self.topic.owed))
-            last = with_capitals(", ".join(noun.definite for noun in nouns) + ".")
-        words = last.split()[: max(1, self.reading.words_max)]
-        return " ".join(words).rstrip(",;:") if len(words) < len(last.split()) else last
+        """What is left when nothing fits: the things themselves, behind as much of a sentence as there is room for."""
+        words_max = max(1, self.reading.words_max)
+        nouns = dict.fromkeys((self.topic.noun, *self.topic.owed) if named or not last else self.topic.owed)
+        things = with_capitals(", ".join(noun.definite for noun in nouns) + "." if nouns else "").split()
+        core = [] if named else last.partition(". ")[0].rstrip(".").split()[: max(0, words_max - len(things))]
+        text = f"{' '.join(core)}. {' '.join(things)}" if core else " ".join(things)
+        return " ".join(text.split()[:words_max]).rstrip(",;:")
 
     def _slots_of(self, noun: Noun) -> dict[str, str]:
         line = self.topic.line

@@ -28,7 +28,7 @@ def of_sort(sort: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _known() -> frozenset[str]:
     names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
-    names += ["games.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
+    names += ["games.txt", "places.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     texts = (line.lower() for name in names for line in shelf.entries(name))
     return frozenset(word for text in texts for word in WORD.findall(text))
@@ -50,6 +50,12 @@ def framing() -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=1)
+def opening() -> frozenset[str]:
+    """The words that the troupe's own openings are made of: nobody speaks of these."""
+    return frozenset(word for line in shelf.entries("openers.txt") for word in WORD.findall(line.lower()))
+
+
 @lru_cache(maxsize=word_cache_words_max)
 def is_rare(word: str) -> bool:
     """Whether a word, in small letters, is known in no form."""
@@ -68,7 +74,9 @@ def is_a(word: str, sort: str) -> bool:
         return all(part in words for part in word.split("-"))
     if word in words or sort in {"stop", "det", "hollow"}:
         return word in words
-    if sort in {"noun", "adjective"} and word.endswith(("ed", "ing")):
+    if sort == "noun":
+        return any(form in words for form in _singular(word))
+    if sort == "adjective" and word.endswith(("ed", "ing")):
         return False
     return any(form in words for form in _simpler(word))
 
@@ -87,6 +95,15 @@ def stem(word: str) -> str:
 def stems_of(text: str) -> frozenset[str]:
     """The stems of a text's content words."""
     return frozenset(stem(word) for word in WORD.findall(text.lower()) if not is_a(word, "stop"))
+
+
+def _singular(word: str) -> list[str]:
+    """What a word is the plural of, perhaps."""
+    bare = word[:-2] if word.endswith(("'s", "\u2019s")) else word
+    found = [bare[: -len(ending)] for ending in ("s", "es") if bare.endswith(ending) and len(bare) > 3]
+    if bare.endswith("ies"):
+        found.append(f"{bare[:-3]}y")
+    return found
 
 
 def _simpler(word: str) -> list[str]:

@@ -38,6 +38,8 @@ class Voice(NamedTuple):
     sentence_words: float = 12.0
     exclaims: bool = False
     forbidden: tuple[str, ...] = ()
+    register: str = "any"
+    """Which openings and second sentences of the troupe it uses."""
 
 
 @lru_cache(maxsize=voices_cache_identities_max)
@@ -54,6 +56,7 @@ def voice_of(me: Identity) -> Voice:
         sentence_words=sum(counts) / len(counts) if counts else 12.0,
         exclaims=2 * sum(one.endswith("!") for one in sentences) > len(sentences),
         forbidden=_forbidden(me.never),
+        register=_register(me.temper),
     )
 
 
@@ -63,6 +66,15 @@ def breaks_a_vow(text: str, forbidden: tuple[str, ...]) -> bool:
         return False
     padded = f" {text.lower()} "
     return any(one in padded for one in forbidden)
+
+
+def _register(temper: str) -> str:
+    """The register that a temper speaks in, by the first word of it that has one."""
+    for word in WORD.findall(temper.lower()):
+        for cue, register in shelf.rows("registers.tsv"):
+            if word.startswith(cue):
+                return register
+    return "any"
 
 
 def _opening(example: str) -> str:
@@ -93,7 +105,7 @@ def _with_gap(sentence: str, among: frozenset[str] | None = None) -> Pattern | N
         is_meant = among is None or noun.head in among
         if is_meant and noun.det in {"the", "a", "an"} and not noun.is_plural:
             start = sentence.lower().rfind(noun.det, 0, noun.start)
-            if start >= 0:
+            if start >= 0 and not sentence[noun.end :].startswith(" of "):
                 pattern = pattern_of(_small(f"{sentence[:start]}{{X}}{sentence[noun.end :]}"))
                 return pattern._replace(needs=pattern.needs | {"x"})
     return None

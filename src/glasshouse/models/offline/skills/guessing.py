@@ -20,6 +20,8 @@ questions_max: Final = 20
 lines_between_max: Final = 3
 rewordings_max: Final = 6
 
+_WITH_OWN_LINE: Final = 0.25
+
 
 def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """The word, if there is one left or no time; else the question that tells most."""
@@ -106,7 +108,7 @@ def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]
     best = max(worth.values(), default=0)
     if best == 0:
         return ""
-    return speaker.dice.choice([name for name, value in worth.items() if value >= 0.85 * best])
+    return speaker.dice.choice([name for name, value in worth.items() if value >= 0.3 * best])
 
 
 def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) -> Thing:
@@ -119,7 +121,7 @@ def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
     """The question in words that mean this attribute and no other."""
     aim = f"there are {left} things it could be, and this question parts them best"
     asked = attributes()[attribute].asked
-    tries = (speaker.dress(asked, "ask", aim) for _ in range(rewordings_max))
+    tries = (speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE) for _ in range(rewordings_max))
     clear = next((one for one in tries if attribute_asked(one.text) == attribute), None)
     return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
 

@@ -7,18 +7,36 @@ their lines; where nothing was said, or what was said cancels out, nobody wins; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import Final, NamedTuple
 
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
-from glasshouse.models.offline.skills.reply import Branch, Reply, passing, plain_branch, sentences, with_line
-from glasshouse.models.offline.skills.sleuthing import details_in, evidence, lines_cited_max, suspicions
+from glasshouse.models.offline.skills.reply import (
+    Branch,
+    Reply,
+    paired,
+    passing,
+    plain_branch,
+    sentences,
+    with_line,
+)
+from glasshouse.models.offline.skills.sleuthing import (
+    called_so,
+    details_in,
+    evidence,
+    lines_cited_max,
+    mentions,
+    rival_to,
+    suspicions,
+)
 from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import stem, stems_of
 
 spoken_worth_max: Final = 1.0
 
+_WITH_OWN_LINE: Final = 0.4
 _NOBODY: Final = "nobody"
 _DECISIVE: Final = 100.0
 _CITED: Final = 0.5
@@ -55,8 +73,10 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     lines = winner.lines if winner is not None else tuple(line for one in ranked for line in one.lines[:1])
     name = winner.name if winner is not None else _NOBODY
     aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
-    spoken = speaker.dress(_reasons(reading, winner, lines), "appraise", aim)
-    cites = list(dict.fromkeys(line.ref for line in lines))[:lines_cited_max]
+    spoken = speaker.dress(
+        _reasons(reading, winner, lines, speaker.dice), "appraise", aim, own=_WITH_OWN_LINE
+    )
+    cites = list(dict.fromkeys(line.ref for line in (*_weighed(reading, lines), *lines)))[:lines_cited_max]
     return with_line(branch, spoken, winner=_offered(branch, name), cites=cites)
 
 
@@ -121,7 +141,7 @@ def _case(reading: Reading) -> list[tuple[float, Heard]]:
     claim = lines[claims[-1]]
     found = suspicions(reading, [])
     about = stem(str(claim.fields["suspect"]).lower())
-    support = sum(about in one.text.lower() for one in evidence(reading))
+    support = sum(mentions(one.text, str(claim.fields["suspect"])) for one in evidence(reading))
     rival = max((len(one.lines) for one in found if stem(one.name.lower()) != about), default=0)
     cites = claim.fields.get("cites")
     cited = len({line.ref for line in lines} & set(cites)) if isinstance(cites, list) else 0
@@ -147,7 +167,7 @@ def _is_ahead(ranked: Sequence[Standing]) -> bool:
     return len(ranked) == 1 or ranked[0].sum - ranked[1].sum > _TOO_CLOSE
 
 
-def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard]) -> list[str]:
+def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], dice: Random) -> list[str]:
     detail, other = details_in(reading, lines, "")
     if winner is None:
         return (
@@ -160,21 +180,48 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard]) 
         "other": other,
     }
     answered = _guess_answered(reading.discussion)
+    gaps["count"] = _questions_asked(reading)
     if answered is not None:
         is_named = answered[1].fields.get("answer") == "yes"
         return sentences(
             "verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps
         )
+    if any(line.fields.get("answer") for line in reading.discussion):
+        return sentences("verdict unnamed", **gaps)
     claims = [line for line in lines if line.fields.get("suspect")]
     claimed = claims[0] if claims else _claim_attacked(reading, lines)
     if claimed is None:
         return sentences("verdict", **gaps)
     suspect = str(claimed.fields["suspect"])
-    gaps["detail"] = details_in(
-        reading, [one for one in evidence(reading) if suspect.lower() in one.text.lower()], suspect
-    )[0]
-    called = suspect if suspect[:1].isupper() or suspect.startswith("the ") else f"the {suspect}"
-    return sentences("verdict suspect" if claims else "verdict doubt", suspect=called, **gaps)
+    told = [one for one in evidence(reading) if mentions(one.text, suspect)]
+    gaps["detail"], gaps["other"] = details_in(reading, told, suspect)
+    gaps["suspect"] = called_so(suspect)
+    if claims:
+        return paired(dice, sentences("verdict suspect", **gaps), sentences("verdict suspect why", **gaps))
+    gaps["rival"], gaps["sign"] = rival_to(reading, suspect)
+    return paired(dice, sentences("verdict doubt", **gaps), sentences("verdict doubt why", **gaps))
+
+
+def _questions_asked(reading: Reading) -> str:
+    """How many questions were put, in words as far as one counts in words."""
+    asked = sum(
+        "?" in line.text and not line.fields.get("answer")
+        for line in reading.discussion
+        if line.origin == "cast"
+    )
+    words = shelf.entries("counting.txt")
+    number = words[asked] if asked < len(words) else str(asked)
+    return f"{number} question{'' if asked == 1 else 's'}"
+
+
+def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:
+    """Of a case: the line that carried it and the newest evidence that the suspicion was about."""
+    claim = next((one for one in lines if one.fields.get("suspect")), None) or _claim_attacked(reading, lines)
+    if claim is None:
+        return []
+    about = str(claim.fields["suspect"])
+    told = [one for one in evidence(reading) if mentions(one.text, about)]
+    return [lines[0], *reversed(told[1 - lines_cited_max :])]
 
 
 def _claim_attacked(reading: Reading, lines: Sequence[Heard]) -> Heard | None:

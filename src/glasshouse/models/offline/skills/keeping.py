@@ -23,6 +23,9 @@ from glasshouse.models.offline.speaking import Speaker, Spoken
 _NAMING: Final = re.compile(r"\b(?:is it|it is|could it be) (an? [a-z -]+?|the [a-z -]+?)\s*[?,]")
 
 
+_WITH_OWN_LINE: Final = 0.15
+
+
 def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     """A yes, a no or a shrug, whichever is true of the word that I was dealt."""
     branch = next((one for one in branches if {"yes", "no"} <= set(one.words_of("answer"))), None)
@@ -85,7 +88,8 @@ def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
     attribute = attributes()[asked]
     clauses = attribute.yes if truth == "yes" else attribute.no
     found = sentences(truth, clause=speaker.dice.choice(clauses))
-    return speaker.dress(found, "answer", f"the true answer is {truth}, and I give it without the word")
+    aim = f"the true answer is {truth}, and I give it without the word"
+    return speaker.dress(found, "answer", aim, own=_WITH_OWN_LINE)
 
 
 def _word_for(branch: Branch, truth: Truth) -> str:

@@ -6,6 +6,7 @@ Always holds: a skill knows a branch by its fields and their types, never by the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any, Final, NamedTuple
 
 from glasshouse.events import kinds
@@ -100,6 +101,18 @@ def sentences(heading: str, **gaps: str) -> list[str]:
         if "<" not in text:
             found.append(text)
     return found
+
+
+def paired(dice: Random, leads: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Some sentences of a lead and an end each, every lead once."""
+    return [f"{lead}{_behind(lead, dice.choice(ends))}" for lead in leads]
+
+
+def _behind(lead: str, end: str) -> str:
+    """An end as it stands behind a lead: a question takes a sentence of its own or nothing."""
+    if not lead.endswith("?"):
+        return end
+    return end.removeprefix(".") if end.startswith(". ") else ""
 
 
 def _branch(schema: dict[str, Any]) -> Branch:

@@ -7,26 +7,28 @@ suspect was mentioned in the evidence, and every line that is cited mentions it 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.models.offline import shelf
-from glasshouse.models.offline.lifting import Noun, nouns_in
+from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
-from glasshouse.models.offline.salience import is_somebody, somebodies_in
+from glasshouse.models.offline.salience import OWNER, is_somebody, somebodies_in
 from glasshouse.models.offline.schema import is_ref
-from glasshouse.models.offline.skills.reply import Branch, Reply, passing, sentences, with_line
+from glasshouse.models.offline.skills.reply import Branch, Reply, paired, passing, sentences, with_line
 from glasshouse.models.offline.speaking import Speaker, name_of
-from glasshouse.models.offline.vocabulary import WORD, stem, stems_of
+from glasshouse.models.offline.vocabulary import stem, stems_of
 
 lines_cited_max: Final = 3
 somebodies_max: Final = 2
+suspects_min: Final = 2
+things_a_line_max: Final = 3
+lines_cache_texts_max: Final = 4_096
 
 _CLAIMING: Final = frozenset({"suspect", "against", "winner", "word", "answer"})
-_LIVING: Final = 2.0
-_POINTED_AT: Final = 0.6
-_OBJECTED: Final = 0.7
-_LISTED: Final = 1.0
-_WANTED: Final = 1.5
+_OBJECTED: Final = 0.25
+_HELD_TO: Final = 0.6
+_BY_A_RIVAL: Final = 0.45
 
 
 class Suspicion(NamedTuple):
@@ -51,20 +53,24 @@ def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if not found:
         return None
     suspicion = found[0]
-    details = details_in(reading, suspicion.lines, suspicion.name)
-    is_answer = any(reading.is_mine(line) and line.fields.get("suspect") for line in reading.discussion)
-    heading = "hypothesis again" if is_answer and speaker.dice.random() < 0.5 else "hypothesis"
-    spoken = speaker.dress(
-        sentences(heading, suspect=_called(suspicion.name), detail=details[0], other=details[1]),
-        "find",
-        f"most of the evidence speaks of {_called(suspicion.name)}",
+    called = called_so(suspicion.name)
+    detail, other = details_in(reading, suspicion.lines[-lines_cited_max:], suspicion.name)
+    before = _named_before(reading)
+    heading = "hypothesis" if not before else "hypothesis again" if before == called else "hypothesis moved"
+    gaps = {"suspect": called, "before": before, "detail": detail, "other": other}
+    leads = sentences(heading, **gaps) + (
+        sentences("hypothesis", **gaps) if heading == "hypothesis again" else []
     )
+    is_many = len(suspicion.lines) > 1 and other
+    reasons = sentences("because of two" if is_many else "because", **gaps)
+    aim = f"most of the evidence speaks of {called}"
+    spoken = speaker.dress(paired(speaker.dice, leads, reasons), "find", aim)
     cites = [line.ref for line in suspicion.lines[-lines_cited_max:]]
     return with_line(branch, spoken, suspect=suspicion.name, **_refs_for(branch, cites))
 
 
 def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
-    """What speaks against the newest thing that somebody claimed."""
+    """What speaks against the newest thing that somebody claimed: the clue it rests on, or one it leaves out."""
     branch = next((one for one in branches if is_ref(one.fields.get("against"))), None)
     if branch is None:
         return None
@@ -75,18 +81,54 @@ def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     claimed = target.fields.get("suspect")
     suspect = claimed if isinstance(claimed, str) and claimed else _about(target)
     cited = target.fields.get("cites", ())
-    others = [line for line in evidence(reading) if stem(suspect) not in line.text.lower()]
     shown = [line for line in evidence(reading) if line.ref in cited] if isinstance(cited, list) else []
-    detail = details_in(reading, (*shown, *others) or (target,), suspect)[speaker.dice.random() < 0.4]
-    rivals = [one.name for one in suspicions(reading, []) if one.name != suspect]
+    detail, other = details_in(reading, shown or [target], suspect)
+    if other and detail in reading.own_text:
+        detail = other
+    rival, sign = rival_to(reading, suspect)
+    gaps = {"suspect": called_so(suspect), "detail": detail, "rival": rival, "sign": sign}
+    attacks = sentences("objection", **gaps)
+    if rival and speaker.dice.random() < _BY_A_RIVAL:
+        attacks = sentences("objection rival", **gaps)
+    ends = ["", "", *sentences("objection end")]
     spoken = speaker.dress(
-        sentences(
-            "objection", suspect=_called(suspect), detail=detail, rival=_called(rivals[0]) if rivals else ""
-        ),
+        paired(speaker.dice, attacks, ends),
         "object",
-        f"{name_of(target.handle)} says {_called(suspect)}, and it does not hold yet",
+        f"{name_of(target.handle)} says {called_so(suspect)}, and it does not hold yet",
     )
     return with_line(branch, spoken, against=target.ref, **_refs_for(branch, [line.ref for line in shown]))
+
+
+def rival_to(reading: Reading, suspect: str) -> tuple[str, str]:
+    """Who else could have done it, and the newest thing that says so; both empty if nothing does."""
+    about = stem(suspect.lower())
+    for one in suspicions(reading, []):
+        if one.lines and stem(one.name.lower()) != about:
+            return called_so(one.name), details_in(reading, one.lines[-1:], one.name)[0]
+    return "", ""
+
+
+def suspects_named(reading: Reading) -> list[str]:
+    """Those whom the goal and the world name as the ones it can be; a visitor may add to them. Empty if it is open."""
+    found: dict[str, str] = {}
+    for text in (
+        reading.me.goal,
+        *(line.text for line in reading.heard if line.origin == "world"),
+        reading.scene,
+    ):
+        found |= _somebodies(reading, text)
+    if len(found) < suspects_min:
+        return []
+    for line in reading.heard:
+        if line.origin == "visitor":
+            found |= _somebodies(reading, line.text)
+    return list(found.values())
+
+
+def _somebodies(reading: Reading, text: str) -> dict[str, str]:
+    return {
+        stem(name.lower()): name for name, noun in somebodies_in(reading, text).items() if noun is not None
+    }
 
 
 def claimed_last(reading: Reading) -> Heard | None:
@@ -111,66 +153,90 @@ def evidence(reading: Reading) -> list[Heard]:
 
 
 def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
-    """Who could have done it, the likeliest first; one of `words`, where there are such."""
+    """Who could have done it, the likeliest first; one of `words`, or of those named as suspects, if there are such."""
     lines = evidence(reading)
-    objections = [line.text.lower() for line in reading.heard if line.fields.get("against")]
-    named: dict[str, list[Heard]] = {word: [] for word in words}
-    bonus: dict[str, float] = {}
-    for line in lines:
-        lower = line.text.lower()
-        for word in words:
-            if word.lower() in lower or stem(word) in stems_of(line.text):
-                named[word].append(line)
-        for noun in () if words else nouns_in(line.text):
-            weight = _could_have(reading, noun, line.text)
-            if weight > 0:
-                name = noun.head if noun.is_name else noun.head.lower()
+    named: dict[str, list[Heard]] = {word: [] for word in words or suspects_named(reading)}
+    if named:
+        for line in lines:
+            for name, told in named.items():
+                if mentions(line.text, name):
+                    told.append(line)
+    else:
+        for line in lines:
+            for name in somebodies_in(reading, line.text):
                 named.setdefault(name, []).append(line)
-                bonus[name] = max(bonus.get(name, 0.0), weight)
-        for name, phrase in () if words else somebodies_in(reading, line.text).items():
-            if phrase is None:
-                named.setdefault(name, []).append(line)
-                listed = _LISTED if stem(name) in stems_of(reading.me.goal) else 0.0
-                bonus[name] = max(bonus.get(name, 0.0), _LIVING + listed)
-    if any(weight >= _LIVING for weight in bonus.values()):
-        named = {name: told for name, told in named.items() if bonus.get(name, 0.0) >= _LIVING}
+    doubted = _doubted(reading)
+    before = stem(_named_before(reading).removeprefix("the ").lower())
+    place = {line.ref: at for at, line in enumerate(lines)}
     found = [
         Suspicion(
             name,
             len(told)
-            + bonus.get(name, 0.0)
-            - _OBJECTED * sum(stem(name.lower()) in one for one in objections),
+            - _OBJECTED * doubted.count(stem(name.lower()))
+            + _HELD_TO * (stem(name.lower()) == before),
             tuple(told),
         )
         for name, told in named.items()
     ]
-    return sorted(found, key=lambda one: (-one.weight, one.name))
+    return sorted(
+        found, key=lambda one: (-one.weight, -place[one.lines[-1].ref] if one.lines else 1, one.name)
+    )
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a text speaks of somebody, in the singular, the plural or as an owner."""
+    lower = name.lower()
+    return stem(lower) in _stems_and_owners(text) or (" " in lower and lower in text.lower())
+
+
+@lru_cache(maxsize=lines_cache_texts_max)
+def _stems_and_owners(text: str) -> frozenset[str]:
+    return stems_of(text) | {stem(owner) for owner in OWNER.findall(text.lower())}
+
+
+def _doubted(reading: Reading) -> list[str]:
+    """The stems of those whose case was objected to, once for each objection in sight."""
+    claims = {line.ref: line for line in (*reading.remembered, *reading.discussion)}
+    attacked = [
+        claims.get(str(line.fields["against"])) for line in claims.values() if line.fields.get("against")
+    ]
+    return [stem(str(one.fields["suspect"]).lower()) for one in attacked if one and one.fields.get("suspect")]
 
 
 def details_in(reading: Reading, lines: Sequence[Heard], but: str) -> tuple[str, str]:
-    """Two things that these lines name, beside one; the second may be empty, the first is never."""
+    """Two things that these lines name, beside one; the second may be empty, the first is never.
+
+    Of each line the most telling comes first, so that two lines give one each before either gives a second.
+    """
+    told = [_things_in(reading, line, but) for line in reversed(lines)]
     found: dict[str, str] = {}
-    for line in reversed(lines):
-        for noun in nouns_in(line.text)[:3]:
-            head = noun.head.lower()
-            if stem(head) != stem(but.lower()) and head not in reading.names and not noun.is_word:
-                found.setdefault(head, noun.definite)
+    for rank in range(things_a_line_max):
+        for things in told:
+            if rank < len(things):
+                found.setdefault(*things[rank])
     details = [*found.values(), "", ""]
     return details[0] or "what we heard", details[1]
 
 
-def _could_have(reading: Reading, noun: Noun, text: str) -> float:
-    """How fit somebody is to be named: alive or a name, pointed at, and not what is being looked for."""
-    head = noun.head.lower()
-    if head in reading.names:
-        return 0.0
-    weight = _LIVING if is_somebody(reading, noun) else 0.0
-    before = WORD.findall(text[: noun.start].lower())[-3:]
-    if shelf.words_listed("pointing.txt") & set(before):
-        weight += _POINTED_AT
-    if stem(head) in stems_of(reading.me.goal):
-        weight += _LISTED if weight >= _LIVING else -_WANTED
-    return weight
+def _things_in(reading: Reading, line: Heard, but: str) -> list[tuple[str, str]]:
+    """What a line names beside somebody and places; its places only where it names nothing else."""
+    where = shelf.words_listed("places.txt")
+    things: dict[str, str] = {}
+    for noun in sorted(nouns_in(line.text), key=lambda one: one.head.lower() in where):
+        head = noun.head.lower()
+        is_said = head in reading.names or any(f" {head}" in one for one in things.values())
+        if not (is_said or noun.is_word or is_somebody(reading, noun) or stem(head) == stem(but.lower())):
+            things[head] = noun.definite
+    return list(things.items())[:things_a_line_max]
+
+
+def _named_before(reading: Reading) -> str:
+    """Whom I named last; empty if nobody."""
+    for line in reversed(reading.discussion):
+        suspect = line.fields.get("suspect")
+        if reading.is_mine(line) and isinstance(suspect, str) and suspect:
+            return called_so(suspect)
+    return ""
 
 
 def _about(line: Heard) -> str:
@@ -178,7 +244,8 @@ def _about(line: Heard) -> str:
     return nouns[0].head if nouns else "that"
 
 
-def _called(name: str) -> str:
+def called_so(name: str) -> str:
+    """Somebody as they are spoken of: `the mole`, or by name."""
     if not name or name[0].isupper() or name.startswith("the "):
         return name
     return f"the {name}"

@@ -1,0 +1,52 @@
+"""Lines that other processes leave: each is heard by its run, and one that nobody can hear any more stands in no way."""
+
+import pytest
+
+from glasshouse import MemoryStore, kinds
+from glasshouse.runtime import show
+from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
+
+WORLD = world_of(ticking("a"))
+
+
+async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
+    store = MemoryStore()
+    async with on_stage(store, {"a": Speaker()}) as t:
+        run = await t.play(WORLD)
+        await store.put_in_inbox("A bell rings.", run.id)
+
+        await t.step(1)
+
+        (heard,) = await told(t, kinds.USER_INJECTED)
+        assert (heard.run_id, heard.payload) == (run.id, {"text": "A bell rings."})
+        assert await store.read_inbox(9) == []
+
+
+async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(show, "inbox_lines_max", 2)
+    monkeypatch.setattr(show, "inbox_seconds_min", 0.0)
+    store = MemoryStore()
+    async with on_stage(store, {"a": Speaker()}) as t:
+        over, open_one = await t.play(WORLD), await t.play(WORLD)
+        await t.finish(over.id)
+        for run_id in (over.id, over.id, over.id, open_one.id):
+            await store.put_in_inbox("A bell rings.", run_id)
+
+        await t.step(3)
+
+        assert [event.run_id for event in await told(t, kinds.USER_INJECTED)] == [open_one.id]
+        assert await store.read_inbox(9) == []
+
+
+async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
+    store = MemoryStore()
+    await store.put_in_inbox("A bell rings.")
+    async with on_stage(store, {"a": Speaker()}) as t:
+        run = await t.play(WORLD)
+
+        await t.step(1)
+
+        assert [event.run_id for event in await told(t, kinds.USER_INJECTED)] == [run.id]
+        assert await store.read_inbox(9) == []

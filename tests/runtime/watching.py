@@ -1,0 +1,27 @@
+"""What tests of observers share: what one has seen, and waiting until it has seen everything."""
+
+import asyncio
+
+from glasshouse import MemoryStore
+from glasshouse.runtime.observer import Observer, ObserverPump
+from tests.rules.events.events_by_hand import an_event
+
+loop_turns_max = 1_000
+
+A_THOUGHTFUL_LINE = an_event(
+    private={"thought": "hm"},
+    model={"calls": [{"model": "offline", "usage": {"input": 5, "output": 2}, "reached": True}]},
+)
+
+
+def lines_of(observer: Observer) -> list[str]:
+    return [note.text for note in observer.view.agent_notes]
+
+
+async def reached(pump: ObserverPump, store: MemoryStore) -> None:
+    """Wait until an observer has read everything."""
+    for _ in range(loop_turns_max):
+        if pump.position >= store.position or pump.task.done():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(f"still at {pump.position} of {store.position}")
