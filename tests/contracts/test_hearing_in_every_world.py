@@ -108,7 +108,9 @@ class Rewriting:
         self.spoken += 1
         if self.spoken - 1 != self.plot.reply_replaced:
             return completion
-        return msgspec.structs.replace(completion, text=json.dumps({**reply, "text": self.plot.castmates_line}))
+        return msgspec.structs.replace(
+            completion, text=json.dumps({**reply, "text": self.plot.castmates_line})
+        )
 
 
 def made_up(number: int) -> str:

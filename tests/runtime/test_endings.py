@@ -157,3 +157,14 @@ async def test_what_is_appended_from_outside_is_answered_in_the_next_turn_too() 
         await t.step(1)
 
         assert await said(t) == ["a1", "out of turn", "b2", "b2", "a2"]
+
+
+async def test_a_run_without_a_scenario_is_told_whole_though_its_graphs_never_met() -> None:
+    async with on_stage() as t:
+        for name in ("ada", "bo"):
+            await t.add_creature(ticking(name), agent=Speaker())
+
+        await t.step(1)
+
+        events = await t.run_events(t.default_run_id)
+        assert {event.actor for event in events if event.kind == kinds.AGENT_SPOKE} == {"ada", "bo"}

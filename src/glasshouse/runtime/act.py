@@ -78,17 +78,15 @@ class Acts:
 
     async def think(self, due: Due, cause: Event, upto: int | None) -> Thought:
         """Let a creature think once. With `upto`, it sees the past up to that time only."""
-        ledger = self._ledger
-        creature = ledger.world.creatures[due.creature]
-        graph = ledger.world.graphs[creature.graph_id]
-        character = self._character(ledger.world, creature)
+        world = self._ledger.world
+        creature = world.creatures[due.creature]
+        graph = world.graphs[creature.graph_id]
+        character = self._character(world, creature)
         route = self._router.route(character.model_profile)
         mine = self._treasury.begin(creature.run_id or "", graph.id)
         recorded, upto = self._recorded(creature, cause, upto)
         asking = Asking(route, self._treasury, mine, recorded)
-        channels = {
-            ledger.world.channels[c].name: c for c in ledger.world.topology.channels_of.get(creature.id, ())
-        }
+        channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
         moment = self._moment(creature, character, cause, upto, route, asking)
         session_id, run_id = graph.session_id, creature.run_id
         stopped_by: BudgetExceeded | ModelUnreachable | None = None
@@ -227,6 +225,7 @@ class Acts:
             known=folded.tables.dealt.get(creature.id, {}),
             as_of=_as_of(world, creature, upto),
             number_in_run=creature.ordinal,
+            house_id=world.house_id,
             seed=seed_of(rng_seed, creature, cause, 0),
             context_tokens_max=route.context_tokens_max,
             reply_tokens_max=route.reply_tokens_max,

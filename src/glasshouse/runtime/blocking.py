@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeVar
+from threading import Event
+from typing import Any, Final, TypeVar
+
+cancel_seconds_max: Final = 5
+"""How long work that has just been begun may take to show itself before it is no longer waited for."""
 
 T = TypeVar("T")
 
@@ -26,7 +30,11 @@ def outcome_of(work: Work[T]) -> T:
 
 
 def _outcome_in_a_thread(work: Work[T]) -> T:
-    """Do the work in a loop of its own, for the loop that is running here can wait for nothing meanwhile."""
+    """Do the work in a loop of its own, for the loop that is running here can wait for nothing meanwhile.
+
+    The work begins only when whoever waits for it can be interrupted and will cancel it.
+    """
+    may_begin, is_called_off = Event(), Event()
     begun: Future[Callable[[], object]] = Future()
 
     async def cancellable() -> T:
@@ -35,11 +43,22 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
         return await work()
 
+    def outcome() -> T:
+        may_begin.wait()
+        if is_called_off.is_set():
+            raise CancelledError
+        return asyncio.run(cancellable())
+
     with ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread:
-        done = thread.submit(lambda: asyncio.run(cancellable()))
         try:
+            done = thread.submit(outcome)
+            may_begin.set()
             return done.result()
         except KeyboardInterrupt:
-            with suppress(RuntimeError):  # Its loop may be over already.
-                begun.result()()
+            if not may_begin.is_set():
+                is_called_off.set()
+                may_begin.set()
+                raise
+            with suppress(RuntimeError, TimeoutError):  # Its loop may be over already.
+                begun.result(cancel_seconds_max)()
             raise

@@ -7,7 +7,9 @@ the ledger alone, so many graphs are as deterministic as one, also after a crash
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.conductor import Conductor, Pacing
@@ -16,6 +18,37 @@ from glasshouse.world.state import GraphState
 
 Between = Callable[[], Awaitable[None]]
 """Called between two turns: where lines from the inbox are taken in."""
+
+
+class _Hall:
+    """Who is playing freely now: a task for each graph, and how many turns each has had."""
+
+    def __init__(self, turns: int | None, wanted: str | None) -> None:
+        self.turns = turns
+        self.wanted = wanted
+        self.played: Counter[str] = Counter()
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.has_news = asyncio.Event()
+
+    def has_turns(self, graph_id: str) -> bool:
+        """Whether a graph may play one more."""
+        return self.turns is None or self.played[graph_id] < self.turns
+
+    def let_in(self, graph_id: str, playing: Coroutine[Any, Any, None]) -> None:
+        """Start a graph's task."""
+        task = self.tasks[graph_id] = asyncio.create_task(playing, name=f"{graph_id} plays")
+        task.add_done_callback(lambda _: self.has_news.set())
+
+    def let_out(self) -> None:
+        """Forget the tasks that are done; what one of them raised is raised here."""
+        for name in [name for name, task in self.tasks.items() if task.done()]:
+            self.tasks.pop(name).result()
+
+    async def clear(self) -> None:
+        """End whoever is left."""
+        for task in self.tasks.values():
+            task.cancel()
+        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
 
 
 class Driver:
@@ -97,36 +130,42 @@ class Driver:
         return kept[1]
 
     async def _play_freely(self, turns: int | None, wanted: str | None) -> int:
-        """A task for each graph with something to do; merged graphs end theirs, new ones get one."""
-        played: dict[str, int] = {}
-        tasks: dict[str, asyncio.Task[bool]] = {}
+        """A task for each graph with something to do; merged graphs end theirs, new and woken ones get one."""
+        hall = _Hall(turns, wanted)
         try:
-            while True:
-                await self._between()
-                if not self._is_over(wanted):
-                    for graph in self._due_freely(tasks, played, turns, wanted):
-                        played[graph.id] = played.get(graph.id, 0) + 1
-                        tasks[graph.id] = asyncio.create_task(self._conductor.play_turn(graph.id))
-                if not tasks:
-                    return sum(played.values())
-                done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-                for name in [name for name, task in tasks.items() if task in done]:
-                    tasks.pop(name).result()
+            self._let_graphs_in(hall)
+            while hall.tasks:
+                hall.has_news.clear()
+                await hall.has_news.wait()
+                hall.let_out()
+                self._let_graphs_in(hall)
         finally:
-            for task in tasks.values():
-                task.cancel()
-            await asyncio.gather(*tasks.values(), return_exceptions=True)
+            await hall.clear()
+        return sum(hall.played.values())
 
-    def _due_freely(
-        self,
-        tasks: dict[str, asyncio.Task[bool]],
-        played: dict[str, int],
-        turns: int | None,
-        wanted: str | None,
-    ) -> list[GraphState]:
-        graphs = [graph for graph in self._graphs(wanted) if graph.id not in tasks]
-        with_turns_left = [g for g in graphs if turns is None or played.get(g.id, 0) < turns]
-        return [graph for graph in with_turns_left if self._turn_ahead(graph) is not None]
+    def _let_graphs_in(self, hall: _Hall) -> None:
+        """Start whoever has something to do and no task yet."""
+        if len(hall.tasks) >= len(self._ledger.world.graphs) or self._is_over(hall.wanted):
+            return
+        for graph in list(self._graphs(hall.wanted)):
+            if (
+                graph.id not in hall.tasks
+                and hall.has_turns(graph.id)
+                and self._turn_ahead(graph) is not None
+            ):
+                hall.let_in(graph.id, self._play_alone(hall, graph.id))
+
+    async def _play_alone(self, hall: _Hall, graph_id: str) -> None:
+        """One graph's turns, at its own speed."""
+        while hall.has_turns(graph_id) and not self._is_over(hall.wanted):
+            graph = self._ledger.world.graphs.get(graph_id)
+            if graph is None or self._turn_ahead(graph) is None:
+                return
+            await self._between()
+            hall.played[graph_id] += 1
+            if not await self._conductor.play_turn(graph_id):
+                return
+            self._let_graphs_in(hall)
 
     def _is_over(self, wanted: str | None) -> bool:
         run = self._ledger.world.runs.get(wanted or "")

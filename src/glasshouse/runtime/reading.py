@@ -6,7 +6,7 @@ and only then fetches. So a history has no gap at its end, however many appends 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -76,24 +76,40 @@ class HistoryReader:
         raise UnknownName(noun="event", name=id_of_event)
 
     async def events_of_run(self, run_id: str) -> list[Event]:
-        """What a run wrote, and what happened to the graphs that grew from where it began, until its end.
+        """What a run wrote, and what happened to its graphs, until its end.
 
-        Events of other runs in merged graphs are not of it, and neither is what comes after its `run.finished`.
+        A run that was opened from a scenario has grown from one root; one that creatures were born into without a
+        scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged graphs are
+        not of it, and neither is what comes after its `run.finished`.
         """
+        found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
+        found = [event for event in found if event.run_id in (run_id, None)]
+        if not self._has_scenario(run_id):
+            its_own = {event.session_id for event in found if _is_of(event, run_id)}
+            found = [event for event in found if event.session_id in its_own]
+        end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        return [e for e in found if end is None or (e.position or 0) <= end]
+
+    def _sessions_of_run(self, run_id: str) -> list[str]:
         world = self._ledger.world
         root = the_run(world, run_id).session_id
-        spans: list[Span] = []
+        if self._has_scenario(run_id):
+            return [root, *descendants_of(world.sessions, root)]
+        return [name for name, session in world.sessions.items() if not session.segment.is_imported]
+
+    def _has_scenario(self, run_id: str) -> bool:
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        return purse is not None and bool(purse.playbill.name)
+
+    async def _events_of_sessions(self, named: Callable[[], list[str]]) -> list[Event]:
+        """Everything that these sessions themselves wrote, in the order of histories."""
         while True:
-            names = [root, *descendants_of(world.sessions, root)]
-            spans = [span_of(world.sessions[n].segment, 1, world.sessions[n].head) for n in names]
+            sessions = [self._sessions[name] for name in named()]
+            spans = [span_of(session.segment, 1, session.head) for session in sessions if session.head]
             if not await self._was_refolded_meanwhile():
                 break
         spans.sort(key=lambda span: span.starts_at)
-        found = [
-            e for page in pages(spans) for e in await self._store.read(page) if e.run_id in (run_id, None)
-        ]
-        end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
-        return [e for e in found if end is None or (e.position or 0) <= end]
+        return [event for page in pages(spans) for event in await self._store.read(page)]
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
@@ -132,6 +148,10 @@ class HistoryReader:
 
     def _is_split(self, session_id: str) -> bool:
         return self._sessions[session_id].segment.origin == "split"
+
+
+def _is_of(event: Event, run_id: str) -> bool:
+    return event.run_id == run_id or event.payload.get("run_id") == run_id
 
 
 async def mail_pages(

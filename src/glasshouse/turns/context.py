@@ -158,14 +158,15 @@ def _sections(moment: Moment, table: Table) -> dict[str, list[str]]:
     if cause is not None:
         shown.add(cause)
     remembered = places_remembered(moment, table, shown, _about(moment, table, cause))
-    answered = NO_CAUSE if cause is None else table.text(cause)
+    text = table.text
+    answered = NO_CAUSE if cause is None else text(cause)
     return {
         DISCUSSION: table.texts(discussed),
         AROUND: list(around_lines(moment.around)),
-        SCENE: [text for place in scene if (text := _scene(table.reading(place).payload))],
+        SCENE: [shows for place in scene if (shows := _scene(table.reading(place).payload))],
         KNOWN: _known(moment),
-        REMEMBERED: [table.text(place) for place in remembered],
-        DISTURBANCES: [table.text(place) for place in disturbances],
+        REMEMBERED: [text(place) for place in remembered],
+        DISTURBANCES: [text(place) for place in disturbances],
         ANSWERED: [answered if older is None else older.text, _last_line(moment.handle, moment.character)],
     }
 

@@ -216,13 +216,14 @@ def older_cause(moment: Moment, table: Table) -> Line | None:
     return table.line_of_older(cause)
 
 
-_table_cache: dict[str, Table] = {}
+_table_cache: dict[tuple[str, str], Table] = {}
 """The last table of each creature. What is in it is only used if it fits the moment."""
 
 
 def table_of(moment: Moment) -> Table:
     """The table of a moment, good until the same creature's next one is asked for."""
-    table = _table_cache.pop(moment.creature_id, None)
+    key = (moment.house_id, moment.creature_id)
+    table = _table_cache.pop(key, None)
     if (
         table is None
         or table.handle != moment.handle
@@ -232,7 +233,7 @@ def table_of(moment: Moment) -> Table:
         table.move_on(moment.recent_events, moment.handles)
     while len(_table_cache) >= table_cache_creatures_max:
         del _table_cache[next(iter(_table_cache))]
-    _table_cache[moment.creature_id] = table
+    _table_cache[key] = table
     return table
 
 

@@ -71,6 +71,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     """The last event of its graph's history that went into this moment."""
     number_in_run: int = 0
     """The how-manieth creature of its run it is."""
+    house_id: str = ""
+    """The store this happens in: what is kept of a creature from one moment to the next is kept by it."""
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384

@@ -72,7 +72,7 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
     """The name a line shows for its actor, and where the line comes from."""
     if actor == VISITOR:
         return "visitor", "visitor"
-    if actor in {CONDUCTOR, TERRARIUM}:
+    if actor in (CONDUCTOR, TERRARIUM):
         return "world", "world"
     return one_line(known_as or "") or "somebody", "cast"
 

@@ -154,10 +154,10 @@ def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
 
     for end in ends:
         moment = a_moment(events[max(0, end - 8) : end], cause=a_tick(99))
-        kept, table = lines_of(moment), lines._table_cache["echo-id"]
+        kept, table = lines_of(moment), lines._table_cache["", "echo-id"]
         lines._table_cache.clear()
-        made, fresh = lines_of(moment), lines._table_cache["echo-id"]
-        lines._table_cache["echo-id"] = table
+        made, fresh = lines_of(moment), lines._table_cache["", "echo-id"]
+        lines._table_cache["", "echo-id"] = table
 
         assert kept == made
         assert _index(table) == _index(fresh)
@@ -190,5 +190,5 @@ def test_the_caches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
         lines_of(a_moment([said(number, "moth-id", f"{number}")], creature_id=f"c{number}"))
 
-    assert list(lines._table_cache) == ["c6", "c7", "c8"]
+    assert list(lines._table_cache) == [("", "c6"), ("", "c7"), ("", "c8")]
     assert len(reading._reading_cache) == 5

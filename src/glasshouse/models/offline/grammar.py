@@ -72,11 +72,14 @@ def slots_for(topic: Noun, *, second: str = "", cares: tuple[str, ...] = ()) -> 
     """What the gaps of a sentence on this topic can be filled with, beside the stock."""
     slots = dict(_PLURAL if topic.is_plural else _SINGULAR)
     slots["X"] = topic.definite
-    if topic.is_name:
+    is_person = topic.is_name or topic.head in shelf.words_listed("persons.txt")
+    if is_person:
         for pronoun in ("it", "its", "them", "itself"):
             del slots[pronoun]
     if not (topic.is_plural or topic.is_name or topic.is_word):
-        slots["x"], slots["aX"] = topic.phrase, topic.indefinite
+        slots["aX"] = topic.indefinite
+        if not is_person:
+            slots["x"] = topic.phrase
     if second:
         slots["Y"] = second
     if cares:

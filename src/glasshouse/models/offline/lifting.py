@@ -19,7 +19,7 @@ _OPENING: Final = frozenset('.!?:\u201c"')
 _PLURAL_DETS: Final = frozenset(
     {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
 )
-_ANNOUNCED: Final = 0.8
+_ANNOUNCED: Final = 1.2
 _SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
 
 
@@ -125,7 +125,7 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     is_doing = is_a(lower, "verb") and not is_a(lower, "noun")
     if is_doing and first < at and not (det and _is_quality(tokens[at - 1].lower)):
         return None
-    if is_doing and not det and not is_rare(lower):
+    if not det and ((is_doing and not is_rare(lower)) or _is_done_by_the_word_before(tokens, at)):
         return None
     if (
         not det
@@ -237,6 +237,18 @@ def _det_before(tokens: list[_Token], first: int) -> str:
     return det.lower
 
 
+def _is_done_by_the_word_before(tokens: list[_Token], at: int) -> bool:
+    """Whether a word that may be a verb stands right behind somebody or something: `the lodger sleeps`."""
+    lower = tokens[at].lower
+    if at == 0 or not tokens[at].joined or not lower.endswith("s") or not is_a(lower, "verb"):
+        return False
+    return _is_thing(tokens[at - 1].lower)
+
+
+def _is_thing(word: str) -> bool:
+    return is_rare(word) or is_a(word, "noun") or word in shelf.words_listed("animates.txt")
+
+
 def _is_contracted(word: str) -> bool:
     """Whether a word is an owner, or two words in one, such as `you'd`."""
     return "'" in word or "\u2019" in word
@@ -250,7 +262,7 @@ def _is_quality(word: str) -> bool:
 def _goes_on(tokens: list[_Token], at: int) -> bool:
     """Whether the phrase goes on behind this word, so that this word is no head."""
     this, after = tokens[at].lower, tokens[at + 1].lower
-    is_thing = is_rare(this) or is_a(this, "noun") or this in shelf.words_listed("animates.txt")
+    is_thing = _is_thing(this)
     if is_a(after, "stop") or is_a(after, "adverb") or after.endswith("ly"):
         return False
     if is_a(after, "verb") and not is_a(after, "noun"):

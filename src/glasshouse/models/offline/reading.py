@@ -30,6 +30,7 @@ from glasshouse.turns.prompt import Prompt
 identity_cache_systems_max: Final = 512
 line_cache_lines_max: Final = 8_192
 words_said_default: Final = 40
+lines_disturbed_max: Final = 8
 
 _HEADINGS: Final = frozenset(
     {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, ANSWERED, LAST_ANSWER}
@@ -129,11 +130,12 @@ class Reading:
 
     @cached_property
     def fresh_disturbances(self) -> list[Heard]:
-        """What came from outside since I spoke last."""
-        new = {line.ref for line in self.discussion[self.last_own_place + 1 :]}
+        """What came from outside since I spoke last, and not too long ago."""
+        old = {line.ref for line in self.discussion[:-lines_disturbed_max]}
         if self.last_own_place < 0:
-            return self.disturbances
-        return [line for line in self.disturbances if line.ref in new]
+            return [line for line in self.disturbances if line.ref not in old]
+        new = {line.ref for line in self.discussion[self.last_own_place + 1 :]}
+        return [line for line in self.disturbances if line.ref in new and line.ref not in old]
 
     @cached_property
     def heard(self) -> list[Heard]:

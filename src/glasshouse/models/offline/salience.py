@@ -7,6 +7,7 @@ said since; a word that nobody in the prompt said is never a topic, unless nobod
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from random import Random
 from typing import Final, NamedTuple
 
@@ -19,8 +20,9 @@ from glasshouse.models.offline.voice import breaks_a_vow, voice_of
 lines_weighed_max: Final = 8
 nouns_owed_max: Final = 3
 name_part_chars_min: Final = 5
+somebodies_cache_texts_max: Final = 8_192
 
-OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
+_OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ADDRESSED: Final = 2.0
 _ASKED: Final = 1.0
 _DISTURBING: Final = 3.0
@@ -103,18 +105,32 @@ def is_addressed(reading: Reading, lower: str) -> bool:
 
 def somebodies_in(reading: Reading, text: str) -> dict[str, Noun | None]:
     """The living beings and names in a text, by name, in the order of weight; with their phrase, if they have one."""
-    found: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if is_somebody(reading, noun)}
-    for owner in OWNER.findall(text.lower()):
-        if owner in shelf.words_listed("animates.txt") and owner not in reading.names:
-            found.setdefault(owner, None)
-    return found
+    return {name: noun for name, noun in _somebodies(text) if name.lower() not in reading.names}
 
 
 def is_somebody(reading: Reading, noun: Noun) -> bool:
     """Whether a noun is a living being or a name, and nobody of the cast."""
-    head = noun.head.lower()
-    living = shelf.words_listed("animates.txt")
-    return head not in reading.names and (noun.is_name or head in living or head.removesuffix("s") in living)
+    return _is_living(noun) and noun.head.lower() not in reading.names
+
+
+@lru_cache(maxsize=somebodies_cache_texts_max)
+def _somebodies(text: str) -> tuple[tuple[str, Noun | None], ...]:
+    found: dict[str, Noun | None] = {noun.head: noun for noun in nouns_in(text) if _is_living(noun)}
+    for owner in owners_in(text):
+        if owner in shelf.words_listed("animates.txt"):
+            found.setdefault(owner, None)
+    return tuple(found.items())
+
+
+@lru_cache(maxsize=somebodies_cache_texts_max)
+def owners_in(text: str) -> tuple[str, ...]:
+    """The words in a text, in small letters, that something is said to belong to."""
+    return tuple(_OWNER.findall(text.lower()))
+
+
+def _is_living(noun: Noun) -> bool:
+    head, living = noun.head.lower(), shelf.words_listed("animates.txt")
+    return noun.is_name or head in living or head.removesuffix("s") in living
 
 
 def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun]:

@@ -22,17 +22,20 @@ from glasshouse.models.offline.voice import Voice, breaks_a_vow, voice_of
 tries_max: Final = 12
 short_sentence_words_max: Final = 5
 own_line_words_max: Final = 12
+dressed_max: Final = 6
 
 _OPENED: Final = 0.3
 _FOLLOWED: Final = 0.24
+_BARE: Final = 0.35
+"""How much likelier a sentence is opened and followed that draws nothing from the stock."""
 _OPENED_IN_GAMES: Final = 0.25
 _OWN_OPENING: Final = 0.4
 _OWN_LAST_WORDS: Final = 0.3
 _OWN_SENTENCE: Final = 0.035
 _OWN_SENTENCES: Final = 0.2
 _FOLLOWED_UP: Final = 2.0
-_WHOLE_EXAMPLE: Final = 0.05
-_WHOLE_FINDING: Final = 0.25
+_WHOLE_EXAMPLE: Final = 0.008
+_WHOLE_FINDING: Final = 0.03
 
 
 class Spoken(NamedTuple):
@@ -69,8 +72,8 @@ class Speaker:
         `own` is how likely a short line of my own stock goes before it.
         """
         act = acts()[act_name]
-        patterns = [grammar.pattern_of(one) for one in sentences]
-        text = self._composed(patterns, named=False)
+        some = sentences if len(sentences) <= dressed_max else self.dice.sample(sentences, dressed_max)
+        text = self._composed([grammar.pattern_of(one) for one in some], named=False)
         if self.dice.random() < own:
             text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
@@ -136,7 +139,7 @@ class Speaker:
         is_finding = act.name == "find"
         if self.reading.words_max < 10:
             act = acts()["short"]
-        elif self.voice.whole and self.dice.random() < (_WHOLE_FINDING if is_finding else _WHOLE_EXAMPLE):
+        elif self.dice.random() < len(self.voice.whole) * (_WHOLE_FINDING if is_finding else _WHOLE_EXAMPLE):
             text = self._whole_example(with_tie=not is_finding)
             if text:
                 return text
@@ -158,7 +161,7 @@ class Speaker:
 
     def _composed(self, patterns: Sequence[Pattern], *, named: bool, framed: bool = True) -> str:
         """The first composition that may be said; each try is plainer than the one before."""
-        visible = self.reading.visible_text
+        visible, is_sober = self.reading.visible_text, not (named and framed)
         usable = [one for one in patterns if fits(one, self.slots) and (not named or "X" in one.slots)]
         if named and not any("X" in one.slots for one in usable):
             usable = [one for one in patterns if fits(one, self.slots)]
@@ -170,24 +173,25 @@ class Speaker:
             if not fresh:
                 break
             plainness = attempt / tries_max if framed else 1.0
-            last = self._try(self.dice.choice(fresh), plainness, is_game=not named)
+            last = self._try(self.dice.choice(fresh), plainness, is_sober=is_sober)
             if self._may_be_said(last):
                 return last
-        bare = (self._try(one, 1.0, is_game=not named) for one in usable)
+        bare = (self._try(one, 1.0, is_sober=is_sober) for one in usable)
         return next((one for one in bare if self._may_be_said(one)), None) or self._plainest(
             last, named=named
         )
 
-    def _try(self, pattern: Pattern, plainness: float, *, is_game: bool) -> str:
+    def _try(self, pattern: Pattern, plainness: float, *, is_sober: bool) -> str:
         dice, used = self.dice, {self.slots["X"], self.topic.noun.indefinite, self.topic.second}
         core = filled(pattern, self.slots, dice, used, self.stock)
         mark = "!" if self.voice.exclaims and pattern.mark == "." and dice.random() < 0.5 else pattern.mark
-        is_opened = dice.random() < (_OPENED_IN_GAMES if is_game else _OPENED) - plainness
+        plainness -= 0 if is_sober or len(pattern.slots) > len(pattern.needs & set(pattern.slots)) else _BARE
+        is_opened = dice.random() < (_OPENED_IN_GAMES if is_sober else _OPENED) - plainness
         opener = self._opener(core, used) if is_opened else ""
         text = f"{opener} {core}"
-        if not is_game and dice.random() < _FOLLOWED - plainness:
+        if not is_sober and dice.random() < _FOLLOWED - plainness:
             return with_capitals(f"{text}{mark} {self._follower(used)}{self._owed(text, used, '')}".strip())
-        owed = self._owed(text, used, "sober" if is_game else "tail" if plainness > 0.5 else "")
+        owed = self._owed(text, used, "sober" if is_sober else "tail" if plainness > 0.5 else "")
         if owed.startswith(",") and mark != "?":
             return with_capitals(f"{text}{owed}{mark}".strip())
         return with_capitals(
@@ -207,9 +211,10 @@ class Speaker:
 
     def _follower(self, used: set[str]) -> str:
         """A second sentence in my register, or one of my own."""
-        if self.voice.last_words and self.dice.random() < _OWN_LAST_WORDS:
-            return self.dice.choice(self.voice.last_words)
         visible = self.reading.visible_text
+        mine = [one for one in self.voice.last_words if one.lower() not in visible]
+        if mine and self.dice.random() < _OWN_LAST_WORDS:
+            return self.dice.choice(mine)
         choices = [one for one in listed("closers.txt", self.voice.register) if fits(one, self.slots)]
         fresh = [one for one in choices if one.longest not in visible] or choices
         return filled(self.dice.choice(fresh), self.slots, self.dice, used, self.stock)

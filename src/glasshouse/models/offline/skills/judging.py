@@ -203,12 +203,14 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
 
 
 def _questions_asked(reading: Reading) -> str:
-    """How many questions were put, in words as far as one counts in words."""
+    """How many questions were put, in words as far as one counts in words; empty if none."""
     asked = sum(
         "?" in line.text and not line.fields.get("answer")
         for line in reading.discussion
         if line.origin == "cast"
     )
+    if not asked:
+        return ""
     words = shelf.entries("counting.txt")
     number = words[asked] if asked < len(words) else str(asked)
     return f"{number} question{'' if asked == 1 else 's'}"

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
-from glasshouse.models.offline.salience import OWNER, is_somebody, somebodies_in
+from glasshouse.models.offline.salience import is_somebody, owners_in, somebodies_in
 from glasshouse.models.offline.schema import is_ref
 from glasshouse.models.offline.skills.reply import Branch, Reply, paired, passing, sentences, with_line
 from glasshouse.models.offline.speaking import Speaker, name_of
@@ -83,7 +83,7 @@ def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     cited = target.fields.get("cites", ())
     shown = [line for line in evidence(reading) if line.ref in cited] if isinstance(cited, list) else []
     detail, other = details_in(reading, shown or [target], suspect)
-    if other and detail in reading.own_text:
+    if other and detail in reading.own_text and other.split()[-1] not in shelf.words_listed("places.txt"):
         detail = other
     rival, sign = rival_to(reading, suspect)
     gaps = {"suspect": called_so(suspect), "detail": detail, "rival": rival, "sign": sign}
@@ -109,20 +109,12 @@ def rival_to(reading: Reading, suspect: str) -> tuple[str, str]:
 
 
 def suspects_named(reading: Reading) -> list[str]:
-    """Those whom the goal and the world name as the ones it can be; a visitor may add to them. Empty if it is open."""
+    """Those whom the goal and the world name as the ones it can be; empty if that is open."""
     found: dict[str, str] = {}
-    for text in (
-        reading.me.goal,
-        *(line.text for line in reading.heard if line.origin == "world"),
-        reading.scene,
-    ):
+    told = (line.text for line in reading.heard if line.origin == "world")
+    for text in (reading.me.goal, *told, reading.scene):
         found |= _somebodies(reading, text)
-    if len(found) < suspects_min:
-        return []
-    for line in reading.heard:
-        if line.origin == "visitor":
-            found |= _somebodies(reading, line.text)
-    return list(found.values())
+    return list(found.values()) if len(found) >= suspects_min else []
 
 
 def _somebodies(reading: Reading, text: str) -> dict[str, str]:
@@ -155,16 +147,7 @@ def evidence(reading: Reading) -> list[Heard]:
 def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
     """Who could have done it, the likeliest first; one of `words`, or of those named as suspects, if there are such."""
     lines = evidence(reading)
-    named: dict[str, list[Heard]] = {word: [] for word in words or suspects_named(reading)}
-    if named:
-        for line in lines:
-            for name, told in named.items():
-                if mentions(line.text, name):
-                    told.append(line)
-    else:
-        for line in lines:
-            for name in somebodies_in(reading, line.text):
-                named.setdefault(name, []).append(line)
+    named = _lines_by_suspect(reading, lines, words)
     doubted = _doubted(reading)
     before = stem(_named_before(reading).removeprefix("the ").lower())
     place = {line.ref: at for at, line in enumerate(lines)}
@@ -183,6 +166,18 @@ def suspicions(reading: Reading, words: list[str]) -> list[Suspicion]:
     )
 
 
+def _lines_by_suspect(reading: Reading, lines: Sequence[Heard], words: list[str]) -> dict[str, list[Heard]]:
+    """The lines that speak of each: of those listed, or else of anybody; and whom a visitor brings, the visitor's own."""
+    listed = words or suspects_named(reading)
+    named = {name: [line for line in lines if mentions(line.text, name)] for name in listed}
+    for line in lines:
+        if not listed or (line.origin == "visitor" and not words):
+            for name in somebodies_in(reading, line.text):
+                if name not in listed:
+                    named.setdefault(name, []).append(line)
+    return named
+
+
 def mentions(text: str, name: str) -> bool:
     """Whether a text speaks of somebody, in the singular, the plural or as an owner."""
     lower = name.lower()
@@ -191,7 +186,7 @@ def mentions(text: str, name: str) -> bool:
 
 @lru_cache(maxsize=lines_cache_texts_max)
 def _stems_and_owners(text: str) -> frozenset[str]:
-    return stems_of(text) | {stem(owner) for owner in OWNER.findall(text.lower())}
+    return stems_of(text) | {stem(owner) for owner in owners_in(text)}
 
 
 def _doubted(reading: Reading) -> list[str]:
@@ -226,7 +221,7 @@ def _things_in(reading: Reading, line: Heard, but: str) -> list[tuple[str, str]]
         head = noun.head.lower()
         is_said = head in reading.names or any(f" {head}" in one for one in things.values())
         if not (is_said or noun.is_word or is_somebody(reading, noun) or stem(head) == stem(but.lower())):
-            things[head] = noun.definite
+            things.setdefault(stem(head), noun.definite)
     return list(things.items())[:things_a_line_max]
 
 
