@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-words_per_minute: Final = 230
+words_per_minute: Final = 300
 line_milliseconds_min: Final = 800
-line_milliseconds_max: Final = 15_000
+line_milliseconds_max: Final = 7_000
 
 
 def seconds_to_read(text: str) -> float:

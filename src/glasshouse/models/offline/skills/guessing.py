@@ -21,6 +21,8 @@ lines_between_max: Final = 3
 rewordings_max: Final = 6
 
 _WITH_OWN_LINE: Final = 0.25
+_GOOD_ENOUGH: Final = 0.3
+"""The share of the best question's worth from which on a question is put: who guesses is no computer."""
 
 
 def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -97,7 +99,7 @@ def _asked_before(lines: Sequence[Heard], at: int) -> str:
 
 
 def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]) -> str:
-    """An attribute that parts what is left nearly in halves; empty if none parts it."""
+    """An attribute that parts what is left, not much worse than the best would; empty if none parts it."""
     asked = {*told, *(attribute_asked(line.text) for line in speaker.reading.discussion)}
     worth: dict[str, float] = {}
     for name in attributes():
@@ -108,7 +110,7 @@ def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]
     best = max(worth.values(), default=0)
     if best == 0:
         return ""
-    return speaker.dice.choice([name for name, value in worth.items() if value >= 0.3 * best])
+    return speaker.dice.choice([name for name, value in worth.items() if value >= _GOOD_ENOUGH * best])
 
 
 def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) -> Thing:
