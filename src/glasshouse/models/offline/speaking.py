@@ -22,7 +22,7 @@ from glasshouse.models.offline.voice import Voice, breaks_a_vow, voice_of
 tries_max: Final = 12
 short_sentence_words_max: Final = 5
 own_line_words_max: Final = 12
-dressed_max: Final = 6
+sentences_dressed_max: Final = 6
 
 _OPENED: Final = 0.3
 _FOLLOWED: Final = 0.24
@@ -72,7 +72,11 @@ class Speaker:
         `own` is how likely a short line of my own stock goes before it.
         """
         act = acts()[act_name]
-        some = sentences if len(sentences) <= dressed_max else self.dice.sample(sentences, dressed_max)
+        visible = self.reading.visible_text
+        fresh = [one for one in sentences if one.lower() not in visible] or list(sentences)
+        some = (
+            fresh if len(fresh) <= sentences_dressed_max else self.dice.sample(fresh, sentences_dressed_max)
+        )
         text = self._composed([grammar.pattern_of(one) for one in some], named=False)
         if self.dice.random() < own:
             text = self._with_own_line(text)

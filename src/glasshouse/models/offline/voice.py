@@ -32,8 +32,6 @@ class Voice(NamedTuple):
     openings: tuple[str, ...] = ()
     last_words: tuple[str, ...] = ()
     sentences: tuple[Pattern, ...] = ()
-    about_somebody: tuple[Pattern, ...] = ()
-    """Those of its sentences that were about a living being."""
     whole: tuple[str, ...] = ()
     sentence_words: float = 12.0
     exclaims: bool = False
@@ -51,7 +49,6 @@ def voice_of(me: Identity) -> Voice:
         openings=tuple(dict.fromkeys(filter(None, map(_opening, me.examples)))),
         last_words=tuple(dict.fromkeys(filter(None, map(_last_words, me.examples)))),
         sentences=tuple(filter(None, map(_with_gap, sentences))),
-        about_somebody=tuple(filter(None, map(_with_gap_for_somebody, sentences))),
         whole=me.examples,
         sentence_words=sum(counts) / len(counts) if counts else 12.0,
         exclaims=2 * sum(one.endswith("!") for one in sentences) > len(sentences),
@@ -91,19 +88,13 @@ def _last_words(example: str) -> str:
     return last if len(sentences) > 1 and len(last.split()) <= last_words_max and "?" not in last else ""
 
 
-def _with_gap_for_somebody(sentence: str) -> Pattern | None:
-    """A sentence of one's own with a gap where it named a living being; none if it names none."""
-    return _with_gap(sentence, shelf.words_listed("animates.txt"))
-
-
-def _with_gap(sentence: str, among: frozenset[str] | None = None) -> Pattern | None:
+def _with_gap(sentence: str) -> Pattern | None:
     """A sentence of one's own with a gap where it named a thing; none if it names none in a plain way."""
     words = WORD.findall(sentence.lower())
     if not 4 <= len(words) <= borrowed_words_max or "{" in sentence or _PRONOUNS & set(words):
         return None
     for noun in nouns_in(sentence):
-        is_meant = among is None or noun.head in among
-        if is_meant and noun.det in {"the", "a", "an"} and not noun.is_plural:
+        if noun.det in {"the", "a", "an"} and not noun.is_plural:
             start = sentence.lower().rfind(noun.det, 0, noun.start)
             if start >= 0 and not sentence[noun.end :].startswith(" of "):
                 pattern = pattern_of(_small(f"{sentence[:start]}{{X}}{sentence[noun.end :]}"))

@@ -21,7 +21,7 @@ lines_between_max: Final = 3
 rewordings_max: Final = 6
 
 _WITH_OWN_LINE: Final = 0.25
-_GOOD_ENOUGH: Final = 0.3
+_GOOD_ENOUGH: Final = 0.4
 """The share of the best question's worth from which on a question is put: who guesses is no computer."""
 
 
