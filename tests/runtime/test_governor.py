@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,10 +9,10 @@ from glasshouse import Agent, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
-from glasshouse.runtime.ports import Route
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt
+from tests.runtime.limits_by_hand import Paced, only, priced
 from tests.runtime.stage_crew import (
     Asker,
     Doing,
@@ -29,42 +28,6 @@ from tests.runtime.stage_crew import (
     world_of,
 )
 from tests.runtime.troupe import line, loop_turns, soon
-
-NO_LIMIT: dict[str, Any] = {
-    "max_turns": None,
-    "max_calls_per_turn": None,
-    "max_total_calls": None,
-    "max_total_tokens": None,
-    "hourly_budget_usd": None,
-    "max_wall_minutes": None,
-}
-
-
-def only(**limit: float) -> Governor:
-    """A governor with this one limit and no other."""
-    return Governor(**{**NO_LIMIT, **limit})
-
-
-class Paced(ScriptedModel):
-    """A model whose every answer takes some time of the clock, and costs the same tokens and money."""
-
-    def __init__(
-        self, clock: HandMovedClock, *, seconds: float = 0.0, tokens: int = 100, usd: float = 0.0
-    ) -> None:
-        super().__init__("-")
-        self.clock, self.seconds = clock, seconds
-        self.answer = Completion("-", "paced", tokens // 2, tokens - tokens // 2, usd=usd)
-
-    async def complete(self, prompt: Prompt) -> Completion:
-        self.prompts.append(prompt)
-        self.clock.move(self.seconds)
-        return self.answer
-
-
-def priced(model: Any, usd_a_million: float | None = 10.0) -> ModelRouter:
-    route = Route(model, "paced", 8_192, 384, usd_a_million, usd_a_million)
-    return ModelRouter(dict.fromkeys(("tiny", "fast", "balanced", "strong"), route))
-
 
 # Every axis alone
 

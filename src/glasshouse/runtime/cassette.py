@@ -118,6 +118,8 @@ def came_from_outside(event: Event) -> bool:
         return True
     if event.actor == VISITOR or event.kind in {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}:
         return True
+    if event.kind == kinds.RUN_FINISHED:
+        return bool(event.payload.get("reason") == "stopped")
     return event.caused_by is None and event.actor not in RESERVED_ACTORS
 
 

@@ -200,6 +200,8 @@ class _Replay:
             await terrarium.disturb(self._run_id, event.payload["text"], graph_id=self._graph(event))
         elif event.kind == kinds.RUN_PAUSED:
             await terrarium.pause(self._run_id, event.payload["reason"])
+        elif event.kind == kinds.RUN_FINISHED:
+            await terrarium.finish(self._run_id, event.payload["reason"])
         elif event.kind == kinds.RUN_CONTINUED:
             await terrarium.proceed(self._run_id)
         elif event.kind not in kinds.ENGINE:

@@ -1,0 +1,161 @@
+"""A run is driven again from its record and comes out byte for byte; what differs is shown."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from glasshouse import Event, MemoryStore, Observer, Refused, Terrarium, kinds
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import CountingModel
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.replay import verify
+from tests.runtime.stage_crew import Speaker, on_stage, ticking
+from tests.simulation.worlds_by_code import two_troupes
+
+WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes()]
+
+
+def named(world: str | LoadedWorld) -> str:
+    return world if isinstance(world, str) else world.scenario.name
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=named)
+async def test_a_run_comes_out_the_same_without_a_single_call(world: str | LoadedWorld) -> None:
+    troupe = CountingModel(ModelRouter().route("fast").model)
+    async with Terrarium(MemoryStore(), models=ModelRouter(troupe)) as t:
+        run = await t.play(world, rng_seed=5)
+        await t.run(run.id)
+        asked = troupe.calls
+
+        outcome = await verify(t, run.id, MemoryStore())
+
+        assert outcome.is_same
+        assert (outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs) == (None, None, ())
+        assert outcome.events == len(await t.run_events(run.id))
+        assert troupe.calls == asked
+
+
+async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play("thousand-token-wood", rng_seed=2)
+        await t.disturb(run.id, "A lantern starts whispering recipes.")
+        for number in range(9):
+            await t.step_one()
+            if number in {2, 3, 7}:
+                await t.disturb(run.id, f"Bell number {number} rings.")
+        await t.pause(run.id)
+        await t.proceed(run.id)
+        await t.run(run.id)
+
+        outcome = await verify(t, run.id, MemoryStore())
+
+        assert outcome.is_same
+
+
+async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play("mystery-roots")
+        await t.step(4)
+        await t.finish(run.id)
+
+        assert (await verify(t, run.id, MemoryStore())).is_same
+
+
+async def test_a_run_that_is_still_open_is_compared_as_far_as_it_went() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play("mystery-roots")
+        await t.step(5)
+
+        assert (await verify(t, run.id, MemoryStore())).is_same
+
+
+async def test_what_python_creatures_said_is_said_again() -> None:
+    async with on_stage(minds={"drum": Speaker()}) as t:
+        run = await t.play(two_troupes())
+        await t.run(run.id)
+
+        assert (await verify(t, run.id, MemoryStore())).is_same
+
+
+class Forged:
+    """A store's reader that shows one line otherwise than it was."""
+
+    def __init__(self, terrarium: Terrarium, number: int) -> None:
+        self._terrarium = terrarium
+        self._number = number
+
+    async def run_events(self, run_id: str) -> tuple[Event, ...]:
+        events = list(await self._terrarium.run_events(run_id))
+        spoken = [n for n, event in enumerate(events) if event.model is not None][self._number]
+        model = events[spoken].model or {}
+        calls = [
+            {**call, "completion": re.sub(r'"text": ?"', '"text": "Well now. ', call["completion"])}
+            for call in model["calls"]
+        ]
+        events[spoken] = replace(events[spoken], model={**model, "calls": calls})
+        return tuple(events)
+
+    async def event(self, event_id: str) -> Event:
+        return await self._terrarium.event(event_id)
+
+    async def prompt(self, digest: str) -> str | None:
+        return await self._terrarium.prompt(digest)
+
+
+async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_the_prompts_that_change() -> (
+    None
+):
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play("thousand-token-wood")
+        await t.run(run.id)
+
+        outcome = await verify(Forged(t, 3), run.id, MemoryStore())
+
+        assert not outcome.is_same
+        assert outcome.recorded_event is not None
+        assert outcome.replayed_event is not None
+        assert outcome.recorded_event.payload != outcome.replayed_event.payload
+        assert outcome.prompt_diffs
+        assert any(line.startswith("-[#") for line in outcome.prompt_diffs[0].splitlines())
+        assert any(line.startswith("+[#") for line in outcome.prompt_diffs[0].splitlines())
+
+
+async def test_a_run_without_a_scenario_cannot_be_opened_again_and_says_so() -> None:
+    async with on_stage() as t:
+        await t.add_creature(ticking("ada"), agent=Speaker())
+        await t.step(2)
+
+        with pytest.raises(Refused, match="opened from no scenario"):
+            await verify(t, t.default_run_id, MemoryStore())
+
+
+@pytest.mark.parametrize("observers", [0, 1, 5])
+async def test_the_number_of_observers_changes_nothing(observers: int) -> None:
+    async with Terrarium(MemoryStore(), clock=HandMovedClock(), ids=SeededIds(3)) as t:
+        watching = [Observer(role="director") for _ in range(observers)]
+        for observer in watching:
+            t.observe(observer)
+        run = await t.play("mystery-roots", rng_seed=9)
+        await t.run(run.id)
+        digest = await t.digest(run.id)
+
+    async with Terrarium(MemoryStore(), clock=HandMovedClock(), ids=SeededIds(4)) as alone:
+        again = await alone.play("mystery-roots", rng_seed=9)
+        await alone.run(again.id)
+
+        assert await alone.digest(again.id) == digest
+    assert all(observer.view.run is not None and observer.view.run.reason for observer in watching)
+
+
+async def test_playing_one_seed_twice_in_one_store_makes_two_runs_of_one_digest() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        first = await t.play("twenty-sprouts", rng_seed=3)
+        await t.run(first.id)
+        second = await t.play("twenty-sprouts", rng_seed=3)
+        await t.run(second.id)
+
+        assert first.id != second.id
+        assert await t.digest(first.id) == await t.digest(second.id)
+        assert [e.kind for e in await t.run_events(second.id)].count(kinds.RUN_FINISHED) == 1
