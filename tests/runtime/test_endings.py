@@ -168,3 +168,15 @@ async def test_a_run_without_a_scenario_is_told_whole_though_its_graphs_never_me
 
         events = await t.run_events(t.default_run_id)
         assert {event.actor for event in events if event.kind == kinds.AGENT_SPOKE} == {"ada", "bo"}
+
+
+async def test_a_session_knows_the_recipe_it_was_opened_from_and_hands_it_down() -> None:
+    async with on_stage() as t:
+        run = await t.play("mystery-roots")
+        opened = t.session(t.graph(run.graph_ids[0]).session_id)
+        await t.remove_creature("devils-advocate")
+        later = t.session(t.graph(run.graph_ids[0]).session_id)
+
+    assert opened.config_path is not None
+    assert opened.config_path.endswith("mystery-roots")
+    assert opened.recipes == later.recipes == (opened.config_path,)

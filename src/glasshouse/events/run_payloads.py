@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from glasshouse.events import kinds
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import Payload
 
@@ -64,3 +65,12 @@ class TurnStarted(Payload, frozen=True):
     """A graph's clock moved on."""
 
     turn: int
+
+
+RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {
+    kinds.RUN_STARTED: RunStarted,
+    kinds.RUN_FINISHED: RunFinished,
+    kinds.RUN_PAUSED: RunPaused,
+    kinds.RUN_CONTINUED: RunContinued,
+    kinds.TURN_STARTED: TurnStarted,
+}

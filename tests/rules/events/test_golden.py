@@ -9,6 +9,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import VERSIONS, decoded, encoded
 from glasshouse.events.payloads import PAYLOAD_TYPES, builtins_of, payload_of
+from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.events.golden_files import FOLDER
 
@@ -57,3 +58,12 @@ def test_an_engines_payload_with_one_field_more_is_refused_in_words(path: Path) 
 
     with pytest.raises(BadEvent, match=f"is a {event.kind} with a broken payload.*colour"):
         payload_of(spoilt, PAYLOAD_TYPES[event.kind])
+
+
+@pytest.mark.parametrize("kind", RUN_PAYLOAD_TYPES)
+def test_a_runs_golden_payload_is_of_its_type_and_back(kind: str) -> None:
+    event = decoded((FOLDER / f"{kind}.json").read_bytes())
+
+    typed = payload_of(event, RUN_PAYLOAD_TYPES[kind])
+
+    assert builtins_of(typed) == event.payload
