@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.digest import digest_of
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import CONDUCTOR, Event, Json
 from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, payloads
 from tests.rules.events.golden_files import samples
 from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "c16eb7a7e3786692af5865fdb005c838925c55510ccef0d1920b037494deed28"
+GOLDEN_DIGEST = "9994519de190194a7125515a0cb6931c5cee2d8bfdf3f01fad9d225b4a090cd3"
 
 STORY = a_story()
 
@@ -213,3 +213,19 @@ def test_the_digest_of_stored_bytes_is_the_digest_of_what_was_told() -> None:
     stored = [msgspec.json.decode(msgspec.json.encode(event), type=Event) for event in story]
 
     assert digest_of(stored) == digest_of(story)
+
+
+def test_where_a_world_lies_and_what_ids_its_creatures_got_do_not_show_in_the_digest() -> None:
+    def started(path: str, creature: str) -> Event:
+        payload = {
+            "recipe": {"path": path, "digest": "0011223344556677"},
+            "cast": [{"creature": creature, "handle": "echo"}],
+        }
+        return an_event(
+            kind=kinds.RUN_STARTED,
+            actor=CONDUCTOR,
+            payload=payload,
+            sealed={"to": [creature], "facts": {"word": "fern"}},
+        )
+
+    assert digest_of([started("/home/ada/wood", "echo")]) == digest_of([started("/srv/wood", "echo~2")])
