@@ -25,6 +25,7 @@ from glasshouse.runtime.act import Acts, Thought
 from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, any_together, may_act, next_act, next_turn, shown_at, ticks_left
@@ -53,6 +54,7 @@ class Conductor:
         endings: Endings,
         event: EventById,
         governor: Governor,
+        warming: Warming,
         before_commit: BeforeCommit | None = None,
     ) -> None:
         self._ledger = ledger
@@ -61,6 +63,7 @@ class Conductor:
         self._endings = endings
         self._event = event
         self._governor = governor
+        self._warming = warming
         self._before_commit = before_commit
         self._ahead: dict[Act, tuple[str, asyncio.Task[Thought | None]]] = {}
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
@@ -74,6 +77,15 @@ class Conductor:
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
     # Whose turn
+
+    async def make_ready(self) -> None:
+        """Let referees of runs that were cut off hear again what was said, so that an end that has come is seen."""
+        world, runs = self._ledger.world, self._ledger.folded.runs
+        if runs.watched:
+            places = {c.graph_id: None for c in world.creatures.values() if c.run_id in runs.watched}
+            for graph in [world.graphs[graph_id] for graph_id in places]:
+                if not self._warming.is_ready(graph):
+                    await self._warming.make_ready(graph)
 
     def turn_ahead(self, graph: GraphState) -> int | None:
         """The number of the turn that this graph has something to do in: the present one, or a later one."""
@@ -90,6 +102,9 @@ class Conductor:
             graph = self._ledger.world.graphs.get(graph_id)
             if graph is None:
                 return None
+            if not self._warming.is_ready(graph):
+                await self._warming.make_ready(graph)
+                continue
             finished = await self._finish_what_is_over(graph)
             if finished is not None:
                 return finished
@@ -119,6 +134,9 @@ class Conductor:
             graph = self._ledger.world.graphs.get(graph_id)
             if graph is None:
                 return has_begun
+            if not self._warming.is_ready(graph):
+                await self._warming.make_ready(graph)
+                continue
             if await self._finish_what_is_over(graph) is not None:
                 has_begun = True
                 continue

@@ -65,6 +65,7 @@ class Driver:
         """One act: of the graph named, or of the graph that goes first."""
         async with self._one_at_a_time:
             await self._between()
+            await self._conductor.make_ready()
             while True:
                 first = graph_id if graph_id is not None else self._first()
                 if first is None:
@@ -81,6 +82,7 @@ class Driver:
         With `wanted`, only graphs of that run, until it has finished.
         """
         async with self._one_at_a_time:
+            await self._conductor.make_ready()
             in_their_way = self._play_freely if pacing == "free" else self._play_in_lockstep
             played = await in_their_way(turns, wanted)
             await self._conductor.settle()

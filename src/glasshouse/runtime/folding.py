@@ -57,6 +57,7 @@ async def folded_upto(store: Store, position: int) -> Folded:
 
 
 async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
+    folded.tables.driven_cache = set()  # Lines are brought to hand when somebody drives their graph.
     segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
     position = folded.position
     while position < upto:

@@ -25,6 +25,7 @@ from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.runtime.treasury import Treasury
+from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun
@@ -58,7 +59,14 @@ class Show:
         acts = self._acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
-            ledger, acts, clock, self._endings, history.event, governor, before_commit
+            ledger,
+            acts,
+            clock,
+            self._endings,
+            history.event,
+            governor,
+            Warming(store, ledger),
+            before_commit,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
 

@@ -1,13 +1,17 @@
 """The tables: what was said lately on each channel, and without one in each graph; folded from the ledger.
 
 Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when a prompt
-is written. What a table
-holds is bounded: it is cut to its newest lines whenever it has grown to twice the bound.
+is written. What a table holds is bounded: it is cut to its newest lines whenever it has grown to twice the bound.
+
+What is folded is where the lines stand (`spans`) and how many there are; it is small, and goes into snapshots. The lines
+themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a graph is
+first driven. A table without its lines is cold.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -16,9 +20,9 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.world.hearing import visible_to
-from glasshouse.world.state import CreatureState, World
+from glasshouse.world.state import CreatureState, GraphState, World
 
-version: Final = 2
+version: Final = 3
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -30,27 +34,74 @@ few_lines_max: Final = 24
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
 
-class Table(msgspec.Struct):
-    """The newest lines of one place, and how many were dropped before them."""
+class Stretch(msgspec.Struct, array_like=True, gc=False):
+    """Lines that stand one behind the other in one session."""
 
-    lines: list[Event] = msgspec.field(default_factory=list)
+    session_id: str
+    first: int
+    last: int
+
+
+class Table(msgspec.Struct, dict=True):
+    """Where the newest lines of one place stand, and how many were dropped before them."""
+
+    spans: list[Stretch] = msgspec.field(default_factory=list)
+    count: int = 0
     dropped: int = 0
     speakers: dict[str, None] = msgspec.field(default_factory=dict)
     """Whoever spoke here, in the order of their first words."""
 
+    def __post_init__(self) -> None:
+        self.lines_cache: list[Event] | None = None if self.count else []
+        """The lines themselves; none if they are not at hand."""
+
+    @property
+    def lines(self) -> list[Event]:
+        """The newest lines, oldest first; of a cold table none."""
+        return self.lines_cache or []
+
     @property
     def total(self) -> int:
         """How many lines were ever said here."""
-        return self.dropped + len(self.lines)
+        return self.dropped + self.count
 
     def total_at(self, upto: int | None) -> int:
         """How many lines had been said here at a time."""
-        if upto is None or not self.lines or self.lines[-1].lamport <= upto:
+        lines = self.lines
+        if upto is None or not lines or lines[-1].lamport <= upto:
             return self.total
-        return self.dropped + bisect_right(self.lines, upto, key=lambda line: line.lamport)
+        return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
+
+    def note(self, event: Event) -> None:
+        """One more line stands here."""
+        last = self.spans[-1] if self.spans else None
+        if last is not None and last.last + 1 == event.seq and last.session_id == event.session_id:
+            last.last = event.seq
+        else:
+            self.spans.append(Stretch(event.session_id, event.seq, event.seq))
+        self.count += 1
+        self.speakers[event.actor] = None
+        if self.lines_cache is not None:
+            self.lines_cache.append(event)
+        if self.count >= 2 * heard_lines_max:
+            self._drop(heard_lines_max)
+
+    def _drop(self, lines: int) -> None:
+        self.dropped += lines
+        self.count -= lines
+        if self.lines_cache is not None:
+            del self.lines_cache[:lines]
+        while lines:
+            oldest = self.spans[0]
+            size = oldest.last - oldest.first + 1
+            if size > lines:
+                oldest.first += lines
+                return
+            lines -= size
+            del self.spans[0]
 
 
-class Tables(msgspec.Struct):
+class Tables(msgspec.Struct, dict=True):
     """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
@@ -60,6 +111,10 @@ class Tables(msgspec.Struct):
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
+
+    def __post_init__(self) -> None:
+        self.driven_cache: set[str] | None = None
+        """The graphs whose lines are kept at hand; none means all."""
 
     def apply(self, world: World, event: Event) -> None:
         """Move on by one event."""
@@ -72,8 +127,7 @@ class Tables(msgspec.Struct):
         if event.sealed is not None:
             for owner in event.sealed.get("to", ()):
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **event.sealed.get("facts", {})}
-        if event.private is not None or event.sealed is not None or event.model is not None:
-            event = replace(event, private=None, sealed=None, model=None)
+        event = public_part(event)
         place = event.actor if event.kind in kinds.INNER else event.channel_id or event.graph_id
         self._keep(place, event)
         if event.channel_id is not None:
@@ -85,12 +139,30 @@ class Tables(msgspec.Struct):
         table = self.said.get(place)
         if table is None:
             table = self.said[place] = Table()
-        lines = table.lines
-        lines.append(event)
-        table.speakers[event.actor] = None
-        if len(lines) >= 2 * heard_lines_max:
-            table.dropped += heard_lines_max
-            del lines[:heard_lines_max]
+            if self.driven_cache is not None and event.graph_id not in self.driven_cache:
+                table.lines_cache = None
+        table.note(event)
+
+    def cold_places(self, world: World, graph: GraphState) -> list[str]:
+        """The places that somebody in a graph may recall lines of, and whose lines are not at hand."""
+        places = dict.fromkeys([graph.id, *graph.channels.values(), *graph.creatures])
+        for name in graph.creatures:
+            creature = world.creatures[name]
+            places.update(dict.fromkeys(creature.ears))
+            places.update(dict.fromkeys([stay.graph_id for stay in creature.stays]))
+        return [place for place in places if place in self.said and self.said[place].lines_cache is None]
+
+    def warm(self, place: str, events: Iterable[Event]) -> bool:
+        """Take back the lines of a cold place; false if these are not all of them."""
+        table = self.said[place]
+        standing = {
+            (part.session_id, seq) for part in table.spans for seq in range(part.first, part.last + 1)
+        }
+        lines = [public_part(event) for event in events if (event.session_id, event.seq) in standing]
+        if len(lines) != table.count:
+            return False
+        table.lines_cache = lines
+        return True
 
     def _note_joined(self, world: World, event: Event) -> None:
         channel_id, name = event.payload["channel_id"], event.payload["creature"]
@@ -163,6 +235,13 @@ class Tables(msgspec.Struct):
                 if line.id == id_of_event:
                     return line
         return None
+
+
+def public_part(event: Event) -> Event:
+    """What of an event everybody who hears it may read."""
+    if event.private is None and event.sealed is None and event.model is None:
+        return event
+    return replace(event, private=None, sealed=None, model=None)
 
 
 def _places_without_channel(creature: CreatureState) -> list[str]:
