@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from glasshouse.errors import Refused
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
@@ -65,6 +66,8 @@ def play(
 
     The one blocking call, for scripts and notebooks; it works where an event loop is running, too.
     """
+    if turns is not None and turns < 1:
+        raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
     kept = store or MemoryStore()
 
     async def played() -> Played:

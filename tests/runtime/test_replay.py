@@ -11,10 +11,11 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.replay import verify
+from glasshouse.runtime.sitting import Sitting
 from tests.runtime.stage_crew import Speaker, on_stage, ticking
-from tests.simulation.worlds_by_code import two_troupes
+from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes
 
-WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes()]
+WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes(), end_in_the_second_room()]
 
 
 def named(world: str | LoadedWorld) -> str:
@@ -159,3 +160,21 @@ async def test_playing_one_seed_twice_in_one_store_makes_two_runs_of_one_digest(
         assert first.id != second.id
         assert await t.digest(first.id) == await t.digest(second.id)
         assert [e.kind for e in await t.run_events(second.id)].count(kinds.RUN_FINISHED) == 1
+
+
+async def test_the_end_of_a_run_comes_after_everything_of_it_however_it_is_driven() -> None:
+    digests = set()
+    for way in ("run", "step_one", "sitting"):
+        async with Terrarium(MemoryStore()) as t:
+            run = await t.play(end_in_the_second_room(), rng_seed=1)
+            if way == "run":
+                await t.run(run.id)
+            elif way == "step_one":
+                while await t.step_one() is not None:
+                    pass
+            else:
+                await Sitting(t, run.id).play()
+            digests.add(await t.digest(run.id))
+
+            assert (await t.run_events(run.id))[-1].kind == kinds.RUN_FINISHED
+    assert len(digests) == 1

@@ -45,3 +45,27 @@ def two_troupes() -> LoadedWorld:
         }
     )
     return LoadedWorld.of(scenario, creatures)
+
+
+def end_in_the_second_room() -> LoadedWorld:
+    """Two graphs under one purse, where what ends the run happens in the younger one."""
+    creatures = [
+        Manifest(name="drum", persona="keeps time", schedule=Schedule(tick_every=1)),
+        Manifest(
+            name="ear", persona="hears everything", subscribes_to=("agent.spoke",), may_emit=("ear.noted",)
+        ),
+    ]
+    scenario = Scenario.model_validate(
+        {
+            "name": "second-room",
+            "opening": "Two rooms, one door.",
+            "kinds": {"ear.noted": {"text": "string"}},
+            "troupes": {
+                "first": {"cast": [{"use": "drum", "handle": "snare"}, {"use": "drum", "handle": "tom"}]},
+                "second": {"cast": ["drum", "ear"]},
+            },
+            "ends_when": {"kind": "ear.noted", "count": 4},
+            "governor": {"max_turns": 12, "max_calls_per_turn": 8, "max_total_calls": 60},
+        }
+    )
+    return LoadedWorld.of(scenario, creatures)

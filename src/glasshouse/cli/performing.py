@@ -25,6 +25,7 @@ from glasshouse.cli.pace import Pace
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, print_json
 from glasshouse.errors import Refused, StoreBusy
+from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
 
@@ -77,10 +78,11 @@ def display_for(wish: Wish) -> Display:
 
 
 async def _performed(wish: Wish, begun: list[Programme]) -> None:
+    world = None if wish.continued is not None else load_world(wish.world or "")
     store, display = SqliteStore(wish.store), display_for(wish)
     async with Terrarium(store) as terrarium:
         position = store.position
-        run = await _opened(terrarium, wish)
+        run = await _opened(terrarium, wish, world)
         programme = Programme(run.id, has_minds=wish.has_minds)
         begun.append(programme)
         if wish.continued is not None:
@@ -95,11 +97,11 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
         say_farewell(wish, display, programme, await terrarium.digest(run.id))
 
 
-async def _opened(terrarium: Terrarium, wish: Wish) -> Run:
+async def _opened(terrarium: Terrarium, wish: Wish, world: LoadedWorld | None) -> Run:
     """The run to play: a new one, or one that was left open."""
-    if wish.continued is None:
-        return await terrarium.play(wish.world or "", wish.seed, wish.rng_seed, run_id=wish.run_id)
-    run = terrarium.run_of(the_one("run", wish.continued, [run.id for run in terrarium.runs()]))
+    if wish.continued is None and world is not None:
+        return await terrarium.play(world, wish.seed, wish.rng_seed, run_id=wish.run_id)
+    run = terrarium.run_of(the_one("run", wish.continued or "last", [run.id for run in terrarium.runs()]))
     if run.is_finished:
         command = wish.words.offered("show", shlex.quote(run.id))
         raise Refused(

@@ -122,10 +122,16 @@ def lines_of(events: Sequence[Event], run_id: str | None, *, has_minds: bool) ->
     return [line for event in events if (line := programme.apply(event)) is not None]
 
 
+def _counted(number: int | None, noun: str) -> str:
+    return f"{number or 0:,} {noun}{'' if number == 1 else 's'}"
+
+
 def ending_of(run: RunStatus) -> str:
     """How a finished run ended, as one sentence."""
     why = f" ({run.axis})" if run.axis else ""
-    spent = f"{run.turns or 0} turns, {run.calls or 0} calls, {run.tokens or 0:,} tokens"
+    spent = ", ".join(
+        [_counted(run.turns, "turn"), _counted(run.calls, "call"), _counted(run.tokens, "token")]
+    )
     price = "price unknown" if run.usd is None else f"{run.usd:.4f} USD" if run.usd else "free"
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
     told = f" {spelled(one_line(run.why))}" if run.why else ""

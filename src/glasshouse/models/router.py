@@ -46,4 +46,5 @@ def _route(profile: str, given: Route | Model) -> Route:
     if isinstance(given, Route):
         return given
     name = str(getattr(given, "name", type(given).__name__))
-    return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])
+    price = 0.0 if getattr(given, "is_free", False) else None
+    return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], price, price)

@@ -18,10 +18,16 @@ class ScriptedModel:
     """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
 
     name: Final = "scripted"
+    is_free: Final = True
 
     def __init__(self, *answers: str | Completion | BaseException) -> None:
         if not answers:
             raise Refused("A scripted model needs something to say.", "Give it at least one answer.")
+        for answer in answers:
+            if not isinstance(answer, str | Completion | BaseException):
+                raise Refused(
+                    f"A scripted model cannot say {answer!r}.", "Give its answers one by one, each a text."
+                )
         self._answers = answers
         self.prompts: list[Prompt] = []
 
@@ -47,6 +53,7 @@ class CountingModel:
     def __init__(self, model: Model | None = None) -> None:
         self._model = model
         self.name: Final = str(getattr(model, "name", "counting"))
+        self.is_free: Final = bool(getattr(model, "is_free", True))
         self.prompts: list[Prompt] = []
 
     @property

@@ -28,7 +28,7 @@ from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, any_together, may_act, next_act, next_turn, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
@@ -166,7 +166,7 @@ class Conductor:
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
             if axis is not None:
-                return await self.finish(run_id, "budget", axis=axis, graph_id=graph.id) or True
+                return await self.finish(run_id, "budget", axis=axis) or True
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
             await self._let_others_in()
@@ -220,8 +220,7 @@ class Conductor:
                 return None  # Something happened meanwhile: look again.
         self._acting[act] = None
         try:
-            folded = self._ledger.folded
-            if due.is_tick and any_together(folded.world, folded.agenda, graph):
+            if due.is_together:
                 await self._forget_what_was_stopped(act)
                 await self._begin_ahead(graph, act)
             thought, queued = await self._written(act, run_id, due)
@@ -335,9 +334,9 @@ class Conductor:
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
         if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
-            await self._write_ahead(run_id)  # What they cost is what fills the turn.
+            await self._write_ahead(run_id, graph)  # What they cost is what fills the turn.
             return None
-        return await self.finish(run_id, "budget", axis=axis, graph_id=graph.id)
+        return await self.finish(run_id, "budget", axis=axis)
 
     # Runs
 
@@ -350,7 +349,7 @@ class Conductor:
             ending = self._endings.of(run_id)
             if ending is not None:
                 reason, winner, why = ending
-                return await self.finish(run_id, reason, winner=winner, why=why, graph_id=graph.id)
+                return await self.finish(run_id, reason, winner=winner, why=why)
         return None
 
     async def finish(
@@ -361,7 +360,6 @@ class Conductor:
         axis: str | None = None,
         winner: str | None = None,
         why: str | None = None,
-        graph_id: str | None = None,
     ) -> Event | None:
         """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
         under_way = self._finishing.get(run_id)
@@ -374,7 +372,7 @@ class Conductor:
             if winner is None and why is None:
                 winner, why = self._endings.at_the_end(run_id)
             payload = self._accounts(run_id, reason, axis, winner, why)
-            receipt = await self._ledger.change(MoveRun(run_id, payload, graph_id))
+            receipt = await self._ledger.change(MoveRun(run_id, payload, self._last_graph(run_id)))
             told = receipt.events[0] if receipt.events else None
             done.set_result(told)
         except BaseException as wrong:
@@ -392,9 +390,11 @@ class Conductor:
                 self._quiet.clear()
                 await self._quiet.wait()
 
-    async def _write_ahead(self, run_id: str) -> bool:
-        """Write what a run has begun ahead and nobody is at yet. False if there is none."""
+    async def _write_ahead(self, run_id: str, graph: GraphState | None = None) -> bool:
+        """Write what a run has begun ahead, here or anywhere, and nobody is at yet. False if there is none."""
         acts = [act for act, (of, _) in self._ahead.items() if of == run_id and act not in self._acting]
+        if graph is not None:
+            acts = [act for act in acts if act[0] in graph.creatures]
         for act in acts:
             await self._written_for_good(act, run_id)
         return bool(acts)
@@ -407,6 +407,16 @@ class Conductor:
     def _run_of(self, creature_id: str) -> str:
         creature = self._ledger.world.creatures.get(creature_id)
         return "" if creature is None else creature.run_id or ""
+
+    def _last_graph(self, run_id: str) -> str | None:
+        """The graph of a run that is furthest in time: its end is told there, behind everything of it, whoever saw it."""
+        world = self._ledger.world
+        names = {
+            creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
+        }
+        graphs = [world.graphs[name] for name in names]
+        last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)
+        return None if last is None else last.id
 
     def _accounts(
         self, run_id: str, reason: FinishReason, axis: str | None, winner: str | None, why: str | None

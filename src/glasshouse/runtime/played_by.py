@@ -30,7 +30,7 @@ def _made(played_by: str) -> Agent:
     module_name, _, class_name = played_by.partition(":")
     try:
         made = getattr(import_module(module_name), class_name)()
-    except (ImportError, AttributeError) as missing:
+    except (ImportError, AttributeError, TypeError, SyntaxError) as missing:
         raise Refused(
             f"played_by: {played_by} cannot be loaded: {missing}.", "Write it as package.module:Class."
         ) from missing

@@ -163,9 +163,12 @@ class _Replay:
         """The replayed run, in the order of histories."""
         async with self._terrarium as terrarium:
             await terrarium.open_run(self._opening())
-            while True:
+            written = -1
+            while written < self._scratch.position:
+                written = self._scratch.position
                 await self._cassette.before_commit()
-                told = await terrarium.step_one()
+                ahead = self._cassette.next()
+                told = None if ahead is None else await terrarium.step_one(self._graph(ahead))
                 ahead = self._cassette.next()
                 if ahead is None or (told is None and not await self._finish_if_told(ahead)):
                     break

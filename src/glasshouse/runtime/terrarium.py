@@ -87,6 +87,9 @@ class Terrarium(Habitat):
             referee_named(
                 loaded.scenario.competition.referee, None if loaded.path is None else str(loaded.path)
             )
+        for manifest in loaded.manifests.values():
+            if manifest.played_by is not None:
+                self._agent_for(manifest)  # Whoever cannot play is refused before anything begins.
         limits = None if governor is None else governor.as_json()
         name = run_id or f"r-{self._ids.new()}"
         return await self._show.open(

@@ -75,12 +75,6 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
     return [_tick(world, agenda.ticks[name], name) for name in names]
 
 
-def any_together(world: World, agenda: Agenda, graph: GraphState) -> bool:
-    """Whether somebody's tick goes together with others'."""
-    names = _fewer(graph.creatures, agenda.ticks)
-    return any(world.manifests[world.creatures[name].manifest_digest].is_together for name in names)
-
-
 def _tick(world: World, owed: Owed, name: str) -> Due:
     is_together = world.facts_of(world.creatures[name]).is_together
     return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)

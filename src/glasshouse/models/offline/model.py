@@ -47,6 +47,9 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).e
 class OfflineModel:
     """A model that needs no network, no key and no download."""
 
+    name: Final = MODEL_NAME
+    is_free: Final = True
+
     async def complete(self, prompt: Prompt) -> Completion:
         """Answer at once."""
         text = answer(prompt)
