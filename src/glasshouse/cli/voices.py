@@ -45,6 +45,8 @@ _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
 
 who_chars_max: Final = 18
 who_chars_min: Final = 8
+said_chars_min: Final = 24
+"""Where fewer characters are left beside the names, what is said stands below them."""
 
 
 class Voices:
@@ -67,16 +69,19 @@ class Voices:
 
     def show(self, screen: Screen, line: TranscriptLine) -> None:
         """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
-        screen.draw(self.drawn(line) if screen.is_terminal else self.plain(line))
+        screen.draw(self.drawn(line, screen.width) if screen.is_terminal else self.plain(line))
 
-    def drawn(self, line: TranscriptLine) -> RenderableType:
-        """A line for a terminal: who on the left, what was said on the right, wrapped to the width."""
+    def drawn(self, line: TranscriptLine, columns: int = 80) -> RenderableType:
+        """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""
         if line.voice == "world":
             return self._scene(line)
         who, style = (
             Text(one_line(line.who), style=self._style(line)),
             QUIET if line.voice == "silence" else "",
         )
+        if columns - MARGIN - self._width_of(line.who) < said_chars_min:
+            said = "\n".join(part for part in (self._said(line), self._thought(line)) if part)
+            return Group(who, Padding(Text(said, style=style, overflow="fold"), (0, 0, 0, MARGIN)))
         grid = Table.grid(padding=(0, 2, 0, 0))
         grid.add_column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
         grid.add_column(ratio=1)
