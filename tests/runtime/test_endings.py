@@ -2,7 +2,7 @@
 
 import pytest
 
-from glasshouse import Agent, Draft, kinds
+from glasshouse import Agent, Draft, MemoryStore, Terrarium, kinds
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import (
     Doing,
@@ -180,3 +180,18 @@ async def test_a_session_knows_the_recipe_it_was_opened_from_and_hands_it_down()
     assert opened.config_path is not None
     assert opened.config_path.endswith("mystery-roots")
     assert opened.recipes == later.recipes == (opened.config_path,)
+
+
+async def test_a_visitor_who_went_away_is_not_waited_for() -> None:
+    guest = ticking("guest").model_copy(update={"played_by": "visitor"})
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play(world_of(guest, governor={"max_turns": 2}))
+        t.speak_as("guest", "I was here.")
+
+        assert t.send_visitors_away(run.id) == ("guest",)
+        await t.run(run.id)
+
+        assert [(e.kind, e.payload) for e in await t.run_events(run.id) if e.actor == "guest"] == [
+            (kinds.AGENT_SPOKE, {"text": "I was here."}),
+            (kinds.AGENT_PASSED, {"reason": "The visitor said nothing in time."}),
+        ]

@@ -83,6 +83,7 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
     async with Terrarium(store) as terrarium:
         position = store.position
         run = await _opened(terrarium, wish, world)
+        _excuse_visitors(terrarium, run)
         programme = Programme(run.id, has_minds=wish.has_minds)
         begun.append(programme)
         if wish.continued is not None:
@@ -95,6 +96,15 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
                 await terrarium.finish(run.id, "stopped")
             await news.show(FastReader())
         say_farewell(wish, display, programme, await terrarium.digest(run.id))
+
+
+def _excuse_visitors(terrarium: Terrarium, run: Run) -> None:
+    """Nobody can speak for a creature from here yet: say so, and do not wait for it."""
+    for handle in terrarium.send_visitors_away(run.id):
+        print(
+            f"glasshouse: {handle} is played by a visitor, and passes here. From Python, speak_as() gives it lines.",
+            file=sys.stderr,
+        )
 
 
 async def _opened(terrarium: Terrarium, wish: Wish, world: LoadedWorld | None) -> Run:

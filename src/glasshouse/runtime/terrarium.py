@@ -136,6 +136,16 @@ class Terrarium(Habitat):
             raise Refused(f"{creature_id} is not played by a visitor.", "Write `played_by: visitor`.")
         agent.say(text)
 
+    def send_visitors_away(self, run_id: str) -> tuple[str, ...]:
+        """Let creatures that a visitor plays pass at once instead of waiting for a line; their handles."""
+        handles: list[str] = []
+        for creature in self._ledger.world.creatures.values():
+            agent = self._mind(creature.id) if creature.run_id == run_id else None
+            if isinstance(agent, VisitorAgent):
+                agent.go_away()
+                handles.append(creature.handle)
+        return tuple(handles)
+
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
         """Let nobody of a run begin an act until it goes on."""
         await self._show.pause(run_id, reason)

@@ -35,6 +35,10 @@ class VisitorAgent(Agent):
         self._lines.append(text)
         self._arrived.set()
 
+    def go_away(self) -> None:
+        """Nobody is there to speak: what was said already is still said, then it passes at once."""
+        self._seconds_max = 0.0
+
     async def act(self, moment: Moment) -> Draft | None:
         """The next line, once it is there; none after a while."""
         while not self._lines:
