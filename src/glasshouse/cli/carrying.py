@@ -94,8 +94,11 @@ def import_file(
 
         from glasshouse.cli.screen import print_json
         from glasshouse.cli.storing import store_path
+        from glasshouse.errors import Refused
 
         into = store_path(store)
+        if not path.exists():  # Said before a store is made for nothing.
+            raise Refused(f"There is no file {path}.", "Check the path.")
         told = asyncio.run(_imported(path, into))
         if as_json:
             print_json(told)

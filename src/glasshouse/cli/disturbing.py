@@ -46,7 +46,7 @@ def disturb(
         if as_json:
             print_json(told)
         else:
-            print(_in_words(told))
+            print(_in_words(told, "" if store is None else f" --store {store}"))
 
 
 def _sound(text: str) -> str:
@@ -104,13 +104,13 @@ async def _is_taken(lookout: Lookout, number: int) -> bool:
     return False
 
 
-def _in_words(told: dict[str, Any]) -> str:
+def _in_words(told: dict[str, Any], place: str) -> str:
     if told["status"] == "heard":
         return f"Said to {told['run_id']}."
     if told["played_by"] is None:
         return (
             f"Nobody plays this store now. The line waits for the next play of {told['run_id']}:\n"
-            f"  glasshouse play --continue {told['run_id']}"
+            f"  glasshouse play --continue {told['run_id']}{place}"
         )
     return (
         f"Left for {told['run_id']}. Process {told['played_by']} plays this store and has not come to it yet:"

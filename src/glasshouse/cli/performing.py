@@ -24,7 +24,7 @@ from glasshouse.cli.naming import the_one
 from glasshouse.cli.pace import Pace
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, print_json
-from glasshouse.errors import Refused, StoreBusy
+from glasshouse.errors import Refused, StoreBusy, UnknownName
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
@@ -79,6 +79,8 @@ def display_for(wish: Wish) -> Display:
 
 async def _performed(wish: Wish, begun: list[Programme]) -> None:
     world = None if wish.continued is not None else load_world(wish.world or "")
+    if world is None and not wish.store.exists():
+        raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
     store, display = SqliteStore(wish.store), display_for(wish)
     async with Terrarium(store) as terrarium:
         position = store.position
