@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from glasshouse import Event, MemoryStore, Observer, Refused, Terrarium, kinds
+from glasshouse import Draft, Event, MemoryStore, Observer, Refused, Terrarium, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
@@ -53,6 +53,18 @@ async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
         outcome = await verify(t, run.id, MemoryStore())
 
         assert outcome.is_same
+
+
+async def test_what_a_program_said_for_a_creature_is_said_again_in_a_second_run_of_one_store() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        await t.play("thousand-token-wood")
+        run = await t.play("thousand-token-wood", rng_seed=1)
+        await t.step_one(run.graph_ids[0])
+        line = Draft(kind=kinds.AGENT_SPOKE, channel="stage", payload={"text": "A tin snorrel hums."})
+        await t.append("echo~2", line)
+        await t.run(run.id)
+
+        assert (await verify(t, run.id, MemoryStore())).is_same
 
 
 async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import cached_property
 from typing import Final, Protocol
 
 import msgspec
@@ -211,7 +212,7 @@ class _Replay:
             draft = Draft(
                 kind=event.kind, payload=event.payload, channel=event.channel, private=event.private
             )
-            await terrarium.append(event.actor, draft)
+            await terrarium.append(self._creature(event.actor), draft)
         else:
             raise Refused(
                 f"Run {self._run_id} was changed from outside by {event.kind} at turn {event.turn}, which cannot"
@@ -221,13 +222,20 @@ class _Replay:
 
     def _graph(self, event: Event) -> str | None:
         """The graph of the replay that stands for one of the record: the how-manieth of the run's graphs."""
-        seen = list(
-            dict.fromkeys(e.graph_id for e in self._cassette.events if e.graph_id != _root(self._cassette))
-        )
         graphs = self._terrarium.run_of(self._run_id).graph_ids
-        place = seen.index(event.graph_id) if event.graph_id in seen else 0
+        place = self._graphs_then.get(event.graph_id, 0)
         return graphs[place] if place < len(graphs) else None
 
+    @cached_property
+    def _graphs_then(self) -> dict[str, int]:
+        """The graphs of the record, each with its number among them; the root's own, where nobody lives, is none."""
+        _root, *others = dict.fromkeys([event.graph_id for event in self._cassette.events])
+        return {graph_id: number for number, graph_id in enumerate(others)}
 
-def _root(cassette: Cassette) -> str:
-    return cassette.events[0].graph_id
+    def _creature(self, then: str) -> str:
+        """The creature of the replay that stands for one of the record: ids may have got other numbers."""
+        births = [
+            str(e.payload["creature"]) for e in self._cassette.events if e.kind == kinds.CREATURE_STARTED
+        ]
+        now = [creature.id for creature in self._terrarium.creatures()]
+        return dict(zip(dict.fromkeys(births), now, strict=False)).get(then, then)
