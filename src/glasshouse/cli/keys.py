@@ -118,5 +118,6 @@ class Keys:
             tty.setcbreak(self._descriptor, termios.TCSADRAIN)
 
     def _as_found(self) -> None:
-        with suppress(termios.error):
+        with suppress(termios.error):  # The terminal may be gone already: then there is nothing to give back.
+            # What tcgetattr gave is what tcsetattr takes; the stubs type the two differently.
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._found)  # type: ignore[arg-type]

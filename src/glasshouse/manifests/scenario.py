@@ -233,7 +233,7 @@ class EndsWhenPlan(Strict):
     referee: bool = Field(default=False, description="Whether the competition's referee ends it.")
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> EndsWhenPlan:  # noqa: N804
+    def _one_of_two(self) -> EndsWhenPlan:  # noqa: N804 (after validation it is handed the instance)
         if (self.kind is None) != self.referee:
             raise ValueError("write either a kind (and a count), or 'referee: true'.")
         return self
@@ -280,7 +280,7 @@ class Scenario(Strict):
     )
 
     @model_validator(mode="after")
-    def _has_one_kind_of_cast(self) -> Scenario:  # noqa: N804
+    def _has_one_kind_of_cast(self) -> Scenario:  # noqa: N804 (after validation it is handed the instance)
         if self.cast and self.troupes:
             raise ValueError("there is a cast and there are troupes. Keep one of the two.")
         if not self.cast and not self.troupes:
