@@ -174,11 +174,12 @@ async def test_playing_one_seed_twice_in_one_store_makes_two_runs_of_one_digest(
         assert [e.kind for e in await t.run_events(second.id)].count(kinds.RUN_FINISHED) == 1
 
 
-async def test_the_end_of_a_run_comes_after_everything_of_it_however_it_is_driven() -> None:
+@pytest.mark.parametrize("is_crowded", [False, True])
+async def test_the_end_of_a_run_comes_after_everything_of_it_however_it_is_driven(is_crowded: bool) -> None:
     digests = set()
     for way in ("run", "step_one", "sitting"):
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(end_in_the_second_room(), rng_seed=1)
+            run = await t.play(end_in_the_second_room(is_crowded=is_crowded), rng_seed=1)
             if way == "run":
                 await t.run(run.id)
             elif way == "step_one":

@@ -46,11 +46,14 @@ async def test_a_prompt_is_the_same_whether_its_lines_were_at_hand_or_read_after
     async with terrarium_on(store, in_two_sittings) as t:
         await settled(t)
         await t.step(2)
+    said_before = len(in_two_sittings.prompts)
     async with terrarium_on(store, in_two_sittings) as t:
         await t.step(3)
 
     told = [(prompt.system, prompt.user) for prompt in in_two_sittings.prompts]
     assert told == [(prompt.system, prompt.user) for prompt in through.prompts]
+    assert "stage 99 by ada, a pond" in through.prompts[0].user
+    assert "Line number 2 about the pond." in in_two_sittings.prompts[said_before].user
 
 
 async def test_a_store_that_is_opened_again_holds_no_lines_until_somebody_drives() -> None:

@@ -47,8 +47,14 @@ def two_troupes() -> LoadedWorld:
     return LoadedWorld.of(scenario, creatures)
 
 
-def end_in_the_second_room() -> LoadedWorld:
-    """Two graphs under one purse, where what ends the run happens in the younger one."""
+def end_in_the_second_room(*, is_crowded: bool = False) -> LoadedWorld:
+    """Two graphs under one purse, where what ends the run happens in the younger one; more is said in the first room,
+    or, if the second is crowded, there."""
+    first = [{"use": "drum", "handle": "snare"}, {"use": "drum", "handle": "tom"}]
+    second: list[object] = ["drum", "ear"]
+    if is_crowded:
+        second += [*first[1:], {"use": "drum", "handle": "gong"}]
+        del first[1:]
     creatures = [
         Manifest(name="drum", persona="keeps time", schedule=Schedule(tick_every=1)),
         Manifest(
@@ -61,8 +67,8 @@ def end_in_the_second_room() -> LoadedWorld:
             "opening": "Two rooms, one door.",
             "kinds": {"ear.noted": {"text": "string"}},
             "troupes": {
-                "first": {"cast": [{"use": "drum", "handle": "snare"}, {"use": "drum", "handle": "tom"}]},
-                "second": {"cast": ["drum", "ear"]},
+                "first": {"cast": first},
+                "second": {"cast": second},
             },
             "ends_when": {"kind": "ear.noted", "count": 4},
             "governor": {"max_turns": 12, "max_calls_per_turn": 8, "max_total_calls": 60},
