@@ -38,7 +38,6 @@ async def test_a_newer_snapshot_replaces_the_older_whatever_its_key(store: Store
     assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 5, b"new")
 
 
-@pytest.mark.parametrize("lines_behind", [0, 2])
 async def test_snapshots_are_kept_through_time_and_found_by_the_moment(store: Store) -> None:
     for at in (3, 9, 6):
         await store.commit([Batch(snapshot=Snapshot("", "world", "1", at, b"%d" % at))])
@@ -49,6 +48,7 @@ async def test_snapshots_are_kept_through_time_and_found_by_the_moment(store: St
     assert found[2] == Snapshot("", "world", "1", 6, b"6")
 
 
+@pytest.mark.parametrize("lines_behind", [0, 2])
 async def test_a_snapshot_without_a_place_stands_behind_what_was_committed_before_it(
     store: Store, lines_behind: int
 ) -> None:

@@ -265,7 +265,7 @@ class Journal:
         """The newest snapshot with this key, up to a position. One that cannot be read is none: it is a cache."""
         row = self._connection.execute(SQL["snapshot"], (scope, name, key, at_most)).fetchone()
         try:
-            return None if row is None else Snapshot(*row[:4], zlib.decompress(row[4]))
+            return None if row is None else Snapshot(*row)._replace(body=zlib.decompress(row[4]))
         except zlib.error:
             return None
 
