@@ -129,8 +129,8 @@ class Journal:
         self._connection.executemany(SQL["add_event"], rows)
         for (scope, name, key, at, body), position in snapshots:
             self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
-            kept = (scope, name, key, at or position, zlib.compress(body, 1))
-            self._connection.execute(SQL["keep_snapshot"], kept)
+            row = (scope, name, key, at or position, zlib.compress(body, 1))
+            self._connection.execute(SQL["keep_snapshot"], row)
         for batch in batches:
             for number in batch.inbox_done:
                 self._connection.execute(SQL["drop_from_inbox"], (number,))
