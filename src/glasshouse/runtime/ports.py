@@ -94,9 +94,7 @@ class Store(Protocol):
     async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
         """The seqs up to `upto` that are not the last of their batch."""
 
-    async def snapshot(
-        self, scope: str, name: str, key: str, at_most: int | None = None
-    ) -> Snapshot | None:
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, of those taken at `at_most` or before, if one was kept."""
 
     async def prompt(self, digest: str) -> str | None:

@@ -171,9 +171,7 @@ class MemoryStore:
         kept = self._segments.get(session_id)
         return sorted(seq for seq in (kept.inner if kept is not None else None) or () if seq <= upto)
 
-    async def snapshot(
-        self, scope: str, name: str, key: str, at_most: int | None = None
-    ) -> Snapshot | None:
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position."""
         kept = self._snapshots.get((scope, name), ())
         fitting = [one for one in kept if one.key == key and (at_most is None or one.at <= at_most)]

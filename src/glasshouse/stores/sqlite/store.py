@@ -153,9 +153,7 @@ class SqliteStore:
         """The seqs that are not the last of their batch."""
         return await self._read(Journal.inner_seqs, session_id, upto)
 
-    async def snapshot(
-        self, scope: str, name: str, key: str, at_most: int | None = None
-    ) -> Snapshot | None:
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position."""
         return await self._read(Journal.snapshot, scope, name, key, at_most)
 
