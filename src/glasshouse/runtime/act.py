@@ -27,7 +27,7 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.sight import around_of, handles_of
+from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -199,6 +199,7 @@ class Acts:
         heard, before = folded.tables.heard_by(world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
+        handed = folded.agenda.handed_to(creature.id, cause.id)
         asked = 0
 
         async def ask(prompt: Prompt) -> Completion:
@@ -212,7 +213,7 @@ class Acts:
         return Moment(
             run_id=creature.run_id,
             turn=world.graphs[creature.graph_id].turn,
-            cause=cause,
+            cause=cause_as_seen(creature, cause, handed),
             creature_id=creature.id,
             handle=creature.handle,
             character=character,
@@ -229,6 +230,7 @@ class Acts:
             seed=seed_of(rng_seed, creature, cause, 0),
             context_tokens_max=route.context_tokens_max,
             reply_tokens_max=route.reply_tokens_max,
+            handed=handed,
         )
 
     def _character(self, world: World, creature: CreatureState) -> Character:
