@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
@@ -256,13 +256,17 @@ class Tables(msgspec.Struct, dict=True):
         return newest, max(0, before - sum(counted))
 
     def speakers_for(self, creature: CreatureState) -> list[str]:
-        """Whoever has spoken in a creature's sight on the channels it listens on."""
+        """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
         names: list[str] = []
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
                 is_all_heard = ear.is_full and ear.is_open
                 names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
+        for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
+            table = self.said.get(place)
+            if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
+                names += [event.actor for event in _seen(creature, table, None)]
         heard = self.said.get(by_rule(creature.id)) if creature.is_root else None
         return names if heard is None else [*names, *heard.speakers]
 
