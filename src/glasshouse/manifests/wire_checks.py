@@ -26,7 +26,7 @@ def conditions_that_cannot_hold(world: Rehearsal) -> Iterator[Complaint]:
         try:
             clauses = condition_of(wire.when)
         except Refused as refusal:
-            yield Complaint((*at, "when"), f"{refusal.reason} {refusal.instead}")
+            yield Complaint((*at, "when"), _told(refusal))
             continue
         kinds = CORE_KINDS | set(world.scenario.kinds)
         for clause in clauses if "kinds" not in world.hurt else ():
@@ -49,13 +49,17 @@ def prompts_that_cannot_be_filled(world: Rehearsal) -> Iterator[Complaint]:
         try:
             check_wire(with_content=wire.with_content, prompt=wire.prompt, when=None)
         except Refused as refusal:
-            yield Complaint((*at, "prompt"), f"{refusal.reason} {refusal.instead}")
+            yield Complaint((*at, "prompt"), _told(refusal))
             continue
         known = _fields(world) | ALWAYS_KNOWN
         for name in placeholders_of(wire.prompt) if "kinds" not in world.hurt else ():
             if name not in known:
                 words = f"nothing is put in for {{{name}}}. {likely(name, sorted(known))}"
                 yield Complaint((*at, "prompt"), words)
+
+
+def _told(refusal: Refused) -> str:
+    return f"{refusal.reason[:1].lower()}{refusal.reason[1:]} {refusal.instead}"
 
 
 def _wires(world: Rehearsal) -> Iterator[tuple[At, WirePlan]]:

@@ -79,13 +79,13 @@ def condition_of(text: str) -> Condition:
 
 
 def holds(condition: str | None, event: Event) -> bool:
-    """Whether a condition holds of an event. None holds of every one; one that cannot be read, of none."""
+    """Whether a condition holds of an event. None holds of every one; so does one from before conditions were read."""
     if condition is None:
         return True
     try:
         clauses = condition_of(condition)
-    except Refused:  # Written before conditions were read.
-        return False
+    except Refused:
+        return True
     return all(clause.holds(event) for clause in clauses)
 
 
