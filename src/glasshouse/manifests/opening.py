@@ -36,7 +36,7 @@ def opening_of(
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
     )
-    troupes = tuple(_troupe(world, plan, dealt) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
 
 
@@ -58,12 +58,13 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Troupe:
+def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], seed: str) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    return Troupe(tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast), channels)
+    members = tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast)
+    return Troupe(members, channels, plan.opening.format(seed=seed))
 
 
 def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:

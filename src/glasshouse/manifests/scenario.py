@@ -164,6 +164,9 @@ class Troupe(Strict):
     channels: Channels | None = Field(
         default=None, description="Its channels. Left out: those of the scenario, or `stage` alone."
     )
+    opening: Text = Field(
+        default="", description="Its own first scene, with {seed} in it or not. Left out: the scenario's."
+    )
 
 
 class Deal(Strict):
@@ -223,6 +226,9 @@ class BeatPlan(Strict):
     turn: Count = Field(description="The turn.")
     text: Text = Field(min_length=1, description="What is shown.")
     title: Text = Field(default="", description="A name for this movement of the play.")
+    at: Handle | None = Field(
+        default=None, description="Shown only in the graph where this one is. Left out: in every graph."
+    )
 
 
 class EndsWhenPlan(Strict):
@@ -290,7 +296,9 @@ class Scenario(Strict):
     @property
     def stages(self) -> dict[str, Troupe]:
         """Every graph the world opens with, by name: handles, channels and rights filled in."""
-        troupes = self.troupes or {self.name: Troupe(cast=self._cast_with_root(), channels=self.channels)}
+        troupes = self.troupes or {
+            self.name: Troupe(cast=self._cast_with_root(), channels=self.channels, opening=self.opening)
+        }
         return {name: self._filled(troupe) for name, troupe in troupes.items()}
 
     def opening_text(self, seed: str) -> str:
@@ -312,7 +320,9 @@ class Scenario(Strict):
         channels = troupe.channels or self.channels or {STAGE: ChannelPlan()}
         names = tuple(channels)
         return Troupe(
-            cast=tuple(self._entry_filled(entry, names) for entry in troupe.cast), channels=channels
+            cast=tuple(self._entry_filled(entry, names) for entry in troupe.cast),
+            channels=channels,
+            opening=troupe.opening or self.opening,
         )
 
     def _entry_filled(self, entry: CastEntry, names: tuple[str, ...]) -> CastEntry:

@@ -159,6 +159,8 @@ class Troupe(msgspec.Struct, frozen=True, gc=False):
 
     members: tuple[Member, ...]
     channels: tuple[ChannelPlan, ...] = ()
+    opening: str = ""
+    """What they are shown first; empty: what the whole run is."""
 
 
 class OpenRun(Intent, frozen=True, gc=False):
