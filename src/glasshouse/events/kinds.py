@@ -75,10 +75,12 @@ NEVER_GRANTED: Final = ENGINE | {
     TURN_STARTED,
     USER_INJECTED,
     ACT_DISCARDED,
+    EDIT_PROPOSED,
+    EDIT_DECIDED,
 }
 """Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
 
-MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
+MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
 """Kinds a creature's act may append on its way; every other kind ends the act."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, speaking
+from glasshouse.world import acting, joining, membership, opening, parting, spawning, speaking
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -21,12 +21,15 @@ from glasshouse.world.intents import (
     Fork,
     GrantPrivilege,
     Inject,
+    JoinChannel,
+    LeaveChannel,
     MoveRun,
     OpenRun,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
     Say,
+    Spawn,
     StartCreature,
     StartTurn,
     StopCreature,
@@ -45,6 +48,8 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return acting.turn_started(world, intent)
         case AddCreature():
             return membership.creature_added(world, intent)
+        case Spawn():
+            return spawning.creature_spawned(world, intent)
         case RemoveCreature():
             return parting.creature_removed(world, intent)
         case StartCreature():
@@ -55,6 +60,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.channel_added(world, intent)
         case RemoveChannel():
             return parting.channel_removed(world, intent)
+        case JoinChannel():
+            return joining.channel_joined(world, intent)
+        case LeaveChannel():
+            return parting.channel_left(world, intent)
         case Connect():
             return joining.connected(world, intent)
         case Disconnect():

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from glasshouse.events.event import Draft, Json
-from glasshouse.events.payloads import History
+from glasshouse.events.payloads import Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -29,6 +29,16 @@ class AddCreature(Intent, frozen=True, gc=False):
     is_privileged: bool = False
     parent: str | None = None
     run_id: str | None = None
+
+
+class Spawn(Intent, frozen=True, gc=False):
+    """Bring a worker to life beside its parent, in the parent's graph and run, with a channel between the two."""
+
+    parent: str
+    name: str
+    manifest: Json
+    handle: str | None = None
+    profile: str | None = None
 
 
 class RemoveCreature(Intent, frozen=True, gc=False):
@@ -63,6 +73,22 @@ class RemoveChannel(Intent, frozen=True, gc=False):
 
     graph_id: str
     name: str
+
+
+class JoinChannel(Intent, frozen=True, gc=False):
+    """Let a creature listen, send or both on a channel of its own graph."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
+
+
+class LeaveChannel(Intent, frozen=True, gc=False):
+    """Take a creature off a channel, in one direction or in both."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
 
 
 class Connect(Intent, frozen=True, gc=False):
@@ -226,11 +252,14 @@ class MoveRun(Intent, frozen=True, gc=False):
 
 AnyIntent: TypeAlias = (
     AddCreature
+    | Spawn
     | RemoveCreature
     | StartCreature
     | StopCreature
     | AddChannel
     | RemoveChannel
+    | JoinChannel
+    | LeaveChannel
     | Connect
     | Disconnect
     | AddWire
