@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 
 from glasshouse.errors import BudgetExceeded
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, tripped_by_call, tripped_by_time
 

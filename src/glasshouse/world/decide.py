@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, spawning, speaking
+from glasshouse.world import (
+    acting,
+    joining,
+    membership,
+    opening,
+    parting,
+    proposing,
+    spawning,
+    speaking,
+    tooling,
+)
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -15,7 +25,9 @@ from glasshouse.world.intents import (
     AddWire,
     AnyIntent,
     BeginRun,
+    CallTool,
     Connect,
+    DecideEdit,
     Disconnect,
     EndAct,
     Fork,
@@ -25,9 +37,11 @@ from glasshouse.world.intents import (
     LeaveChannel,
     MoveRun,
     OpenRun,
+    ProposeEdit,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    ReturnTool,
     Say,
     Spawn,
     StartCreature,
@@ -44,6 +58,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return Decision(speaking.said(world, intent))
         case EndAct():
             return Decision(acting.act_ended(world, intent), subject=intent.creature)
+        case CallTool():
+            return tooling.tool_called(world, intent)
+        case ReturnTool():
+            return tooling.tool_returned(world, intent)
         case StartTurn():
             return acting.turn_started(world, intent)
         case AddCreature():
@@ -76,6 +94,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case ProposeEdit():
+            return proposing.edit_proposed(world, intent)
+        case DecideEdit():
+            return proposing.edit_decided(world, intent)
         case Inject():
             return acting.injected(world, intent)
         case OpenRun():
