@@ -117,6 +117,8 @@ class Request(msgspec.Struct, frozen=True):
     """The same when it is done, as in 'moth is removed'."""
     is_risky: bool = False
     """Whether it takes something away or lets others in: then it must not come from words of strangers."""
+    stranger: str | None = None
+    """Who of another graph is joined."""
 
 
 def arguments_of(tool: str, given: Json) -> AnyArguments:
@@ -231,9 +233,8 @@ def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given
         channel_id = channel_called(folded.world, caller, given.channel).id
     source, target = (stranger, caller) if given.direction == "send" else (caller, stranger)
     intent = Connect(source.id, target.id, channel_id, both=given.direction == "both")
-    return Request(
-        intent, f"join {stranger.handle}'s graph", f"You and {stranger.handle} are both on", is_risky=True
-    )
+    deed, done = f"join {stranger.handle}'s graph", f"You are one graph with {stranger.handle}"
+    return Request(intent, deed, done, is_risky=True, stranger=stranger.id)
 
 
 def _leave(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:

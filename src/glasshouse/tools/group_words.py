@@ -13,7 +13,7 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.tools.group_requests import Request
 from glasshouse.turns.tools import ToolAnswer
-from glasshouse.world.intents import Connect, Spawn
+from glasshouse.world.intents import Spawn
 from glasshouse.world.state import World
 from glasshouse.world.values import Change
 
@@ -51,8 +51,8 @@ def done(world: World, request: Request, change: Change, subject: str) -> ToolAn
         text = f"{born.handle} is born. You speak with each other on the channel {channel}."
     elif subject in world.channels:
         result["channel"] = world.channels[subject].name
-        if isinstance(request.intent, Connect):
-            text = f"{request.done} {result['channel']}."
+        if request.stranger is not None:
+            text = f"You and {world.creatures[request.stranger].handle} are both on {result['channel']}."
     elif subject in world.wires:
         result["edge"] = subject
     elif subject in world.creatures:
