@@ -36,6 +36,8 @@ class RunStarted(Payload, frozen=True):
     """Who plays: creature, handle, cast key, profile, and the model behind it."""
     competition: Json = msgspec.field(default_factory=dict)
     limits: Json = msgspec.field(default_factory=dict)
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The creatures that may be born while it plays: each one's manifest by its name."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

@@ -35,9 +35,16 @@ def opening_of(
         recipe=recipe,
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
+        spawnable=_spawnable(world),
     )
     troupes = tuple(_troupe(world, plan, dealt, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+
+
+def _spawnable(world: LoadedWorld) -> dict[str, Json]:
+    """The manifests of whoever may be born during the play. What is played again from a ledger has them already."""
+    named = [name for name in world.scenario.spawnable if name in world.manifests]
+    return {name: world.manifests[name].as_json() for name in named}
 
 
 def limits_of(scenario: Scenario) -> Json:

@@ -196,14 +196,23 @@ class GovernorPlan(Strict):
 class PolicyPlan(Strict):
     """What privileged creatures may do to their graph."""
 
-    population_max: Count | None = Field(default=None, description="How many creatures there may be.")
+    population_max: Count | None = Field(
+        default=None, description="How many creatures of the run may live at once. Left out: no bound."
+    )
     edits_per_turn_max: int | None = Field(
-        default=None, ge=0, le=number_max, description="How many changes in one turn."
+        default=None,
+        ge=0,
+        le=number_max,
+        description="How many changes its tools may make in one turn of a graph. Left out: no bound.",
     )
     protected: Handles = Field(default=(), description="Handles of those that nobody may take away or stop.")
     untrusted_edits: Literal["ask", "refuse", "allow"] = Field(
         default="ask",
         description="What happens to a change that a visitor's or a tool's words may have led to.",
+    )
+    hidden: bool = Field(
+        default=False,
+        description="Whether creatures of other graphs are kept from finding the graphs of this run.",
     )
 
 

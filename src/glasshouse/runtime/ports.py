@@ -6,14 +6,14 @@ Always holds: a store keeps bytes and their places; it knows nothing of creature
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
@@ -178,6 +178,9 @@ class Door(Protocol):
     def foresee(self, intent: AnyIntent) -> Change:
         """What an intent would change, without the commit; a refusal if it would be refused."""
 
+    async def wait_for_room(self) -> None:
+        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+
     async def change(self, intent: AnyIntent, look: Callable[[str], object] | None = None) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
@@ -292,6 +295,31 @@ class Toolbox(Protocol):
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         """Carry a call out. What goes wrong is an answer in words; raises only if cancelled, or if the store fails."""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A change by a tool that somebody outside is asked about: a visitor's or a tool's words may have led to it."""
+
+    creature: str
+    """The id of who wants it."""
+    handle: str
+    run_id: str | None
+    tool: str
+    arguments: Json
+    why: str
+    """What it would do and why it is asked, in words."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What somebody outside said to a proposal, or that nobody did."""
+
+    is_approved: bool
+    by: str
+    reason: str = ""
+
+
+Approver = Callable[[Proposal], Awaitable["bool | Verdict | None"]]
+"""Asks somebody outside whether a change may be made. None: nobody is there."""
 
 
 class Clock(Protocol):

@@ -39,6 +39,17 @@ class Competition(msgspec.Struct, frozen=True):
         return tuple(self.teams) or self.contestants
 
 
+class Policy(msgspec.Struct, frozen=True):
+    """What the privileged of a run may do to their graph."""
+
+    population_max: int | None = None
+    edits_per_turn_max: int | None = None
+    protected: tuple[str, ...] = ()
+    untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
+    hidden: bool = False
+    """Whether graphs with a creature of this run are kept from the creatures of others."""
+
+
 class EndsWhen(msgspec.Struct, frozen=True):
     """What ends a run by itself: so many events of a kind, or a referee's word."""
 
@@ -59,6 +70,7 @@ class Playbill(msgspec.Struct, frozen=True):
     competition: Competition = Competition()
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
+    policy: Policy = Policy()
     on_turn_limit: Literal["finish", "defer"] = "finish"
 
 

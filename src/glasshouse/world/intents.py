@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from glasshouse.events.event import Draft, Json
-from glasshouse.events.payloads import History
+from glasshouse.events.payloads import Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -29,6 +29,16 @@ class AddCreature(Intent, frozen=True, gc=False):
     is_privileged: bool = False
     parent: str | None = None
     run_id: str | None = None
+
+
+class Spawn(Intent, frozen=True, gc=False):
+    """Bring a worker to life beside its parent, in the parent's graph and run, with a channel between the two."""
+
+    parent: str
+    name: str
+    manifest: Json
+    handle: str | None = None
+    profile: str | None = None
 
 
 class RemoveCreature(Intent, frozen=True, gc=False):
@@ -63,6 +73,22 @@ class RemoveChannel(Intent, frozen=True, gc=False):
 
     graph_id: str
     name: str
+
+
+class JoinChannel(Intent, frozen=True, gc=False):
+    """Let a creature listen, send or both on a channel of its own graph."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
+
+
+class LeaveChannel(Intent, frozen=True, gc=False):
+    """Take a creature off a channel, in one direction or in both."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
 
 
 class Connect(Intent, frozen=True, gc=False):
@@ -238,6 +264,28 @@ class ReturnTool(Intent, frozen=True, gc=False):
     is_engine: bool = False
 
 
+class ProposeEdit(Intent, frozen=True, gc=False):
+    """Write that a change by a tool waits for somebody outside to allow it; `called` is the id of its `tool.called`."""
+
+    creature: str
+    called: str
+    tool: str
+    arguments: Json
+    number: int
+    why: str
+
+
+class DecideEdit(Intent, frozen=True, gc=False):
+    """Write what somebody outside said to a proposed change, or that nobody was there."""
+
+    creature: str
+    called: str
+    number: int
+    is_approved: bool
+    by: str
+    reason: str = ""
+
+
 class Inject(Intent, frozen=True, gc=False):
     """Let the visitor say something to everybody in a graph."""
 
@@ -256,11 +304,14 @@ class MoveRun(Intent, frozen=True, gc=False):
 
 AnyIntent: TypeAlias = (
     AddCreature
+    | Spawn
     | RemoveCreature
     | StartCreature
     | StopCreature
     | AddChannel
     | RemoveChannel
+    | JoinChannel
+    | LeaveChannel
     | Connect
     | Disconnect
     | AddWire
@@ -274,6 +325,8 @@ AnyIntent: TypeAlias = (
     | EndAct
     | CallTool
     | ReturnTool
+    | ProposeEdit
+    | DecideEdit
     | Inject
     | MoveRun
 )

@@ -144,6 +144,7 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    creatures_living: int = 0
 
 
 class World(msgspec.Struct):
