@@ -38,6 +38,7 @@ class CreatureStarted(Payload, frozen=True):
     parent: str | None = None
     run_id: str | None = None
     manifest: Json | None = None
+    is_root: bool = False
 
 
 class CreatureStopped(Payload, frozen=True):

@@ -20,7 +20,7 @@ from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.sight import around_of, handles_of, visitors_among
+from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
 from glasshouse.world.names import the_creature
 from glasshouse.world.state import CreatureState, World
 
@@ -94,6 +94,7 @@ class Scene:
         heard, before = folded.tables.heard_by(world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
+        handed = folded.agenda.handed_to(creature.id, cause.id)
 
         async def ask(prompt: Prompt) -> Completion:
             self.asked += 1
@@ -112,7 +113,7 @@ class Scene:
         moment = Moment(
             run_id=creature.run_id,
             turn=world.graphs[creature.graph_id].turn,
-            cause=cause,
+            cause=cause_as_seen(creature, cause, handed),
             creature_id=creature.id,
             handle=creature.handle,
             character=self.character,
@@ -129,6 +130,7 @@ class Scene:
             seed=seed_of(rng_seed, creature, cause, 0),
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
+            handed=handed,
         )
         return moment if using is None else self._with_tools(moment, using)
 

@@ -49,6 +49,9 @@ version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
+departed_creatures_max: Final = 10_000
+"""So many creatures that are gone are remembered by their handles; older ones by their ids alone."""
+
 OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
 
 MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
@@ -163,7 +166,10 @@ def _creature_started(world: World, event: Event) -> None:
         run_id=told.run_id,
         parent=told.parent,
         is_privileged=told.is_privileged,
+        is_root=told.is_root,
     )
+    if told.is_root:
+        graph.roots[told.creature] = None
     if told.run_id is not None:
         run = _run(world, told.run_id, event.session_id)
         run.creatures_born += 1
@@ -207,7 +213,9 @@ def _creature_stopped(world: World, event: Event) -> None:
         return
     graph = world.graphs[creature.graph_id]
     del graph.creatures[creature.id]
+    graph.roots.pop(creature.id, None)
     graph.handles.release(creature.handle, creature.id)
+    _note_departed(world, creature, event.lamport)
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
     if creature.parent is not None:
@@ -216,6 +224,19 @@ def _creature_stopped(world: World, event: Event) -> None:
     if creature.run_id is not None:
         world.runs[creature.run_id].creatures_living -= 1
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
+
+
+def _note_departed(world: World, creature: CreatureState, lamport: int) -> None:
+    """Keep what a creature was called, for the lines that others still remember of it."""
+    while len(world.departed) >= departed_creatures_max:
+        del world.departed[next(iter(world.departed))]
+    _leave(creature, lamport)
+    world.departed[creature.id] = creature.stays
+
+
+def _leave(creature: CreatureState, lamport: int) -> None:
+    creature.stays[-1].until = lamport
+    creature.stays[-1].handle = creature.handle
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -333,12 +354,13 @@ def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: in
     for name, channel_id in dropped.channels.items():
         world.channels[channel_id].graph_id = survivor.id
         survivor.channels.take(name, channel_id)
+    survivor.roots |= dropped.roots
     del world.graphs[dropped.id]
 
 
 def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
     creature.graph_id = graph_id
-    creature.stays[-1].until = lamport
+    _leave(creature, lamport)
     creature.stays.append(Stay(graph_id, lamport))
 
 
@@ -371,6 +393,9 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
     graph.name = graph.name or creature.handle
     graph.creatures[creature.id] = None
     graph.handles.take(creature.handle, creature.id)
+    if creature.is_root:
+        del left.roots[creature.id]
+        graph.roots[creature.id] = None
     _relabel(creature, graph.id, lamport)
     for channel_id in world.topology.channels_of.get(creature.id, ()):
         channel = world.channels[channel_id]

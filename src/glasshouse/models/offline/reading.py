@@ -24,6 +24,7 @@ from glasshouse.turns.context import (
     LAST_ANSWER,
     REMEMBERED,
     SCENE,
+    TOOLS_SAID,
 )
 from glasshouse.turns.prompt import Prompt
 
@@ -32,7 +33,7 @@ line_cache_lines_max: Final = 8_192
 words_said_default: Final = 40
 lines_disturbed_max: Final = 8
 
-TOOLS_SAID: Final = "WHAT YOUR TOOLS SAID"
+
 _HEADINGS: Final = frozenset(
     {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, TOOLS_SAID, ANSWERED, LAST_ANSWER}
 )
