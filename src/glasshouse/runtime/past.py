@@ -13,7 +13,8 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
-from glasshouse.runtime.folding import Folded, fold, folded_from
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import fold, folded_from
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader

@@ -76,15 +76,20 @@ def carried_of(
     """What a graph takes over, in the names it had."""
     folded = past.folded
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
+    remembered = folded.tables.remembered_by(vias, places)
+    speakers = {name: None for table in remembered.said.values() for name in table.speakers}
+    others = [name for name in speakers if name not in shape.creatures]
+    shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
     clocks = folded.runs.clocks.get(graph_id, Clocks())
     spent = {run_id: spent_of(folded.runs.purses[run_id]) for run_id in runs if run_id in folded.runs.purses}
     plain: Json = msgspec.to_builtins(
         {
             "shape": shape,
             "agenda": folded.agenda.owed_by(shape.creatures),
-            "tables": folded.tables.remembered_by(vias, places),
+            "tables": remembered,
             "clocks": clocks,
             "runs": spent,
+            "proposed": {name: folded.runs.proposed[name] for name in vias if name in folded.runs.proposed},
         },
         str_keys=True,
     )
@@ -108,6 +113,7 @@ def _revived(past: Past, creature: CreatureState) -> Revived:
         is_privileged=creature.is_privileged,
         is_running=creature.is_running,
         is_new=past.is_new(creature.id),
+        is_root=creature.is_root,
     )
 
 

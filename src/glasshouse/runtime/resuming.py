@@ -170,6 +170,7 @@ class _Regrowth:
             run_id=self._run_id,
             is_privileged=member.is_privileged,
             is_new=key not in self._old,
+            is_root=member.is_root,
         )
 
     def _reopened(self, number: int) -> Reopened:

@@ -23,12 +23,13 @@ from glasshouse.runtime.driving import Driver
 from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.past import Past
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.restating import Limits, restate_of
 from glasshouse.runtime.resuming import Recipes, resume_of
 from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
@@ -53,6 +54,7 @@ class Show:
         agent_of: Callable[[str], Agent],
         new_run_id: Callable[[], str],
         *,
+        tools: Toolbox,
         governor: Governor,
         record: Record | None = None,
     ) -> None:
@@ -65,7 +67,9 @@ class Show:
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
         treasury, recall = Treasury(lambda: ledger.folded, clock), Recall(ledger, history)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, record, recall)
+        warming = Warming(store, ledger)
+        desk = ToolDesk(ledger, tools, history.event, warming, record)
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger,
@@ -74,7 +78,7 @@ class Show:
             self._endings,
             history.event,
             governor,
-            Warming(store, ledger),
+            warming,
             before_commit,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)

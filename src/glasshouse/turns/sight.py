@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
-from glasshouse.turns.moment import Around, Neighbour
+from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.turns.tables import public_part
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, Stay, World
@@ -25,6 +25,8 @@ from glasshouse.world.wiring import Handed
 neighbours_max: Final = 12
 channels_seen_max: Final = 12
 members_looked_at_max: Final = 256
+
+PLAYED_BY_VISITOR: Final = "visitor"
 
 _NOTHING: Final[dict[str, int]] = {}
 
@@ -116,6 +118,15 @@ def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -
     return handles
 
 
+def visitors_among(world: World, moment: Moment) -> frozenset[str]:
+    """Those whose words a moment holds and whom a visitor plays."""
+    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]}
+    creatures = [world.creatures[name] for name in names if name in world.creatures]
+    return frozenset(
+        [one.id for one in creatures if world.facts_of(one).manifest.get("played_by") == PLAYED_BY_VISITOR]
+    )
+
+
 def name_for(world: World, creature: CreatureState, name: str) -> str:
     """What a creature calls another by its id: its handle, or, if they have parted, the one it had where they last met.
 
@@ -124,7 +135,7 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
     other = world.creatures.get(name)
     if other is not None and other.graph_id == creature.graph_id:
         return other.handle
-    stays = world.departed.get(name, ()) if other is None else other.stays
+    stays = (*world.departed.get(name, ()), *(() if other is None else other.stays))
     for stay in reversed(stays):
         if any(_met(stay, mine) for mine in creature.stays):
             return stay.handle or (name if other is None else other.handle)

@@ -33,6 +33,8 @@ heard_lines_max: Final = 256
 few_lines_max: Final = 24
 """Up to so many lines are put into their places one by one; more are sorted in."""
 
+BY_RULE: Final = "*"
+
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
 
@@ -242,7 +244,7 @@ class Tables(msgspec.Struct, dict=True):
     def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> Remembered:
         """What is to be carried over when some creatures live again, named with the sessions by which their own past
         came: their own lines, and those of these places."""
-        owners, here = list(names), list(places)
+        owners, here = list(names), [*places, *[by_rule(name) for name in names]]
         said = {place: self.said[place] for place in (*here, *owners) if place in self.said}
         ways = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
         return Remembered(
@@ -265,7 +267,7 @@ class Tables(msgspec.Struct, dict=True):
                 part.via = chained_via(part.via, told.session)
             taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
             taken.lines_cache = None if taken.count else []
-            self.said[told.places.get(place) or told.creatures[place]] = taken
+            self.said[_place_now(place, told)] = taken
         for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
             for place, counts in carried.items():
                 mine[told.places[place]] = {told.creatures[name]: count for name, count in counts.items()}
@@ -386,6 +388,12 @@ class Tables(msgspec.Struct, dict=True):
         return None
 
 
+def _place_now(place: str, told: SessionRestated) -> str:
+    if place.startswith(BY_RULE):
+        return by_rule(told.creatures[place.removeprefix(BY_RULE)])
+    return told.places.get(place) or told.creatures[place]
+
+
 def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
     return {name: counts[name] for name in names if name in counts}
 
@@ -396,7 +404,7 @@ def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
 
 def by_rule(root_id: str) -> str:
     """The place of what a root heard without listening: no channel, graph or creature has such a name."""
-    return f"*{root_id}"
+    return BY_RULE + root_id
 
 
 def public_part(event: Event) -> Event:

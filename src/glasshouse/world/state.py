@@ -158,6 +158,7 @@ class RunFacts(msgspec.Struct):
     creatures_born: int = 0
     grown_in: list[str] = msgspec.field(default_factory=list)
     """For a run that goes on from another: all sessions it began with."""
+    creatures_living: int = 0
 
 
 class World(msgspec.Struct):

@@ -1,0 +1,1 @@
+"""Tools that creatures use in the middle of an act."""
