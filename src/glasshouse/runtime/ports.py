@@ -197,10 +197,27 @@ class Door(Protocol):
 class Errand:
     """One call of a tool on behalf of a creature in the middle of its act."""
 
-    __slots__ = ("called", "cause", "creature_id", "is_untrusted", "ledger", "number", "returned", "tool")
+    __slots__ = (
+        "called",
+        "cause",
+        "creature_id",
+        "is_untrusted",
+        "ledger",
+        "number",
+        "on_the_way",
+        "returned",
+        "tool",
+    )
 
     def __init__(
-        self, ledger: Door, creature_id: str, cause: Event, called: Event, *, is_untrusted: bool
+        self,
+        ledger: Door,
+        creature_id: str,
+        cause: Event,
+        called: Event,
+        *,
+        is_untrusted: bool,
+        on_the_way: tuple[Event, ...] = (),
     ) -> None:
         self.ledger = ledger
         self.creature_id = creature_id
@@ -212,6 +229,9 @@ class Errand:
         self.number = int(called.payload["number"])
         self.is_untrusted = is_untrusted
         """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
+        self.on_the_way = on_the_way
+        """What this very call has written already, where it is carried out again after a crash: `edit.proposed` and
+        `edit.decided`."""
         self.returned: Event | None = None
         """The `tool.returned`, where the tool itself has written it together with its edit."""
 

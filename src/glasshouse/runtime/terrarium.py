@@ -19,7 +19,8 @@ from glasshouse.runtime.act import Record
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
-from glasshouse.runtime.ports import Clock, Ids, Router, Store
+from glasshouse.runtime.no_tools import NoTools
+from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.referee_files import referee_named
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
@@ -43,12 +44,14 @@ class Terrarium(Habitat):
         router: Router,
         agent_for: AgentFor,
         *,
+        tools: Toolbox | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         record: Record | None = None,
     ) -> None:
         super().__init__(store, clock, ids)
         self._agent_for = agent_for
+        self._tools = tools or NoTools()
         self._pacing: Pacing = pacing
         self._show = Show(
             store,
@@ -57,6 +60,7 @@ class Terrarium(Habitat):
             self._history,
             router,
             self._mind,
+            tools=self._tools,
             governor=governor or Governor(),
             record=record,
         )

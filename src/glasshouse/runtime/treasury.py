@@ -89,6 +89,14 @@ class Treasury:
         mine.done = done
         self._moved.set()
 
+    def tell(self, mine: Reservation, graph_id: str | None) -> None:
+        """What the act cost so far is in the ledger now. It goes on, in the graph named."""
+        self._hold_open(mine, NOTHING)
+        self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
+        mine.done = NOTHING
+        mine.graph_id = graph_id or mine.graph_id
+        self._moved.set()
+
     def release(self, mine: Reservation) -> None:
         """What the act cost is in the ledger now, or it cost nothing. Letting go twice is harmless."""
         if not mine.is_held:
