@@ -32,7 +32,7 @@ async def expedition(
 ) -> Run:
     """A leader who may change its graph, workers on one stage, and two who may be born."""
     born = (
-        hearing("cartographer", tools=("compass",)),
+        hearing("cartographer"),
         Manifest(name="botanist", model_profile="tiny"),
     )
     given: dict[str, Any] = {

@@ -110,9 +110,7 @@ async def test_castmates_may_talk_a_leader_into_what_policy_allows(way: str) -> 
 async def test_a_worker_that_obeys_has_no_tool_to_obey_with() -> None:
     model = Obedient({"lead": "Well."})
     async with playing(model) as t:
-        run = await t.play(
-            world_of(ticking("owl", tools=("group_remove_node",)), hearing("moth", kinds.JUDGE_VERDICT))
-        )
+        run = await t.play(world_of(ticking("owl", role="root"), hearing("moth", kinds.JUDGE_VERDICT)))
         await t.disturb(run.id, ORDER)
 
         await t.step(1)
