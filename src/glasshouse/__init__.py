@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glasshouse.runtime.manifest_agent import ManifestAgent
     from glasshouse.runtime.observer import Observer
     from glasshouse.runtime.played import Played
-    from glasshouse.runtime.ports import Route
+    from glasshouse.runtime.ports import Proposal, Route, Verdict
     from glasshouse.runtime.run import Run
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
@@ -79,6 +79,7 @@ __all__ = [
     "Observer",
     "Played",
     "Prompt",
+    "Proposal",
     "Refused",
     "Route",
     "Ruling",
@@ -97,6 +98,7 @@ __all__ = [
     "Toolbox",
     "UnknownName",
     "UnusableReply",
+    "Verdict",
     "ViewDiff",
     "Wire",
     "digest_of",
@@ -146,7 +148,9 @@ _HOMES = {
     "ManifestAgent": "glasshouse.runtime.manifest_agent",
     "Observer": "glasshouse.runtime.observer",
     "Played": "glasshouse.runtime.played",
+    "Proposal": "glasshouse.runtime.ports",
     "Route": "glasshouse.runtime.ports",
+    "Verdict": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",

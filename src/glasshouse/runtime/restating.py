@@ -89,7 +89,6 @@ def carried_of(
             "tables": remembered,
             "clocks": clocks,
             "runs": spent,
-            "proposed": {name: folded.runs.proposed[name] for name in vias if name in folded.runs.proposed},
         },
         str_keys=True,
     )
