@@ -111,6 +111,8 @@ class Tables(msgspec.Struct, dict=True):
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
+    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
+    """When roots last came to listen where lines had been said without them: their own tables lack those."""
 
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None
@@ -136,14 +138,12 @@ class Tables(msgspec.Struct, dict=True):
                 self._keep(event.actor, event)  # One who only speaks there still knows what it said.
             graph = world.graphs.get(event.graph_id)
             if graph is not None and graph.roots:
-                self._keep_for_roots(world, graph, event)
+                self._keep_for_roots(graph, event)
 
-    def _keep_for_roots(self, world: World, graph: GraphState, event: Event) -> None:
-        """A root hears what is said on channels of its graph that it does not listen on: such lines are its own to keep."""
+    def _keep_for_roots(self, graph: GraphState, event: Event) -> None:
+        """A root hears what is said on every channel of its graph: it has a table of its own for all of it."""
         for name in graph.roots:
-            ear = world.creatures[name].ears.get(event.channel_id or "")
-            if name != event.actor and (ear is None or not ear.is_open):
-                self._keep(by_rule(name), event)
+            self._keep(by_rule(name), event)
 
     def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)
@@ -181,6 +181,8 @@ class Tables(msgspec.Struct, dict=True):
         table = self.said.get(channel_id)
         if table is None or event.payload["direction"] != "listen":
             return
+        if world.creatures[name].is_root and not _was_there_for(world, world.creatures[name], table):
+            self.with_a_past[name] = event.lamport
         there_until = self.left.get(channel_id, {}).pop(name, 0)
         if world.channels[channel_id].history == "since_joined":
             late = self.missed.setdefault(channel_id, {})
@@ -207,8 +209,9 @@ class Tables(msgspec.Struct, dict=True):
         """
         lines: list[Event] = []
         before, sources = 0, 0
-        if creature.is_root and by_rule(creature.id) in self.said:
-            return self._heard_by_root(world, creature, upto)
+        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        if own is not None:
+            return self._heard_by_root(world, creature, own, upto)
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
@@ -231,34 +234,36 @@ class Tables(msgspec.Struct, dict=True):
         return newest, max(0, before - min(on_channels, len(newest)))
 
     def _heard_by_root(
-        self, world: World, creature: CreatureState, upto: int | None
+        self, world: World, creature: CreatureState, own: Table, upto: int | None
     ) -> tuple[list[Event], int]:
-        """The same for one that hears every channel of its graph, by edges and without."""
-        lines: dict[str, Event] = {}
-        before = 0
-        for channel_id, ear in creature.ears.items():
-            table = self.said.get(channel_id)
-            if table is not None:
-                before += self._count_heard(channel_id, table, creature.id, upto)
-                is_all_heard = ear.is_full and ear.is_open
-                seen = _all(table, upto) if is_all_heard else _seen(creature, table, upto)
-                lines.update([(event.id, event) for event in seen])
-        for place in (*_places_without_channel(creature), by_rule(creature.id)):
+        """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
+        lines = _all(own, upto)
+        by_id = {event.id: event for event in lines}
+        if not self._is_whole_for_root(creature, lines):
+            for channel_id in creature.ears:
+                table = self.said.get(channel_id)
+                by_id.update([(e.id, e) for e in (() if table is None else _seen(creature, table, upto))])
+            lines = sorted(by_id.values(), key=lambda event: _moment(world, event))
+        for place in _places_without_channel(creature):
             table = self.said.get(place)
             if table is not None:
-                lines.update([(event.id, event) for event in _seen(creature, table, upto)])
-                before += table.total_at(upto) if place == by_rule(creature.id) else 0
-        newest = sorted(lines.values(), key=lambda event: _moment(world, event))[-heard_lines_max:]
-        counted = [
-            event.channel_id is not None and (event.channel_id in creature.ears or event.actor != creature.id)
-            for event in newest
-        ]
-        return newest, max(0, before - sum(counted))
+                seen = _seen(creature, table, upto)
+                _set_in(world, lines, [event for event in seen if event.id not in by_id])
+        newest = lines[-heard_lines_max:]
+        on_channels = sum([event.channel_id is not None for event in newest])
+        return newest, max(0, own.total_at(upto) - on_channels)
+
+    def _is_whole_for_root(self, creature: CreatureState, lines: list[Event]) -> bool:
+        """Whether nothing that a root may see was said on a channel outside these lines of its own, and after the first."""
+        since = self.with_a_past.get(creature.id)
+        return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
 
     def speakers_for(self, creature: CreatureState) -> list[str]:
         """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
-        names: list[str] = []
-        for channel_id, ear in creature.ears.items():
+        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        names: list[str] = [] if own is None else [*own.speakers]
+        is_whole = own is not None and creature.id not in self.with_a_past
+        for channel_id, ear in () if is_whole else creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
                 is_all_heard = ear.is_full and ear.is_open
@@ -267,13 +272,12 @@ class Tables(msgspec.Struct, dict=True):
             table = self.said.get(place)
             if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
                 names += [event.actor for event in _seen(creature, table, None)]
-        heard = self.said.get(by_rule(creature.id)) if creature.is_root else None
-        return names if heard is None else [*names, *heard.speakers]
+        return names
 
     def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
         """A line by its id, looked for where this creature listens, the newest first."""
         creature = world.creatures[creature_id]
-        for place in (*creature.ears, creature.graph_id, by_rule(creature_id)):
+        for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
             table = self.said.get(place)
             for line in reversed(table.lines) if table is not None else ():
                 if line.id == id_of_event:
@@ -282,8 +286,23 @@ class Tables(msgspec.Struct, dict=True):
 
 
 def by_rule(root_id: str) -> str:
-    """The place of what a root heard without listening: no channel, graph or creature has such a name."""
+    """The place of what a root heard on all its channels: no channel, graph or creature has such a name."""
     return f"*{root_id}"
+
+
+def _was_there_for(world: World, root: CreatureState, table: Table) -> bool:
+    """Whether a root was a member when each of these lines was said, so that its own table has them."""
+    for part in table.spans:
+        segment = world.sessions[part.session_id].segment
+        said = segment.base + part.first
+        if not any(
+            stay.graph_id == segment.graph_id
+            and stay.since <= said
+            and (stay.until is None or said < stay.until)
+            for stay in root.stays
+        ):
+            return False
+    return True
 
 
 def public_part(event: Event) -> Event:
