@@ -128,15 +128,26 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
     if other is not None and other.graph_id == creature.graph_id:
         return other.handle
     stays = world.departed.get(name, ()) if other is None else other.stays
+    reborn = _reborn_at(world, creature)
     for stay in reversed(stays):
-        if any(_met(stay, mine) for mine in creature.stays):
+        if any(_met(stay, mine, reborn) for mine in creature.stays):
             return stay.handle or (name if other is None else other.handle)
     return name
 
 
-def _met(theirs: Stay, mine: Stay) -> bool:
+def _reborn_at(world: World, creature: CreatureState) -> int:
+    """The time up to which a creature's past is one that it took over; 0 if it took over none."""
+    session = creature.reborn.rpartition(" ")[2]
+    return world.sessions[session].segment.base if session else 0
+
+
+def _met(theirs: Stay, mine: Stay, reborn: int) -> bool:
     """Whether somebody came to a graph of mine before I left it. What came after does not show any more."""
-    return theirs.graph_id == mine.graph_id and (mine.until is None or theirs.since < mine.until)
+    if theirs.graph_id == mine.graph_id:
+        return mine.until is None or theirs.since < mine.until
+    is_of_that_past = mine.was != "" and mine.was in (theirs.graph_id, theirs.was)
+    until = reborn if mine.until is None else min(mine.until, reborn)
+    return is_of_that_past and theirs.since < until
 
 
 def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) -> Event:

@@ -23,12 +23,14 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
+    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
     payload_of,
 )
 from glasshouse.events.run_payloads import RunStarted
+from glasshouse.world.carrying import take_over
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -60,7 +62,7 @@ MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
-    world.sessions[segment.id] = SessionState(segment)
+    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment))
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
@@ -72,6 +74,16 @@ def begin(world: World, segment: Segment) -> None:
         if siblings.recipes:
             own = world.sessions[segment.id]
             own.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in own.recipes])
+
+
+def _skew(world: World, segment: Segment) -> int:
+    """A session's times are ahead of the story's by as much as those of the parent it goes on from in time."""
+    stories = [_story_end(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    return segment.base - max(stories) if stories else 0
+
+
+def _story_end(session: SessionState, upto: int) -> int:
+    return session.segment.base + upto - session.skew
 
 
 def evolve(world: World, event: Event) -> None:
@@ -116,6 +128,8 @@ def take_in(world: World, event: Event) -> None:
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+    elif event.kind == kinds.SESSION_FORKED:
+        session.skew = payload_of(event, SessionForked).skew or session.skew
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
@@ -363,6 +377,8 @@ def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
 
 def _session_forked(world: World, event: Event) -> None:
     told = payload_of(event, SessionForked)
+    if told.restated:
+        world.sessions[event.session_id].skew = told.skew
     graph = world.graphs.get(event.graph_id)
     if graph is not None:
         graph.session_id = event.session_id
@@ -402,6 +418,11 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
             channel.graph_id = graph.id
 
 
+def _session_restated(world: World, event: Event) -> None:
+    told = payload_of(event, SessionRestated)
+    take_over(world, world.graphs[event.graph_id], told, event.lamport)
+
+
 def _privilege_granted(world: World, event: Event) -> None:
     world.creatures[payload_of(event, PrivilegeGranted).creature].is_privileged = True
 
@@ -420,6 +441,7 @@ _FOLDS: dict[str, Callable[[World, Event], None]] = {
     kinds.PARENT_LINK_CHANGED: _parent_changed,
     kinds.TOPOLOGY_CHANGED: _topology_changed,
     kinds.SESSION_FORKED: _session_forked,
+    kinds.SESSION_RESTATED: _session_restated,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
 }

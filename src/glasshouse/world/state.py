@@ -53,6 +53,8 @@ class SessionState(msgspec.Struct):
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
 
     @property
     def lamport(self) -> int:
@@ -82,6 +84,8 @@ class Stay(msgspec.Struct, gc=False, array_like=True):
     since: int
     until: int | None = None
     handle: str = ""
+    was: str = ""
+    """The graph where this stay began, if it was taken over from a past: the name that others still have for it."""
 
 
 class CreatureState(msgspec.Struct):
@@ -101,6 +105,8 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    reborn: str = ""
+    """The session that gave it the past of another, and before it those that gave that past to the other."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
 
@@ -152,6 +158,8 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """For a run that goes on from another: all sessions it began with."""
 
 
 class World(msgspec.Struct):
