@@ -77,6 +77,11 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
     return one_line(known_as or "") or "somebody", "cast"
 
 
+def number_of(event: Event, known_as: str | None) -> int:
+    """The number that an event has as a line of somebody who knows its actor by this handle. Nothing is kept."""
+    return _read(event, known_as).number
+
+
 _reading_cache: dict[int, Reading] = {}
 """By the identity of a payload, which an entry keeps alive, so that an identity is never mistaken for another."""
 

@@ -33,8 +33,10 @@ from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
     CreatureState,
+    Departed,
     Ear,
     GraphState,
+    Handing,
     ManifestFacts,
     RunFacts,
     Segment,
@@ -45,7 +47,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -213,6 +215,16 @@ def _creature_stopped(world: World, event: Event) -> None:
         _drop(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
+    _depart(world, creature, event)
+
+
+def _depart(world: World, creature: CreatureState, event: Event) -> None:
+    """Keep what a creature could hear until its end: somebody may ask who knew of a line."""
+    creature.stays[-1].until = event.lamport
+    for ear in creature.ears.values():
+        if ear.is_open:
+            ear.spans.append(event.lamport)
+    world.departed[creature.id] = Departed(creature, event.id)
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -281,9 +293,10 @@ def _channel_left(world: World, event: Event) -> None:
 
 def _wire_added(world: World, event: Event) -> None:
     told = payload_of(event, WireAdded)
-    world.wires[told.edge_id] = Wire(
+    wire = world.wires[told.edge_id] = Wire(
         told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
     )
+    world.creatures[told.target].handed.setdefault(wire.id, []).append(Handing(wire, event.lamport))
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None
 
@@ -291,6 +304,9 @@ def _wire_added(world: World, event: Event) -> None:
 def _wire_removed(world: World, event: Event) -> None:
     told = payload_of(event, WireRemoved)
     world.wires.pop(told.edge_id, None)
+    target = world.ever(told.target)
+    for handing in () if target is None else target.handed.get(told.edge_id, ())[-1:]:
+        handing.until = event.lamport
     _drop(world.wires_of, told.source, told.edge_id)
     _drop(world.wires_of, told.target, told.edge_id)
 

@@ -80,6 +80,14 @@ class Stay(msgspec.Struct, gc=False, array_like=True):
     until: int | None = None
 
 
+class Handing(msgspec.Struct, array_like=True):
+    """When the lines of another were handed to a creature by one wire: lamport times; no end means now."""
+
+    wire: Wire
+    since: int
+    until: int | None = None
+
+
 class CreatureState(msgspec.Struct):
     """A live creature."""
 
@@ -97,6 +105,15 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
+    """The wires that ever led to it, by edge id."""
+
+
+class Departed(msgspec.Struct):
+    """A creature that is gone, as it stood when it went, and the event that tells of its end."""
+
+    creature: CreatureState
+    at: str
 
 
 class ChannelState(msgspec.Struct, gc=False):
@@ -151,6 +168,7 @@ class World(msgspec.Struct):
 
     house_id: str = ""
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
+    departed: dict[str, Departed] = msgspec.field(default_factory=dict)
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
@@ -168,6 +186,11 @@ class World(msgspec.Struct):
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
         return self.manifests[creature.manifest_digest]
+
+    def ever(self, creature_id: str) -> CreatureState | None:
+        """A creature that lives, or that is gone, as it stood when it went."""
+        gone = self.departed.get(creature_id)
+        return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
 
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""

@@ -1,0 +1,145 @@
+"""Hindsight: which lines stood in a prompt, read back from its text, and found again among the events of the past.
+
+Always holds: a line is taken for an event only if the event, written as that line, has the line's number; so a line is
+never put into the wrong mouth. Where a prompt is gone, what was in sight is told by the rule of hearing alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from json import JSONDecoder, JSONDecodeError
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.turns import context
+from glasshouse.turns.character import character_of
+from glasshouse.turns.reading import NO_LINES, is_line_for, number_of, speaker_of
+from glasshouse.views.why import Section, SeenLine
+from glasshouse.world.hearing import as_it_stood, visible_to
+from glasshouse.world.state import CreatureState, World
+
+seen_lines_max: Final = 256
+"""So many lines of a prompt are told; a judge's prompt has most."""
+
+_LINE: Final = re.compile(
+    r'\[(#[0-9]{5}[a-z]*)\] (.*?) \((?:cast|visitor|tool|import|world), ([a-z0-9_.]+)\): (".*)'
+)
+_SECTIONS: Final[dict[str, Section]] = {
+    context.DISCUSSION: "discussion",
+    context.SCENE: "scene",
+    context.KNOWN: "known",
+    context.REMEMBERED: "remembered",
+    context.DISTURBANCES: "disturbances",
+    context.ANSWERED: "answered",
+}
+_beginning_chars: Final = 48
+_decode: Final = JSONDecoder().raw_decode
+
+
+def lines_in(user: str) -> list[SeenLine]:
+    """The lines of a prompt's user message, in their order; each is told once, where it stands first."""
+    found: dict[str, SeenLine] = {}
+    section: Section | None = None
+    for text in user.split("\n"):
+        if text == context.LAST_ANSWER:
+            break
+        if text.isupper() and text.replace(" ", "").isalpha():
+            section = _SECTIONS.get(text)
+        elif section is not None and (line := _line(section, text)) is not None:
+            found.setdefault(line.ref or f"{section} {text}", line)
+    return list(found.values())[:seen_lines_max]
+
+
+def _line(section: Section, text: str) -> SeenLine | None:
+    if section == "known":
+        key, _, value = text.partition(": ")
+        return SeenLine(section, "world", kinds.WORLD_OBSERVED, f"{key}: {value}")
+    if section == "scene":
+        return SeenLine(section, "world", kinds.WORLD_OBSERVED, _said(text))
+    parts = _LINE.fullmatch(text)
+    if parts is None:
+        return None
+    ref, who, kind, body = parts.groups()
+    return SeenLine(section, who, kind, _said(body), ref=ref)
+
+
+def _said(body: str) -> str:
+    """The words in the quotation marks that a text opens with."""
+    try:
+        said, _ = _decode(body)
+    except JSONDecodeError:
+        return body
+    return said if isinstance(said, str) else body
+
+
+def found_again(lines: Iterable[SeenLine], past: Sequence[Event]) -> list[SeenLine]:
+    """The lines with the events they are, as far as those are among the past, which is given oldest first."""
+    lines = list(lines)
+    by_words: dict[tuple[str, str], list[Event]] = {}
+    for event in past:
+        if event.kind not in NO_LINES:
+            by_words.setdefault(_words(event.kind, event.payload.get("text")), []).append(event)
+    ids: dict[str, str] = {}
+    for group in _alike(lines).values():
+        events = [e for e in by_words.get(_words(group[0].kind, group[0].text), ()) if _is(group[0], e)]
+        # Of lines that read alike the newest has the last letter.
+        for line, event in zip(reversed(group), reversed(events), strict=False):
+            ids[_key(line)] = event.id
+    return [replace(line, event_id=ids.get(_key(line))) for line in lines]
+
+
+def _alike(lines: Iterable[SeenLine]) -> dict[str, list[SeenLine]]:
+    """Lines by their bare number, those with the later letters last; lines without a number by themselves."""
+    groups: dict[str, list[SeenLine]] = {}
+    for line in lines:
+        if line.section != "known":
+            groups.setdefault((line.ref or _key(line)).rstrip("abcdefghijklmnopqrstuvwxyz"), []).append(line)
+    return {
+        bare: sorted(group, key=lambda one: (len(one.ref or ""), one.ref or ""))
+        for bare, group in groups.items()
+    }
+
+
+def _key(line: SeenLine) -> str:
+    return line.ref or f"{line.section}: {line.text}"
+
+
+def _words(kind: str, text: object) -> tuple[str, str]:
+    return kind, text[:_beginning_chars] if isinstance(text, str) else ""
+
+
+def _is(line: SeenLine, event: Event) -> bool:
+    if line.ref is None:
+        return event.payload.get("text") == line.text
+    return line.ref[1:6] == str(number_of(event, line.who))
+
+
+def in_sight(
+    world: World, creature: CreatureState, past: Sequence[Event], lamport: int, cause: Event | None
+) -> list[SeenLine]:
+    """The newest lines that a creature could see at a time, as many as its window holds, and what it answered."""
+    facts = world.manifests.get(creature.manifest_digest)
+    character = character_of({"name": creature.id} if facts is None else facts.manifest)
+    window = seen_lines_max if character.role == "judge" else character.memory.window
+    then = as_it_stood(creature, lamport)
+    seen = [e for e in past if e.lamport <= lamport and is_line_for(creature.id, e) and visible_to(then, e)]
+    lines = [_told(world, "discussion", event) for event in seen[-window:]] if window else []
+    if cause is not None and is_line_for(creature.id, cause) and cause not in seen[-window:]:
+        lines.append(_told(world, "answered", cause))
+    return lines
+
+
+def _told(world: World, section: Section, event: Event) -> SeenLine:
+    text = event.payload.get("text")
+    who = handle_of(world, event.actor)
+    return SeenLine(section, who, event.kind, text if isinstance(text, str) else "", event.id)
+
+
+def handle_of(world: World, actor: str) -> str:
+    """The name by which people know an actor: its handle, now or when it went."""
+    creature = world.ever(actor)
+    return speaker_of(actor, actor if creature is None else creature.handle)[0]
