@@ -19,8 +19,8 @@ from glasshouse.turns.hindsight import found_again, handle_of, in_sight, lines_i
 from glasshouse.views.knowing import Knower, Sighting, WhoKnew, knowers_max, sightings_of
 from glasshouse.views.why import (
     Asked,
-    Link,
     LinesFrom,
+    Link,
     SeenLine,
     ToolUse,
     Why,

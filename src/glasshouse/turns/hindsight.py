@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from json import JSONDecoder, JSONDecodeError
+from json import JSONDecodeError, JSONDecoder
 from typing import Final
 
 from msgspec.structs import replace

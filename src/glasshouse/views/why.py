@@ -6,13 +6,14 @@ role may not read is not in the value: thoughts are for the audience, what model
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import VISITOR, Event, Json
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.world.hearing import visible_to, wire_that_handed
 from glasshouse.world.state import World
@@ -20,10 +21,12 @@ from glasshouse.world.state import World
 links_max: Final = 16
 cited_events_max: Final = 16
 
+_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
+
 Section = Literal["discussion", "scene", "known", "remembered", "disturbances", "answered"]
 LinesFrom = Literal["prompt", "ledger", "nothing"]
 Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
-Beginning = Literal["disturbance", "opening", "turn", "outside", "further"]
+Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "further"]
 
 
 class SeenLine(msgspec.Struct, frozen=True, gc=False):
@@ -122,27 +125,22 @@ def beginning(oldest: Event) -> Beginning:
         return "disturbance"
     if oldest.kind == kinds.TURN_STARTED:
         return "turn"
-    return "opening" if oldest.turn == 0 and oldest.actor != VISITOR and _is_told(oldest) else "outside"
-
-
-def _is_told(event: Event) -> bool:
-    """Whether the world itself tells it: its opening, its run, its shape."""
-    return event.kind in {kinds.RUN_STARTED, kinds.WORLD_OBSERVED} or event.is_engine
+    if oldest.turn == 0 and oldest.actor in (CONDUCTOR, TERRARIUM):
+        return "opening"
+    return "world" if oldest.actor == CONDUCTOR else "outside"
 
 
 def cited_in(event: Event) -> list[str]:
     """The events that an event names in its payload as what it rests on, each once."""
-    found: dict[str, None] = {}
-    for value in event.payload.values():
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, str) and _is_event_id(one):
-                found[one] = None
-    return list(found)[:cited_events_max]
+    fields = [value for value in event.payload.values() if is_cited(value)]
+    cited = [one for value in fields for one in (value if isinstance(value, list) else [value])]
+    return list(dict.fromkeys(cited))[:cited_events_max]
 
 
-def _is_event_id(text: str) -> bool:
-    session_id, dot, seq = text.rpartition(".")
-    return bool(dot) and seq.isdigit() and session_id.startswith("s-") and session_id[2:].isalnum()
+def is_cited(value: object) -> bool:
+    """Whether a field's value names events, and nothing else."""
+    parts = value if isinstance(value, list) else [value]
+    return bool(parts) and all(isinstance(part, str) and _EVENT_ID.fullmatch(part) for part in parts)
 
 
 def for_role(link: Link, role: Role) -> Link:
