@@ -6,7 +6,10 @@ chain, and events near the point of history that a prompt saw.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final
+
+import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -15,7 +18,7 @@ from glasshouse.events.redaction import ROLES, Role
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
-from glasshouse.turns.hindsight import found_again, handle_of, in_sight, lines_in
+from glasshouse.turns.hindsight import ByWords, by_words, found_again, handle_of, in_sight, lines_in
 from glasshouse.views.knowing import Knower, Sighting, WhoKnew, knowers_max, sightings_of
 from glasshouse.views.why import (
     Asked,
@@ -33,12 +36,10 @@ from glasshouse.views.why import (
 from glasshouse.world.lineage import spans_before
 from glasshouse.world.state import SessionState, World
 
-near_events: Final = 128
-"""So far back it looks first for the lines of a prompt; most are there."""
-looked_through_events_max: Final = 1_536
-"""So many logical times before a prompt are looked through for its lines at most, in one answer."""
-act_events_max: Final = 256
-"""So many events before the end of an act are looked through for the tools it used."""
+near_events_max: Final = 96
+"""So many logical times before a prompt, or before the end of an act, are looked through for lines and for tools."""
+far_events_max: Final = 640
+"""So many events are looked through besides, in one answer, for lines that are further back."""
 sessions_searched_max: Final = 1_024
 prompt_texts_max: Final = 8
 """So many calls of one act are told with their texts."""
@@ -61,7 +62,7 @@ class Hindsight:
         oldest = await self._history.event(id_of_event)
         while len(links) < links_max:
             cause = await self._maybe(oldest.caused_by)
-            links.append(for_role(await self._link(oldest, cause, past), role))
+            links.append(for_role(await self._link(oldest, cause, past, role), role))
             if cause is None:
                 break
             oldest = cause
@@ -76,11 +77,11 @@ class Hindsight:
         except UnknownName:
             return None
 
-    async def _link(self, event: Event, cause: Event | None, past: _Past) -> Link:
+    async def _link(self, event: Event, cause: Event | None, past: _Past, role: Role) -> Link:
         world = self._ledger.world
         came, by = (None, "") if cause is None else arrival(world, event, cause)
         cited = [await self._maybe(one) for one in cited_in(event)]
-        prompts = await self._prompts(event)
+        prompts = await self._prompts(event, role)
         lines_from, lines = await self._lines(event, cause, prompts, past)
         return Link(
             event=event,
@@ -94,12 +95,19 @@ class Hindsight:
             prompts=tuple(prompts),
         )
 
-    async def _prompts(self, event: Event) -> list[Asked]:
-        found = []
-        for call in _calls(event)[-prompt_texts_max:]:
-            system, user = await self._text(call.get("system")), await self._text(call.get("user"))
-            found.append(Asked(str(call.get("model", "")), system, user))
-        return found
+    async def _prompts(self, event: Event, role: Role) -> list[Asked]:
+        """What models were given; for whoever may not read it only what lines are to be found in: the last message."""
+        calls = _calls(event)[-prompt_texts_max:]
+        if role != "director":
+            return [Asked("", None, await self._text(call.get("user"))) for call in calls[-1:]]
+        return [
+            Asked(
+                str(call.get("model", "")),
+                await self._text(call.get("system")),
+                await self._text(call.get("user")),
+            )
+            for call in calls
+        ]
 
     async def _text(self, digest: object) -> str | None:
         return await self._store.prompt(digest) if isinstance(digest, str) else None
@@ -112,22 +120,24 @@ class Hindsight:
         if not prompts or not isinstance(as_of, str):
             return "nothing", []
         session_id, seq = place_of(as_of)
-        if session_id not in self._ledger.world.sessions:
+        world = self._ledger.world
+        if session_id not in world.sessions:
             return "nothing", []
-        user = prompts[-1].user
-        if user is not None:
-            lines = lines_in(user)
-            for events_count in (near_events, looked_through_events_max):
-                lines = found_again(lines, await past.upto(session_id, seq, events_count))
-                if all(line.event_id is not None or line.section == "known" for line in lines):
-                    break
-            return "prompt", lines
-        creature = self._ledger.world.ever(event.actor)
-        if creature is None:
+        lamport = world.sessions[session_id].segment.base + seq
+        creature, user = world.ever(event.actor), prompts[-1].user
+        if user is None and creature is None:
             return "nothing", []
-        events = await past.upto(session_id, seq, looked_through_events_max)
-        lamport = self._ledger.world.sessions[session_id].segment.base + seq
-        return "ledger", in_sight(self._ledger.world, creature, events, lamport, cause)
+        stretch: _Stretch | None = await past.near(session_id, seq)
+        if creature is not None and user is None:
+            wide = await past.far(session_id, seq) or stretch
+            return "ledger", in_sight(world, creature, wide.events if wide else [], lamport, cause)
+        lines = lines_in(user or "")
+        while stretch is not None:
+            lines = found_again(lines, stretch.by_words, lamport)
+            if all(line.event_id is not None or line.section == "known" for line in lines):
+                break
+            stretch = await past.far(session_id, seq)
+        return "prompt", lines
 
     async def _tools(self, event: Event, past: _Past) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
@@ -137,7 +147,7 @@ class Hindsight:
         session_id, seq = place_of(seen)
         if session_id == event.session_id and seq == event.seq - 1:
             return []
-        before = await past.upto(event.session_id, event.seq - 1, act_events_max)
+        before = (await past.near(event.session_id, event.seq - 1)).events
         answers = {one.caused_by: one for one in before if one.kind == kinds.TOOL_RETURNED}
         return [
             ToolUse(one, answers.get(one.id))
@@ -179,13 +189,18 @@ class Hindsight:
         return None
 
 
-class _Stretch(NamedTuple):
+class _Stretch(msgspec.Struct, dict=True):
     """Events that were read: of what session's past, after which time and up to which."""
 
     session_id: str
     since: int
     upto: int
     events: list[Event]
+
+    @cached_property
+    def by_words(self) -> ByWords:
+        """The same, to look up lines of prompts in."""
+        return by_words(self.events)
 
 
 class _Past:
@@ -195,18 +210,23 @@ class _Past:
         self._store = store
         self._ledger = ledger
         self._stretches_cache: list[_Stretch] = []
-        self._events_left = looked_through_events_max
+        self._events_left = far_events_max
 
-    async def upto(self, session_id: str, seq: int, count: int) -> list[Event]:
-        """What the session knew at one of its events, of the last so many logical times; less once much was read."""
+    async def near(self, session_id: str, seq: int, count: int = near_events_max) -> _Stretch:
+        """What the session knew at one of its events, of the last so many logical times or more."""
         at = self._ledger.world.sessions[session_id].segment.base + seq
-        near = [one for one in self._stretches_cache if one.session_id == session_id and at <= one.upto]
-        found = next((one for one in near if one.since <= at - count), None)
-        if found is None and self._events_left > 0:
-            found = await self._read(session_id, seq, min(2 * count, self._events_left))
-        if found is None:  # Enough was read: what is at hand must do.
-            found = min(near, key=lambda one: one.since, default=None)
-        return [] if found is None else [event for event in found.events if event.lamport <= at]
+        for stretch in self._stretches_cache:
+            if stretch.session_id == session_id and stretch.since <= at - count and at <= stretch.upto:
+                return stretch
+        return await self._read(session_id, seq, 2 * count)
+
+    async def far(self, session_id: str, seq: int) -> _Stretch | None:
+        """The same, much further back; none once much was read for this answer."""
+        if self._events_left <= 0:
+            return None
+        stretch = await self.near(session_id, seq, self._events_left // 2)
+        self._events_left -= len(stretch.events)
+        return stretch
 
     async def _read(self, session_id: str, seq: int, count: int) -> _Stretch:
         await self._ledger.wait_for_durability()
@@ -215,10 +235,8 @@ class _Past:
         while lamports > 1 and sum([span.last - span.first + 1 for span in spans]) > 2 * count:
             lamports //= 2  # Many graphs came together here: so many events in less time.
             spans = spans_before(sessions, session_id, seq, lamports)
-        events = await self._store.read(spans)
-        self._events_left -= len(events)
         at = sessions[session_id].segment.base + seq
-        stretch = _Stretch(session_id, at - lamports, at, events)
+        stretch = _Stretch(session_id, at - lamports, at, await self._store.read(spans))
         self._stretches_cache.append(stretch)
         return stretch
 

@@ -17,7 +17,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.turns import context
 from glasshouse.turns.character import character_of
-from glasshouse.turns.reading import NO_LINES, is_line_for, number_of, speaker_of
+from glasshouse.turns.quoting import cut
+from glasshouse.turns.reading import NO_LINES, is_line_for, line_chars_max, number_of, speaker_of
 from glasshouse.views.why import Section, SeenLine
 from glasshouse.world.hearing import as_it_stood, visible_to
 from glasshouse.world.state import CreatureState, World
@@ -36,7 +37,6 @@ _SECTIONS: Final[dict[str, Section]] = {
     context.DISTURBANCES: "disturbances",
     context.ANSWERED: "answered",
 }
-_beginning_chars: Final = 48
 _decode: Final = JSONDecoder().raw_decode
 
 
@@ -76,16 +76,25 @@ def _said(body: str) -> str:
     return said if isinstance(said, str) else body
 
 
-def found_again(lines: Iterable[SeenLine], past: Sequence[Event]) -> list[SeenLine]:
-    """The lines with the events they are, as far as those are among the past, which is given oldest first."""
-    lines = list(lines)
-    by_words: dict[tuple[str, str], list[Event]] = {}
+ByWords = dict[tuple[str, str], list[Event]]
+"""Events by their kind and words, oldest first."""
+
+
+def by_words(past: Iterable[Event]) -> ByWords:
+    """Events that are lines, so that lines of prompts can be looked up among them."""
+    found: ByWords = {}
     for event in past:
         if event.kind not in NO_LINES:
-            by_words.setdefault(_words(event.kind, event.payload.get("text")), []).append(event)
+            found.setdefault(_words(event.kind, event.payload.get("text")), []).append(event)
+    return found
+
+
+def found_again(lines: Sequence[SeenLine], past: ByWords, lamport: int) -> list[SeenLine]:
+    """The lines with the events they are, as far as those are among the past, and not later than a time."""
     ids: dict[str, str] = {}
     for group in _alike(lines).values():
-        events = [e for e in by_words.get(_words(group[0].kind, group[0].text), ()) if _is(group[0], e)]
+        alike = past.get(_words(group[0].kind, group[0].text), ())
+        events = [event for event in alike if event.lamport <= lamport and _is(group[0], event)]
         # Of lines that read alike the newest has the last letter.
         for line, event in zip(reversed(group), reversed(events), strict=False):
             ids[_key(line)] = event.id
@@ -109,7 +118,7 @@ def _key(line: SeenLine) -> str:
 
 
 def _words(kind: str, text: object) -> tuple[str, str]:
-    return kind, text[:_beginning_chars] if isinstance(text, str) else ""
+    return kind, cut(text, line_chars_max) if isinstance(text, str) else ""
 
 
 def _is(line: SeenLine, event: Event) -> bool:
