@@ -133,11 +133,14 @@ class Hindsight:
             return "ledger", in_sight(world, creature, wide.events if wide else [], lamport, cause)
         lines = lines_in(user or "")
         while stretch is not None:
-            lines = found_again(lines, stretch.by_words, lamport)
+            lines = found_again(lines, stretch.by_words, self._handles(stretch), lamport)
             if all(line.event_id is not None or line.section == "known" for line in lines):
                 break
             stretch = await past.far(session_id, seq)
         return "prompt", lines
+
+    def _handles(self, stretch: _Stretch) -> dict[str, str]:
+        return {actor: handle_of(self._ledger.world, actor) for actor in stretch.actors}
 
     async def _tools(self, event: Event, past: _Past) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
@@ -201,6 +204,11 @@ class _Stretch(msgspec.Struct, dict=True):
     def by_words(self) -> ByWords:
         """The same, to look up lines of prompts in."""
         return by_words(self.events)
+
+    @cached_property
+    def actors(self) -> set[str]:
+        """Whoever wrote any of it."""
+        return {event.actor for event in self.events}
 
 
 class _Past:

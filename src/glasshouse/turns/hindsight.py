@@ -7,7 +7,7 @@ never put into the wrong mouth. Where a prompt is gone, what was in sight is tol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Final
 
@@ -89,16 +89,33 @@ def by_words(past: Iterable[Event]) -> ByWords:
     return found
 
 
-def found_again(lines: Sequence[SeenLine], past: ByWords, lamport: int) -> list[SeenLine]:
-    """The lines with the events they are, as far as those are among the past, and not later than a time."""
+def found_again(
+    lines: Sequence[SeenLine], past: ByWords, handles: Mapping[str, str], lamport: int
+) -> list[SeenLine]:
+    """The lines with the events they are, as far as those are among the past, and not later than a time.
+
+    `handles` are those that the speakers of the past have now. A line may show another: whoever was renamed since, or is
+    shown under a label, is found by the words alone if nobody else has that name.
+    """
     ids: dict[str, str] = {}
     for group in _alike(lines).values():
         alike = past.get(_words(group[0].kind, group[0].text), ())
-        events = [event for event in alike if event.lamport <= lamport and _is(group[0], event)]
+        events = _by_speaker(
+            group[0].who,
+            [event for event in alike if event.lamport <= lamport and _is(group[0], event)],
+            handles,
+        )
         # Of lines that read alike the newest has the last letter.
         for line, event in zip(reversed(group), reversed(events), strict=False):
             ids[_key(line)] = event.id
     return [replace(line, event_id=ids.get(_key(line))) for line in lines]
+
+
+def _by_speaker(who: str, events: list[Event], handles: Mapping[str, str]) -> list[Event]:
+    spoken = [event for event in events if speaker_of(event.actor, handles.get(event.actor))[0] == who]
+    if spoken or who in handles.values():
+        return spoken
+    return events if len({event.actor for event in events}) == 1 else []
 
 
 def _alike(lines: Iterable[SeenLine]) -> dict[str, list[SeenLine]]:
