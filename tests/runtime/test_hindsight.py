@@ -235,3 +235,27 @@ async def test_an_imported_line_has_its_causes_and_nobody_here_knew_it(tmp_path:
 
     assert why.links[-1].event.id == said[0].id
     assert {link.lines_from for link in why.links} == {"nothing"}
+
+
+@pytest.mark.parametrize("kind_of_store", ["kept", "pruned"])
+async def test_a_branch_knows_the_past_it_grew_from(kind_of_store: str) -> None:
+    async with house(MemoryStore() if kind_of_store == "kept" else Forgetful()) as t:
+        said = await conversation(t)
+        await t.branch(t.creature("ada").session_id, said[-1].id)
+        (graph_id,) = {one.graph_id for one in t.creatures()} - {t.creature("ada").graph_id}
+        answer = await t.step_one(graph_id)
+        assert answer is not None
+
+        why = await t.why(answer.id)
+        knew = {one.creature: one for one in (await t.who_knew(said[1].id)).knowers}
+
+    assert [line.event_id for line in why.links[0].lines] == [event.id for event in said]
+    assert [link.came for link in why.links] == [*["channel"] * (len(why.links) - 2), "graph", None]
+    assert why.links[-1].event.id == said[0].id
+    assert {name: one.how for name, one in knew.items()} == {
+        "ada": "said",
+        "bo": "heard",
+        "ada~2": "reborn",
+        "bo~2": "reborn",
+    }
+    assert knew["bo~2"].since.endswith(".1")

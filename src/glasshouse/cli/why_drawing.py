@@ -46,6 +46,7 @@ _HOW: Final = {
     "handed": "was handed it by a wire",
     "joined": "joined its channel later",
     "merged": "came to its channel by a merge",
+    "reborn": "lives again in a branch",
 }
 
 

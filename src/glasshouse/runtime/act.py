@@ -20,6 +20,7 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.treasury import Reservation, Treasury
 from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
@@ -29,6 +30,7 @@ from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.sight import around_of, handles_of
 from glasshouse.world.intents import EndAct
+from glasshouse.world.lineage import story_time
 from glasshouse.world.state import CreatureState, World
 
 failure_chars_max: Final = 500
@@ -67,14 +69,23 @@ class Acts:
         router: Router,
         agent_of: Callable[[str], Agent],
         record: Record | None = None,
+        recall: Recall | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
         self._router = router
         self._agent_of = agent_of
         self._record = record
+        self._recall = recall
         self._characters_cache: dict[str, Character] = {}
         self._tasks_inside: set[asyncio.Task[object] | None] = set()
+
+    async def make_ready(self, creature_id: str) -> None:
+        """Bring to hand what a creature's run may recall of the run it is a branch of."""
+        creature = self._ledger.world.creatures.get(creature_id)
+        run_id = "" if creature is None else creature.run_id or ""
+        if self._recall is not None and self._recall.is_needed(run_id):
+            await self._recall.make_ready(run_id)
 
     async def think(self, due: Due, cause: Event, upto: int | None) -> Thought:
         """Let a creature think once. With `upto`, it sees the past up to that time only."""
@@ -85,6 +96,8 @@ class Acts:
         route = self._router.route(character.model_profile)
         mine = self._treasury.begin(creature.run_id or "", graph.id)
         recorded, upto = self._recorded(creature, cause, upto)
+        if recorded is None and self._recall is not None:
+            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
         asking = Asking(route, self._treasury, mine, recorded)
         channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
         moment = self._moment(creature, character, cause, upto, route, asking)
@@ -199,12 +212,13 @@ class Acts:
         heard, before = folded.tables.heard_by(world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
+        cause_at = story_time(world, cause)
         asked = 0
 
         async def ask(prompt: Prompt) -> Completion:
             nonlocal asked
             asked += 1
-            seed = seed_of(rng_seed, creature, cause, asked)
+            seed = seed_of(rng_seed, creature, cause_at, asked)
             return await asking.ask(
                 Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
             )
@@ -226,7 +240,7 @@ class Acts:
             as_of=_as_of(world, creature, upto),
             number_in_run=creature.ordinal,
             house_id=world.house_id,
-            seed=seed_of(rng_seed, creature, cause, 0),
+            seed=seed_of(rng_seed, creature, cause_at, 0),
             context_tokens_max=route.context_tokens_max,
             reply_tokens_max=route.reply_tokens_max,
         )
@@ -269,13 +283,17 @@ def _told(wrong: BaseException) -> str:
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 
 
-def seed_of(rng_seed: int, creature: CreatureState, cause: Event, attempt: int) -> int:
-    """The seed of one call: the same story gives the same seeds, whatever its ids are."""
-    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause.lamport}/{attempt}"
+def seed_of(rng_seed: int, creature: CreatureState, cause_at: int, attempt: int) -> int:
+    """The seed of one call: the same story gives the same seeds, whatever its ids are, and in whichever branch."""
+    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause_at}/{attempt}"
     return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
     session = world.session_of(world.graphs[creature.graph_id])
+    while (
+        upto is not None and upto <= session.segment.base and session.segment.origin in ("branch", "resume")
+    ):
+        session = world.sessions[session.segment.parents[0].session_id]
     seq = session.head if upto is None else max(1, min(session.head, upto - session.segment.base))
     return event_id(session.segment.id, seq)

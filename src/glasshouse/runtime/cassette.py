@@ -107,7 +107,7 @@ class Cassette:
             if (call["system"], call["user"]) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if told is None else told.turn
                 self.changes.append(PromptChange(creature.handle, turn, call["system"], call["user"], prompt))
-            return _completion(call)
+            return completion_of(call)
 
         return recorded
 
@@ -123,7 +123,8 @@ def came_from_outside(event: Event) -> bool:
     return event.caused_by is None and event.actor not in RESERVED_ACTORS
 
 
-def _completion(call: Json) -> Completion:
+def completion_of(call: Json) -> Completion:
+    """The answer that was recorded of a call."""
     if not call.get("reached", True):
         raise ModelUnreachable(str(call.get("error", "")))
     usage = call.get("usage") or {}

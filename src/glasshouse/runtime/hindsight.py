@@ -18,7 +18,7 @@ from glasshouse.events.redaction import ROLES, Role
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
-from glasshouse.turns.hindsight import ByWords, by_words, found_again, handle_of, in_sight, lines_in
+from glasshouse.turns.hindsight import ByWords, OldNames, by_words, found_again, handle_of, in_sight, lines_in
 from glasshouse.views.knowing import Knower, Sighting, WhoKnew, knowers_max, sightings_of
 from glasshouse.views.why import (
     Asked,
@@ -34,7 +34,7 @@ from glasshouse.views.why import (
     links_max,
 )
 from glasshouse.world.lineage import spans_before
-from glasshouse.world.state import SessionState, World
+from glasshouse.world.state import CreatureState, SessionState, World
 
 near_events_max: Final = 96
 """So many logical times before a prompt, or before the end of an act, are looked through for lines and for tools."""
@@ -79,7 +79,7 @@ class Hindsight:
 
     async def _link(self, event: Event, cause: Event | None, past: _Past, role: Role) -> Link:
         world = self._ledger.world
-        came, by = (None, "") if cause is None else arrival(world, event, cause)
+        came, by = (None, "") if cause is None else arrival(world, event, self._as_heard(event, cause))
         cited = [await self._maybe(one) for one in cited_in(event)]
         prompts = await self._prompts(event, role)
         lines_from, lines = await self._lines(event, cause, prompts, past)
@@ -94,6 +94,12 @@ class Hindsight:
             cites=tuple([one for one in cited if one is not None]),
             prompts=tuple(prompts),
         )
+
+    def _as_heard(self, event: Event, cause: Event) -> Event:
+        """A cause as whoever answered it knew it."""
+        creature = self._ledger.world.ever(event.actor)
+        names = OldNames(self._ledger.world, self._ledger.folded.tables)
+        return cause if creature is None else names.heard_by(creature, cause)
 
     async def _prompts(self, event: Event, role: Role) -> list[Asked]:
         """What models were given; for whoever may not read it only what lines are to be found in: the last message."""
@@ -120,24 +126,36 @@ class Hindsight:
         if not prompts or not isinstance(as_of, str):
             return "nothing", []
         session_id, seq = place_of(as_of)
-        world = self._ledger.world
-        if session_id not in world.sessions:
+        creature, user = self._ledger.world.ever(event.actor), prompts[-1].user
+        if session_id not in self._ledger.world.sessions:
             return "nothing", []
-        lamport = world.sessions[session_id].segment.base + seq
-        creature, user = world.ever(event.actor), prompts[-1].user
-        if user is None and creature is None:
+        if user is not None:
+            return "prompt", await self._read_back(user, session_id, seq, past)
+        if creature is None:
             return "nothing", []
+        return "ledger", await self._rebuilt(creature, cause, session_id, seq, past)
+
+    async def _read_back(self, user: str, session_id: str, seq: int, past: _Past) -> list[SeenLine]:
+        """The lines of a prompt, and the events they were."""
+        lines, lamport = lines_in(user), self._ledger.world.sessions[session_id].segment.base + seq
         stretch: _Stretch | None = await past.near(session_id, seq)
-        if creature is not None and user is None:
-            wide = await past.far(session_id, seq) or stretch
-            return "ledger", in_sight(world, creature, wide.events if wide else [], lamport, cause)
-        lines = lines_in(user or "")
         while stretch is not None:
             lines = found_again(lines, stretch.by_words, self._handles(stretch), lamport)
             if all(line.event_id is not None or line.section == "known" for line in lines):
                 break
             stretch = await past.far(session_id, seq)
-        return "prompt", lines
+        return lines
+
+    async def _rebuilt(
+        self, creature: CreatureState, cause: Event | None, session_id: str, seq: int, past: _Past
+    ) -> list[SeenLine]:
+        """The lines that were in sight where a prompt is gone."""
+        world = self._ledger.world
+        stretch = await past.far(session_id, seq) or await past.near(session_id, seq)
+        names = OldNames(world, self._ledger.folded.tables)
+        events = [names.heard_by(creature, one) for one in stretch.events]
+        answered = None if cause is None else names.heard_by(creature, cause)
+        return in_sight(world, creature, events, world.sessions[session_id].segment.base + seq, answered)
 
     def _handles(self, stretch: _Stretch) -> dict[str, str]:
         return {actor: handle_of(self._ledger.world, actor) for actor in stretch.actors}
@@ -167,12 +185,15 @@ class Hindsight:
                 f"{id_of_event} was imported, and nobody in it lives here.",
                 "Ask the store it was exported from.",
             )
-        sightings = sightings_of(world, event)
+        names = OldNames(world, self._ledger.folded.tables)
+        sightings = sightings_of(world, event, names.heard_by)
         told = [await self._knower(world, event, one) for one in sightings[:knowers_max]]
         return WhoKnew(event.id, tuple(told), len(sightings))
 
     async def _knower(self, world: World, event: Event, seen: Sighting) -> Knower:
         how, since, creature = seen.how, event.id, seen.creature
+        if how == "reborn":
+            since = event_id(creature.reborn.rpartition(" ")[2], 1)
         if how == "joined":
             joined = await self._joined(world, event, seen)
             if joined is not None:

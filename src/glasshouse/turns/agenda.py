@@ -12,6 +12,7 @@ ledger alone, and a show that was cut off goes on exactly where it was.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Final
 
@@ -20,17 +21,23 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event
-from glasshouse.events.payloads import CreatureStarted, CreatureStopped, payload_of
+from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
 _TOLD_APART: Final = frozenset(
-    {kinds.TURN_STARTED, kinds.RUN_FINISHED, kinds.CREATURE_STARTED, kinds.CREATURE_STOPPED}
+    {
+        kinds.TURN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.CREATURE_STARTED,
+        kinds.CREATURE_STOPPED,
+        kinds.SESSION_RESTATED,
+    }
 )
 
 
@@ -43,6 +50,14 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     due: int = 1
     as_of: int | None = None
     """For a tick: the time at which the ticks of its turn began, once they have."""
+
+
+class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What some creatures owe, as a branch or a resumed session carries it over."""
+
+    owed: dict[str, list[Owed]] = msgspec.field(default_factory=dict)
+    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
+    stops: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Agenda(msgspec.Struct):
@@ -93,6 +108,8 @@ class Agenda(msgspec.Struct):
             self._forget_run(world, event.run_id)
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
+        elif event.kind == kinds.SESSION_RESTATED:
+            self._take_over(payload_of(event, SessionRestated))
         else:
             self._note_stop(event)
 
@@ -162,6 +179,25 @@ class Agenda(msgspec.Struct):
                 del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
+
+    def owed_by(self, names: Iterable[str]) -> Debts:
+        """What some creatures owe, to be carried over when they live again."""
+        owing = list(names)
+        return Debts(
+            owed={name: list(self.owed[name].values()) for name in owing if name in self.owed},
+            ticks={name: self.ticks[name] for name in owing if name in self.ticks},
+            stops={name: self.stops[name] for name in owing if name in self.stops},
+        )
+
+    def _take_over(self, told: SessionRestated) -> None:
+        """Those who live again owe what was owed then."""
+        debts = msgspec.convert(told.carried.get("agenda", {}), Debts)
+        for name, mailbox in debts.owed.items():
+            self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
+        for name, tick in debts.ticks.items():
+            self.ticks[told.creatures[name]] = tick
+        for name, stops in debts.stops.items():
+            self.stops[told.creatures[name]] = stops
 
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[payload_of(event, CreatureStarted).creature]

@@ -19,8 +19,10 @@ from glasshouse.turns import context
 from glasshouse.turns.character import character_of
 from glasshouse.turns.quoting import cut
 from glasshouse.turns.reading import NO_LINES, is_line_for, line_chars_max, number_of, speaker_of
+from glasshouse.turns.tables import Renamed, Tables
 from glasshouse.views.why import Section, SeenLine
 from glasshouse.world.hearing import as_it_stood, visible_to
+from glasshouse.world.lineage import visible_prefixes
 from glasshouse.world.state import CreatureState, World
 
 seen_lines_max: Final = 256
@@ -144,10 +146,47 @@ def _is(line: SeenLine, event: Event) -> bool:
     return line.ref[1:6] == str(number_of(event, line.who))
 
 
+class OldNames:
+    """What creatures that live again call the events of the past they took over."""
+
+    def __init__(self, world: World, tables: Tables) -> None:
+        self._sessions = world.sessions
+        self._renamed = tables.renamed
+        self._ways_cache: dict[str, list[tuple[dict[str, int], Renamed]]] = {}
+
+    def heard_by(self, creature: CreatureState, event: Event) -> Event:
+        """An event with the names of the present, if it is of such a past; any other as it is."""
+        for prefixes, renamed in self._ways(creature.reborn) if creature.reborn else ():
+            if event.seq <= prefixes.get(event.session_id, 0):
+                return renamed.heard_now(event)
+        return event
+
+    def _ways(self, reborn: str) -> list[tuple[dict[str, int], Renamed]]:
+        """Each session that gave a past on: what it sees of its ancestors, and how their names read now."""
+        found = self._ways_cache.get(reborn)
+        if found is None:
+            ways, found = reborn.split(), []
+            for number, session_id in enumerate(ways):
+                prefixes = visible_prefixes(self._sessions, session_id)
+                del prefixes[session_id]
+                renamed = self._renamed.get(" ".join(ways[number:]))
+                if renamed is not None:
+                    found.append((prefixes, renamed))
+            self._ways_cache[reborn] = found
+        return found
+
+
 def in_sight(
-    world: World, creature: CreatureState, past: Sequence[Event], lamport: int, cause: Event | None
+    world: World,
+    creature: CreatureState,
+    past: Iterable[Event],
+    lamport: int,
+    cause: Event | None,
 ) -> list[SeenLine]:
-    """The newest lines that a creature could see at a time, as many as its window holds, and what it answered."""
+    """The newest lines that a creature could see at a time, as many as its window holds, and what it answered.
+
+    The past and the cause are given with the names of the present.
+    """
     facts = world.manifests.get(creature.manifest_digest)
     character = character_of({"name": creature.id} if facts is None else facts.manifest)
     window = seen_lines_max if character.role == "judge" else character.memory.window

@@ -6,6 +6,7 @@ gone. A creature that learned of an event in several ways is told once, with the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ from glasshouse.world.state import CreatureState, World
 
 knowers_max: Final = 1_000
 
-How = Literal["said", "heard", "present", "handed", "joined", "merged"]
+How = Literal["said", "heard", "present", "handed", "joined", "merged", "reborn"]
 
 
 class Knower(msgspec.Struct, frozen=True, gc=False):
@@ -25,8 +26,8 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
     creature: str
     handle: str
     how: How
-    """It said it, heard it on its channel, was present in the graph, was handed it by a wire, joined the channel later, or
-    came to it by a merge."""
+    """It said it, heard it on its channel, was present in the graph, was handed it by a wire, joined the channel later,
+    came to it by a merge, or lives again with the past of one who knew."""
     since: str
     """The event that brought it there: the event itself, or the one by which it joined."""
     until: str | None = None
@@ -51,19 +52,28 @@ class Sighting(msgspec.Struct, frozen=True, gc=False):
     until: str | None = None
 
 
-def sightings_of(world: World, event: Event) -> list[Sighting]:
+HeardBy = Callable[[CreatureState, Event], Event]
+"""An event with the names that a creature knows it by: those of the present, if it lives again with an older past."""
+
+
+def sightings_of(world: World, event: Event, heard_by: HeardBy | None = None) -> list[Sighting]:
     """Everybody who could see an event, the earliest first, then by age."""
     ends = {name: gone.at for name, gone in world.departed.items()}
     everybody = [*world.creatures.values(), *(gone.creature for gone in world.departed.values())]
     found = [
         Sighting(creature, *known, ends.get(creature.id))
         for creature in everybody
-        if (known := _known(creature, event)) is not None
+        if (known := _known(world, creature, event, heard_by)) is not None
     ]
     return sorted(found, key=lambda one: (one.since, one.how != "said", one.creature.born))
 
 
-def _known(creature: CreatureState, event: Event) -> tuple[How, int] | None:
+def _known(
+    world: World, creature: CreatureState, event: Event, heard_by: HeardBy | None
+) -> tuple[How, int] | None:
+    if creature.reborn and heard_by is not None and (heard := heard_by(creature, event)) is not event:
+        reborn_at = world.sessions[creature.reborn.rpartition(" ")[2]].segment.base + 1
+        return ("reborn", reborn_at) if visible_to(creature, heard) else None
     if event.actor == creature.id:
         return "said", event.lamport
     if not visible_to(creature, event):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, speaking
+from glasshouse.world import acting, joining, membership, opening, parting, restating, speaking
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -26,6 +26,7 @@ from glasshouse.world.intents import (
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    Restate,
     Say,
     StartCreature,
     StartTurn,
@@ -67,6 +68,8 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case Restate():
+            return restating.restated(world, intent)
         case Inject():
             return acting.injected(world, intent)
         case OpenRun():

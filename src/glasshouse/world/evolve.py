@@ -23,20 +23,21 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
+    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
     payload_of,
 )
 from glasshouse.events.run_payloads import RunStarted
+from glasshouse.world.carrying import take_over
+from glasshouse.world.lasting import depart, note_unwired, note_wired
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
     CreatureState,
-    Departed,
     Ear,
     GraphState,
-    Handing,
     ManifestFacts,
     RunFacts,
     Segment,
@@ -59,7 +60,7 @@ MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
-    world.sessions[segment.id] = SessionState(segment)
+    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment))
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
@@ -71,6 +72,16 @@ def begin(world: World, segment: Segment) -> None:
         if siblings.recipes:
             own = world.sessions[segment.id]
             own.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in own.recipes])
+
+
+def _skew(world: World, segment: Segment) -> int:
+    """A session's times are ahead of the story's by as much as those of the parent it goes on from in time."""
+    stories = [_story_end(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    return segment.base - max(stories) if stories else 0
+
+
+def _story_end(session: SessionState, upto: int) -> int:
+    return session.segment.base + upto - session.skew
 
 
 def evolve(world: World, event: Event) -> None:
@@ -115,6 +126,8 @@ def take_in(world: World, event: Event) -> None:
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+    elif event.kind == kinds.SESSION_FORKED:
+        session.skew = payload_of(event, SessionForked).skew or session.skew
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
@@ -215,16 +228,7 @@ def _creature_stopped(world: World, event: Event) -> None:
         _drop(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
-    _depart(world, creature, event)
-
-
-def _depart(world: World, creature: CreatureState, event: Event) -> None:
-    """Keep what a creature could hear until its end: somebody may ask who knew of a line."""
-    creature.stays[-1].until = event.lamport
-    for ear in creature.ears.values():
-        if ear.is_open:
-            ear.spans.append(event.lamport)
-    world.departed[creature.id] = Departed(creature, event.id)
+    depart(world, creature, event)
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -296,7 +300,7 @@ def _wire_added(world: World, event: Event) -> None:
     wire = world.wires[told.edge_id] = Wire(
         told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
     )
-    world.creatures[told.target].handed.setdefault(wire.id, []).append(Handing(wire, event.lamport))
+    note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None
 
@@ -304,9 +308,7 @@ def _wire_added(world: World, event: Event) -> None:
 def _wire_removed(world: World, event: Event) -> None:
     told = payload_of(event, WireRemoved)
     world.wires.pop(told.edge_id, None)
-    target = world.ever(told.target)
-    for handing in () if target is None else target.handed.get(told.edge_id, ())[-1:]:
-        handing.until = event.lamport
+    note_unwired(world, told.target, told.edge_id, event.lamport)
     _drop(world.wires_of, told.source, told.edge_id)
     _drop(world.wires_of, told.target, told.edge_id)
 
@@ -357,6 +359,8 @@ def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
 
 def _session_forked(world: World, event: Event) -> None:
     told = payload_of(event, SessionForked)
+    if told.restated:
+        world.sessions[event.session_id].skew = told.skew
     graph = world.graphs.get(event.graph_id)
     if graph is not None:
         graph.session_id = event.session_id
@@ -393,6 +397,11 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
             channel.graph_id = graph.id
 
 
+def _session_restated(world: World, event: Event) -> None:
+    told = payload_of(event, SessionRestated)
+    take_over(world, world.graphs[event.graph_id], told, event.lamport)
+
+
 def _privilege_granted(world: World, event: Event) -> None:
     world.creatures[payload_of(event, PrivilegeGranted).creature].is_privileged = True
 
@@ -411,6 +420,7 @@ _FOLDS: dict[str, Callable[[World, Event], None]] = {
     kinds.PARENT_LINK_CHANGED: _parent_changed,
     kinds.TOPOLOGY_CHANGED: _topology_changed,
     kinds.SESSION_FORKED: _session_forked,
+    kinds.SESSION_RESTATED: _session_restated,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
 }

@@ -53,6 +53,8 @@ class SessionState(msgspec.Struct):
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
 
     @property
     def lamport(self) -> int:
@@ -105,6 +107,8 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    reborn: str = ""
+    """The session that gave it the past of another, and before it those that gave that past to the other."""
     handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
     """The wires that ever led to it, by edge id."""
 
@@ -161,6 +165,8 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """For a run that goes on from another: all sessions it began with."""
 
 
 class World(msgspec.Struct):
