@@ -48,7 +48,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
