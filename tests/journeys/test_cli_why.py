@@ -135,7 +135,16 @@ def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
     ]
     assert [one["how"] for one in everybody] == ["said", "heard", "heard", "heard"]
     assert all(one["creature"] in told.stdout for one in everybody)
-    assert list(everybody[0]) == ["event_id", "number", "creature", "handle", "how", "since", "until"]
+    assert list(everybody[0]) == [
+        "event_id",
+        "number",
+        "creature",
+        "handle",
+        "how",
+        "since",
+        "until",
+        "with_content",
+    ]
 
 
 def test_lineage_draws_merges_and_splits_as_lanes(moved: str) -> None:

@@ -228,7 +228,7 @@ def draw_knowers(who: WhoKnew, pointer: Pointer) -> None:
     rows = [
         (
             knower.handle,
-            _HOW[knower.how],
+            _HOW[knower.how] + ("" if knower.with_content else ", without the words"),
             pointer.name_of(knower.since),
             "now" if knower.until is None else f"its end, {pointer.name_of(knower.until)}",
         )

@@ -40,6 +40,7 @@ class CreatureStarted(Payload, frozen=True):
     manifest: Json | None = None
     incarnation_of: str | None = None
     """Whose past it has, where a branch or a resumed session goes on from another."""
+    is_root: bool = False
 
 
 class CreatureStopped(Payload, frozen=True):

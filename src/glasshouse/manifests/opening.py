@@ -63,11 +63,15 @@ def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Tro
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    return Troupe(tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast), channels)
+    members = [
+        _member(world, entry, dealt.get(entry.name), is_root=entry.name == plan.root) for entry in plan.cast
+    ]
+    return Troupe(tuple(members), channels)
 
 
-def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
+def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, *, is_root: bool) -> Member:
     manifest = world.manifest_of(entry)
+    manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
     return Member(
         name=entry.use,
@@ -79,4 +83,5 @@ def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
         sends=entry.channels.send if entry.channels is not None else (),
         wires=wires,
         dealt=dealt,
+        is_root=is_root,
     )

@@ -28,7 +28,7 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.sight import around_of, handles_of
+from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
 from glasshouse.world.intents import EndAct
 from glasshouse.world.lineage import story_time
 from glasshouse.world.state import CreatureState, World
@@ -213,6 +213,7 @@ class Acts:
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
         cause_at = story_time(world, cause)
+        handed = folded.agenda.handed_to(creature.id, cause.id)
         asked = 0
 
         async def ask(prompt: Prompt) -> Completion:
@@ -226,7 +227,7 @@ class Acts:
         return Moment(
             run_id=creature.run_id,
             turn=world.graphs[creature.graph_id].turn,
-            cause=cause,
+            cause=cause_as_seen(creature, cause, handed),
             creature_id=creature.id,
             handle=creature.handle,
             character=character,
@@ -243,6 +244,7 @@ class Acts:
             seed=seed_of(rng_seed, creature, cause_at, 0),
             context_tokens_max=route.context_tokens_max,
             reply_tokens_max=route.reply_tokens_max,
+            handed=handed,
         )
 
     def _character(self, world: World, creature: CreatureState) -> Character:

@@ -201,7 +201,7 @@ class Hindsight:
                 is_merge = world.sessions[joined.session_id].segment.origin == "merge"
                 if is_merge and joined.seq <= await self._store.batch_end(joined.session_id, 1):
                     how = "merged"
-        return Knower(creature.id, creature.handle, how, since, seen.until)
+        return Knower(creature.id, creature.handle, how, since, seen.until, seen.with_content)
 
     async def _joined(self, world: World, event: Event, seen: Sighting) -> Event | None:
         """The event by which a creature came to a channel: written at a known time, after the event, in its line."""

@@ -6,7 +6,7 @@ and only then fetches. So a history has no gap at its end, however many appends 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -16,6 +16,8 @@ from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.subscriptions import Subscriptions
+from glasshouse.turns.agenda import Owed
+from glasshouse.turns.sight import cause_as_seen
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import (
     Span,
@@ -207,11 +209,22 @@ async def mail_pages(
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
                 page = await store.read(_spans(ledger.world, some))
                 seen_until = page[-1].lamport if page else seen_until
-                yield page
+                yield _as_handed(ledger.world, page, causes, creature_id)
             if not follow or creature_id not in ledger.world.creatures:
                 return
             if not causes and await anext(news, None) is None:
                 return
+
+
+def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
+    """Mail as its creature gets it: a wire without content keeps the words back."""
+    creature = world.creatures.get(creature_id)
+    bare = {
+        owed.cause: owed.handed for owed in causes if owed.handed is not None and not owed.handed.with_content
+    }
+    if creature is None or not bare:
+        return page
+    return [cause_as_seen(creature, event, bare[event.id]) if event.id in bare else event for event in page]
 
 
 class _MailOf(EventFilter):

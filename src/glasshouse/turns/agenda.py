@@ -1,7 +1,8 @@
 """The agenda: the acts now owed, as a set of (creature, cause), folded from the ledger.
 
 Always holds: an event is owed to each creature that hears it when it is said and has its kind in
-`subscribes_to`, never to its own actor; wires owe their target. One cause, one act: the event that an act ends
+`subscribes_to`, never to its own actor; a root hears every channel of its graph; wires owe their target, and what a
+wire handed over is kept with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends
 in names its cause and settles it. What a stopped creature hears waits for it as one bundle, which one act
 settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
 
@@ -25,6 +26,8 @@ from glasshouse.events.payloads import CreatureStarted, CreatureStopped, Session
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
+from glasshouse.world.values import Wire
+from glasshouse.world.wiring import Handed, handed, wires_taken
 
 version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
@@ -50,6 +53,8 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     due: int = 1
     as_of: int | None = None
     """For a tick: the time at which the ticks of its turn began, once they have."""
+    handed: Handed | None = None
+    """What a wire handed over with the line, if one did."""
 
 
 class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,6 +82,11 @@ class Agenda(msgspec.Struct):
         newest_first = reversed(self.owed.get(creature_id, {}).values())
         return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
 
+    def handed_to(self, creature_id: str, cause: str) -> Handed | None:
+        """What a wire handed over with a line that a creature still owes an answer to."""
+        owed = self.owed.get(creature_id, {}).get(cause)
+        return None if owed is None else owed.handed
+
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
@@ -85,8 +95,8 @@ class Agenda(msgspec.Struct):
         due = _turn_due(event, is_tick=is_tick)
         if event.kind in self.subscribers and event.kind not in kinds.INNER:
             self._owe_hearers(world, event, due)
-        if event.actor in world.wires_of and ends_its_act(event) and event.kind not in kinds.WITHOUT_A_LINE:
-            self._owe_wired(world, event, due)
+        for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
+            self._owe_wired(world, event, due, wire)
 
     def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
         """Settle what the event ends. True if it is of a tick."""
@@ -117,6 +127,10 @@ class Agenda(msgspec.Struct):
         if event.channel_id is not None:
             for name, directions in world.topology.members_of.get(event.channel_id, {}).items():
                 if directions & LISTEN and name != event.actor:
+                    self._owe(world, world.creatures[name], event, due)
+            graph = world.graphs.get(event.graph_id)
+            for name in () if graph is None else graph.roots:
+                if name != event.actor:
                     self._owe(world, world.creatures[name], event, due)
         elif event.graph_id in world.graphs:
             self._owe_members(world, event, due)
@@ -151,11 +165,13 @@ class Agenda(msgspec.Struct):
             if name in more and name != event.actor:
                 self._add(world, world.creatures[name], event, due)
 
-    def _owe_wired(self, world: World, event: Event, due: int) -> None:
-        for wire_id in world.wires_of[event.actor]:
-            wire = world.wires[wire_id]
-            if wire.source == event.actor:
-                self._add(world, world.creatures[wire.target], event, due)
+    def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
+        """The target owes an answer; if it owes one already because it heard the line, this one tells it more."""
+        self._add(world, world.creatures[wire.target], event, due)
+        mailbox = self.owed.get(wire.target, {})
+        owed = mailbox.get(event.id)
+        if owed is not None:
+            mailbox[event.id] = replace(owed, handed=handed(wire, event, world.creatures[wire.source].handle))
 
     def _owe(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
         if event.kind in world.manifests[creature.manifest_digest].subscribes_to:

@@ -21,7 +21,7 @@ from glasshouse.turns.quoting import cut
 from glasshouse.turns.reading import NO_LINES, is_line_for, line_chars_max, number_of, speaker_of
 from glasshouse.turns.tables import Renamed, Tables
 from glasshouse.views.why import Section, SeenLine
-from glasshouse.world.hearing import as_it_stood, visible_to
+from glasshouse.world.hearing import as_it_stood, visible_to, wire_that_handed
 from glasshouse.world.lineage import visible_prefixes
 from glasshouse.world.state import CreatureState, World
 
@@ -194,7 +194,9 @@ def in_sight(
     seen = [e for e in past if e.lamport <= lamport and is_line_for(creature.id, e) and visible_to(then, e)]
     lines = [_told(world, "discussion", event) for event in seen[-window:]] if window else []
     if cause is not None and is_line_for(creature.id, cause) and cause not in seen[-window:]:
-        lines.append(_told(world, "answered", cause))
+        wire = None if visible_to(then, cause) else wire_that_handed(creature, cause)
+        is_kept_back = wire is not None and not wire.with_content
+        lines.append(_told(world, "answered", replace(cause, payload={}) if is_kept_back else cause))
     return lines
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.world.carrying import chained_via
 from glasshouse.world.hearing import visible_to
@@ -181,6 +181,16 @@ class Tables(msgspec.Struct, dict=True):
             actor = world.creatures.get(event.actor)
             if actor is not None and event.channel_id not in actor.ears:
                 self._keep(event.actor, event)  # One who only speaks there still knows what it said.
+            graph = world.graphs.get(event.graph_id)
+            if graph is not None and graph.roots:
+                self._keep_for_roots(world, graph, event)
+
+    def _keep_for_roots(self, world: World, graph: GraphState, event: Event) -> None:
+        """A root hears what is said on channels of its graph that it does not listen on: such lines are its own to keep."""
+        for name in graph.roots:
+            ear = world.creatures[name].ears.get(event.channel_id or "")
+            if name != event.actor and (ear is None or not ear.is_open):
+                self._keep(by_rule(name), event)
 
     def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)
@@ -197,6 +207,8 @@ class Tables(msgspec.Struct, dict=True):
             creature = world.creatures[name]
             places.update(dict.fromkeys(creature.ears))
             places.update(dict.fromkeys([stay.graph_id for stay in creature.stays]))
+            if creature.is_root:
+                places[by_rule(name)] = None
         return [place for place in places if place in self.said and self.said[place].lines_cache is None]
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
@@ -300,6 +312,8 @@ class Tables(msgspec.Struct, dict=True):
         """
         lines: list[Event] = []
         before, sources = 0, 0
+        if creature.is_root and by_rule(creature.id) in self.said:
+            return self._heard_by_root(world, creature, upto)
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
@@ -321,20 +335,50 @@ class Tables(msgspec.Struct, dict=True):
             on_channels = sum([event.channel_id in creature.ears for event in newest])
         return newest, max(0, before - min(on_channels, len(newest)))
 
+    def _heard_by_root(
+        self, world: World, creature: CreatureState, upto: int | None
+    ) -> tuple[list[Event], int]:
+        """The same for one that hears every channel of its graph, by edges and without."""
+        lines: dict[str, Event] = {}
+        before = 0
+        for channel_id, ear in creature.ears.items():
+            table = self.said.get(channel_id)
+            if table is not None:
+                before += self._count_heard(channel_id, table, creature.id, upto)
+                is_all_heard = ear.is_full and ear.is_open
+                seen = _all(table, upto) if is_all_heard else _seen(creature, table, upto)
+                lines.update([(event.id, event) for event in seen])
+        for place in (*_places_without_channel(creature), by_rule(creature.id)):
+            table = self.said.get(place)
+            if table is not None:
+                lines.update([(event.id, event) for event in _seen(creature, table, upto)])
+                before += table.total_at(upto) if place == by_rule(creature.id) else 0
+        newest = sorted(lines.values(), key=lambda event: _moment(world, event))[-heard_lines_max:]
+        counted = [
+            event.channel_id is not None and (event.channel_id in creature.ears or event.actor != creature.id)
+            for event in newest
+        ]
+        return newest, max(0, before - sum(counted))
+
     def speakers_for(self, creature: CreatureState) -> list[str]:
-        """Whoever has spoken in a creature's sight on the channels it listens on."""
+        """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
         names: list[str] = []
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
                 is_all_heard = ear.is_full and ear.is_open
                 names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
-        return names
+        for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
+            table = self.said.get(place)
+            if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
+                names += [event.actor for event in _seen(creature, table, None)]
+        heard = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        return names if heard is None else [*names, *heard.speakers]
 
     def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
         """A line by its id, looked for where this creature listens, the newest first."""
         creature = world.creatures[creature_id]
-        for place in (*creature.ears, creature.graph_id):
+        for place in (*creature.ears, creature.graph_id, by_rule(creature_id)):
             table = self.said.get(place)
             for line in reversed(table.lines) if table is not None else ():
                 if line.id == id_of_event:
@@ -348,6 +392,11 @@ def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
 
 def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
     return {**newer, **{was: newer.get(then, then) for was, then in older.items()}}
+
+
+def by_rule(root_id: str) -> str:
+    """The place of what a root heard without listening: no channel, graph or creature has such a name."""
+    return f"*{root_id}"
 
 
 def public_part(event: Event) -> Event:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events.event import Event
 from glasshouse.world.hearing import visible_to, wire_that_handed
@@ -32,6 +33,8 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
     """The event that brought it there: the event itself, or the one by which it joined."""
     until: str | None = None
     """The event that tells of its end; none if it lives and knows still."""
+    with_content: bool = True
+    """Whether it got the words, too; a wire may tell only that something was said."""
 
 
 class WhoKnew(msgspec.Struct, frozen=True):
@@ -49,6 +52,7 @@ class Sighting(msgspec.Struct, frozen=True, gc=False):
     creature: CreatureState
     how: How
     since: int
+    with_content: bool = True
     until: str | None = None
 
 
@@ -58,38 +62,39 @@ HeardBy = Callable[[CreatureState, Event], Event]
 
 def sightings_of(world: World, event: Event, heard_by: HeardBy | None = None) -> list[Sighting]:
     """Everybody who could see an event, the earliest first, then by age."""
-    ends = {name: gone.at for name, gone in world.departed.items()}
-    everybody = [*world.creatures.values(), *(gone.creature for gone in world.departed.values())]
-    found = [
-        Sighting(creature, *known, ends.get(creature.id))
-        for creature in everybody
-        if (known := _known(world, creature, event, heard_by)) is not None
-    ]
-    return sorted(found, key=lambda one: (one.since, one.how != "said", one.creature.born))
+    found = [_sighting(world, creature, event, heard_by) for creature in world.creatures.values()]
+    for gone in world.departed.values():
+        seen = _sighting(world, gone.creature, event, heard_by)
+        found.append(None if seen is None else replace(seen, until=gone.at))
+    seen_by = [one for one in found if one is not None]
+    return sorted(seen_by, key=lambda one: (one.since, one.how != "said", one.creature.born))
 
 
-def _known(
+def _sighting(
     world: World, creature: CreatureState, event: Event, heard_by: HeardBy | None
-) -> tuple[How, int] | None:
+) -> Sighting | None:
     if creature.reborn and heard_by is not None and (heard := heard_by(creature, event)) is not event:
         reborn_at = world.sessions[creature.reborn.rpartition(" ")[2]].segment.base + 1
-        return ("reborn", reborn_at) if visible_to(creature, heard) else None
+        return Sighting(creature, "reborn", reborn_at) if visible_to(creature, heard) else None
     if event.actor == creature.id:
-        return "said", event.lamport
-    if not visible_to(creature, event):
-        return None if wire_that_handed(creature, event) is None else ("handed", event.lamport)
-    if event.channel_id is None:
-        return "present", event.lamport
+        return Sighting(creature, "said", event.lamport)
     later = _joined_later(creature, event)
-    if later is None:
-        return "heard", event.lamport
-    return ("joined", later) if wire_that_handed(creature, event) is None else ("handed", event.lamport)
+    is_seen = visible_to(creature, event)
+    if is_seen and later is None:
+        return Sighting(creature, "present" if event.channel_id is None else "heard", event.lamport)
+    wire = wire_that_handed(creature, event)
+    if wire is not None and (wire.with_content or not is_seen):
+        return Sighting(creature, "handed", event.lamport, wire.with_content)
+    return Sighting(creature, "joined", later) if is_seen and later is not None else None
 
 
 def _joined_later(creature: CreatureState, event: Event) -> int | None:
     """When a creature came to a channel that tells of its past; none if it was there when the event was said."""
-    spans = creature.ears[event.channel_id or ""].spans
-    for since, until in zip(spans[::2], (*spans[1::2], None), strict=False):
+    ear = creature.ears.get(event.channel_id or "")
+    is_heard_as_root = creature.is_root and visible_to(replace(creature, ears={}), event)
+    if ear is None or is_heard_as_root:
+        return None
+    for since, until in zip(ear.spans[::2], (*ear.spans[1::2], None), strict=False):
         if since < event.lamport and (until is None or event.lamport < until):
             return None
-    return next((since for since in spans[::2] if since > event.lamport), None)
+    return next((since for since in ear.spans[::2] if since > event.lamport), None)

@@ -31,7 +31,7 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.carrying import take_over
-from glasshouse.world.lasting import depart, note_unwired, note_wired
+from glasshouse.world.lasting import depart, leave, note_unwired, note_wired
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -48,7 +48,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 5
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -178,7 +178,10 @@ def _creature_started(world: World, event: Event) -> None:
         run_id=told.run_id,
         parent=told.parent,
         is_privileged=told.is_privileged,
+        is_root=told.is_root,
     )
+    if told.is_root:
+        graph.roots[told.creature] = None
     if told.run_id is not None:
         run = _run(world, told.run_id, event.session_id)
         run.creatures_born += 1
@@ -221,6 +224,7 @@ def _creature_stopped(world: World, event: Event) -> None:
         return
     graph = world.graphs[creature.graph_id]
     del graph.creatures[creature.id]
+    graph.roots.pop(creature.id, None)
     graph.handles.release(creature.handle, creature.id)
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
@@ -348,12 +352,13 @@ def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: in
     for name, channel_id in dropped.channels.items():
         world.channels[channel_id].graph_id = survivor.id
         survivor.channels.take(name, channel_id)
+    survivor.roots |= dropped.roots
     del world.graphs[dropped.id]
 
 
 def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
     creature.graph_id = graph_id
-    creature.stays[-1].until = lamport
+    leave(creature, lamport)
     creature.stays.append(Stay(graph_id, lamport))
 
 
@@ -388,6 +393,9 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
     graph.name = graph.name or creature.handle
     graph.creatures[creature.id] = None
     graph.handles.take(creature.handle, creature.id)
+    if creature.is_root:
+        del left.roots[creature.id]
+        graph.roots[creature.id] = None
     _relabel(creature, graph.id, lamport)
     for channel_id in world.topology.channels_of.get(creature.id, ()):
         channel = world.channels[channel_id]

@@ -1,7 +1,8 @@
 """Hearing: one function says what a creature may see, for prompts, agenda, signals and who-knew alike.
 
 A creature sees its own acts; what was said on a channel while it listened there, and what was said there
-earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member.
+earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root
+sees what was said on any channel of its graph while it was a member, whether it has an edge to that channel or not.
 Thoughts and reflections are nobody's but their own actor's.
 """
 
@@ -11,9 +12,10 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.conditions import holds
 from glasshouse.world.state import CreatureState, Ear, Stay
 from glasshouse.world.values import Wire
+from glasshouse.world.wiring import is_carried
 
 
 def visible_to(creature: CreatureState, event: Event) -> bool:
@@ -24,7 +26,14 @@ def visible_to(creature: CreatureState, event: Event) -> bool:
         return False
     if event.channel_id is not None:
         ear = creature.ears.get(event.channel_id)
-        return ear is not None and _heard(ear, event.lamport)
+        if ear is not None and _heard(ear, event.lamport):
+            return True
+        return creature.is_root and _was_member(creature, event)
+    return _was_member(creature, event)
+
+
+def _was_member(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature was in the graph that wrote the event, at that time."""
     return any(
         stay.graph_id == event.graph_id
         and stay.since <= event.lamport
@@ -46,12 +55,13 @@ def _heard(ear: Ear, lamport: int) -> bool:
 
 def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
     """The wire by which a line was handed to a creature, if one was there when the line was said."""
-    if event.kind in kinds.WITHOUT_A_LINE or event.kind in kinds.INNER or not ends_its_act(event):
+    if not creature.handed or not is_carried(event):
         return None
     for handings in creature.handed.values():
         for handing in handings:
             is_later = handing.until is not None and event.lamport >= handing.until
-            if handing.wire.source == event.actor and handing.since < event.lamport and not is_later:
+            is_there = handing.since < event.lamport and not is_later
+            if is_there and handing.wire.source == event.actor and holds(handing.wire.when, event):
                 return handing.wire
     return None
 

@@ -237,6 +237,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     wires: tuple[WirePlan, ...] = ()
     dealt: Json | None = None
     model: str = ""
+    is_root: bool = False
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):

@@ -38,6 +38,7 @@ from glasshouse.world.names import (
 )
 from glasshouse.world.shaping import attached, change_of, joined, topology_changed
 from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
 
@@ -194,6 +195,7 @@ def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
             cast_key=member.name,
             manifest_digest=member.manifest_digest,
             is_privileged=member.is_privileged,
+            is_root=member.is_root,
             run_id=intent.run_id,
             manifest=member.manifest,
         ),
@@ -207,6 +209,7 @@ def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
                 f"{member.handle} is wired to {wire.to}, which no channel joins it with.",
                 "Put both on one channel: a wire never joins graphs.",
             )
+        check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
         source, target = ids[member.handle], ids[wire.to]
         added = WireAdded(
             wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when

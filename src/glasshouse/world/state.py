@@ -75,11 +75,15 @@ class Ear(msgspec.Struct, array_like=True):
 
 
 class Stay(msgspec.Struct, gc=False, array_like=True):
-    """When a creature was a member of one graph: lamport times; no end means now."""
+    """When a creature was a member of one graph, in lamport times, and what it was called there when it left.
+
+    No end means now: then its handle is the creature's own.
+    """
 
     graph_id: str
     since: int
     until: int | None = None
+    handle: str = ""
 
 
 class Handing(msgspec.Struct, array_like=True):
@@ -109,6 +113,8 @@ class CreatureState(msgspec.Struct):
     """The how-manieth creature of its run it is: names it whatever its id has become."""
     reborn: str = ""
     """The session that gave it the past of another, and before it those that gave that past to the other."""
+    is_root: bool = False
+    """Whether it hears every channel of its graph, with or without an edge to it."""
     handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
     """The wires that ever led to it, by edge id."""
 
@@ -142,6 +148,8 @@ class GraphState(msgspec.Struct):
     creatures: dict[str, None] = msgspec.field(default_factory=dict)
     handles: Register = msgspec.field(default_factory=Register)
     channels: Register = msgspec.field(default_factory=Register)
+    roots: dict[str, None] = msgspec.field(default_factory=dict)
+    """The members that hear every channel."""
 
 
 class ManifestFacts(msgspec.Struct):
@@ -175,6 +183,7 @@ class World(msgspec.Struct):
     house_id: str = ""
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
     departed: dict[str, Departed] = msgspec.field(default_factory=dict)
+    """Creatures that are gone; the oldest are forgotten at a bound."""
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)

@@ -12,6 +12,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import History
 from glasshouse.views.knowing import sightings_of
 from glasshouse.world.hearing import as_it_stood, visible_to
+from glasshouse.world.intents import AddWire
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 
@@ -122,3 +123,25 @@ def test_as_it_stood_a_creature_sees_exactly_what_it_saw_then(
     for lamport, seen in seen_then:
         stood = as_it_stood(made.creature("bo"), lamport)
         assert [visible_to(stood, event) for event in made.ledger[: len(seen)]] == seen
+
+
+def test_a_wire_without_content_tells_that_something_was_said_and_not_what() -> None:
+    made = chain("ada", "bo", "cy")
+    made.do(AddWire("ada", "cy", with_content=False, when="text has lantern"))
+
+    carried = made.say("ada", "A lantern.", channel="ada-bo")
+    kept = made.say("ada", "A kettle.", channel="ada-bo")
+
+    (told,) = [seen for seen in sightings_of(made.world, carried) if seen.creature.id == "cy"]
+    assert (told.how, told.with_content) == ("handed", False)
+    assert "cy" not in known(made, kept)
+
+
+def test_a_root_heard_every_channel_of_its_graph() -> None:
+    made = chain("ada", "bo")
+    root = made.add("rue", graph=made.graph_of("ada"))
+    made.creature(root).is_root = True
+
+    line = made.say("ada", channel="ada-bo")
+
+    assert known(made, line) == {"ada": "said", "bo": "heard", "rue": "heard"}
