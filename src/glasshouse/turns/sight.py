@@ -138,7 +138,8 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
     other = world.creatures.get(name)
     if other is not None and other.graph_id == creature.graph_id:
         return other.handle
-    stays = (*world.departed.get(name, ()), *(() if other is None else other.stays))
+    ever = world.ever(name)
+    stays = (*world.remembered.get(name, ()), *(() if ever is None else ever.stays))
     for stay in reversed(stays):
         if any(_met(stay, mine) for mine in creature.stays):
             return stay.handle or (name if other is None else other.handle)

@@ -72,8 +72,8 @@ def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
     """Where those were, and what they were called, who are not among the living of a shape."""
     found: dict[str, list[Stay]] = {}
     for name in names:
-        other = world.creatures.get(name)
-        stays = list(world.departed.get(name, ()))
+        other = world.ever(name)
+        stays = list(world.remembered.get(name, ()))
         if other is not None:
             now = other.stays[-1]
             stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
@@ -99,7 +99,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
     for name, stays in shape.departed.items():
-        world.departed[name] = [*world.departed.get(name, ()), *_stays(stays, places)]
+        world.remembered[name] = [*world.remembered.get(name, ()), *_stays(stays, places)]
     _listen(world, graph, lamport)
     for run_id in told.runs.values():
         if run_id in world.runs:
