@@ -242,14 +242,13 @@ async def test_roots_wires_and_the_names_of_those_who_are_gone_live_on_in_a_bran
         await t.step(1)
         acts = [await answer_of(t, run.id, "heron~2"), await answer_of(t, branch.id, "heron~3")]
 
-    assert len(model.prompts["heron"]) == 1, "the branch is answered from the record: its prompt is the same"
     assert acts[0] == acts[1] != ""
     assert 'bo (cast, agent.spoke): "Farewell."' in model.prompts["heron"][0]
     assert 'ada (cast, agent.spoke): "Hush, heron."' in model.prompts["heron"][0]
 
 
 async def answer_of(t: Terrarium, run_id: str, actor: str) -> str:
-    """The digest of the prompt behind the only act of a creature."""
+    """The digest of all that the only act of a creature was shown of what was said and who is around, and its seed."""
     (act,) = [event for event in await t.run_events(run_id) if event.actor == actor]
     call = (act.model or {})["calls"][0]
-    return f"{call['system']} {call['user']} {call['seed']}"
+    return f"{call['user']} {call['seed']}"
