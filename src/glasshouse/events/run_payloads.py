@@ -44,6 +44,8 @@ class RunStarted(Payload, frozen=True):
     competition: Json = msgspec.field(default_factory=dict)
     limits: Json = msgspec.field(default_factory=dict)
     branch_of: BranchOf | None = None
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The creatures that may be born while it plays: each one's manifest by its name."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

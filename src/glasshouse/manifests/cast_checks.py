@@ -81,7 +81,7 @@ def wires_to_nobody(world: Rehearsal) -> Iterator[Complaint]:
 
 
 def names_of_nobody(world: Rehearsal) -> Iterator[Complaint]:
-    """Teams, contestants, deals and protections that name nobody in the cast."""
+    """Teams, contestants, deals, protections and beats that name nobody in the cast."""
     if not world.cast_is_whole:
         return
     for at, name in _named(world):
@@ -97,6 +97,7 @@ def _named(world: Rehearsal) -> Iterator[tuple[At, str]]:
     yield from ((("competition", "contestants", n), name) for n, name in contestants)
     yield from ((("deal", key, "to"), deal.to) for key, deal in scenario.deal.items())
     yield from ((("policy", "protected", n), name) for n, name in enumerate(scenario.policy.protected))
+    yield from ((("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at)
 
 
 def too_many_for_the_population(world: Rehearsal) -> Iterator[Complaint]:

@@ -35,9 +35,16 @@ def opening_of(
         recipe=recipe,
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
+        spawnable=_spawnable(world),
     )
-    troupes = tuple(_troupe(world, plan, dealt) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+
+
+def _spawnable(world: LoadedWorld) -> dict[str, Json]:
+    """The manifests of whoever may be born during the play. What is played again from a ledger has them already."""
+    named = [name for name in world.scenario.spawnable if name in world.manifests]
+    return {name: world.manifests[name].as_json() for name in named}
 
 
 def limits_of(scenario: Scenario) -> Json:
@@ -58,7 +65,7 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Troupe:
+def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], seed: str) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
@@ -66,7 +73,7 @@ def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Tro
     members = [
         _member(world, entry, dealt.get(entry.name), is_root=entry.name == plan.root) for entry in plan.cast
     ]
-    return Troupe(tuple(members), channels)
+    return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
 
 
 def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, *, is_root: bool) -> Member:

@@ -166,6 +166,9 @@ class Troupe(Strict):
     channels: Channels | None = Field(
         default=None, description="Its channels. Left out: those of the scenario, or `stage` alone."
     )
+    opening: Text = Field(
+        default="", description="Its own first scene, with {seed} in it or not. Left out: the scenario's."
+    )
     root: Handle | None = Field(
         default=None,
         description="The handle of this cast's own root. Left out: the scenario's, if it is of this cast.",
@@ -199,14 +202,23 @@ class GovernorPlan(Strict):
 class PolicyPlan(Strict):
     """What privileged creatures may do to their graph."""
 
-    population_max: Count | None = Field(default=None, description="How many creatures there may be.")
+    population_max: Count | None = Field(
+        default=None, description="How many creatures of the run may live at once. Left out: no bound."
+    )
     edits_per_turn_max: int | None = Field(
-        default=None, ge=0, le=number_max, description="How many changes in one turn."
+        default=None,
+        ge=0,
+        le=number_max,
+        description="How many changes its tools may make in one turn of a graph. Left out: no bound.",
     )
     protected: Handles = Field(default=(), description="Handles of those that nobody may take away or stop.")
     untrusted_edits: Literal["ask", "refuse", "allow"] = Field(
         default="ask",
         description="What happens to a change that a visitor's or a tool's words may have led to.",
+    )
+    hidden: bool = Field(
+        default=False,
+        description="Whether creatures of other graphs are kept from finding the graphs of this run.",
     )
 
 
@@ -229,6 +241,9 @@ class BeatPlan(Strict):
     turn: Count = Field(description="The turn.")
     text: Text = Field(min_length=1, description="What is shown.")
     title: Text = Field(default="", description="A name for this movement of the play.")
+    at: Handle | None = Field(
+        default=None, description="Shown only in the graph where this one is. Left out: in every graph."
+    )
 
 
 class EndsWhenPlan(Strict):
@@ -296,7 +311,9 @@ class Scenario(Strict):
     @property
     def stages(self) -> dict[str, Troupe]:
         """Every graph the world opens with, by name: handles, channels and rights filled in."""
-        troupes = self.troupes or {self.name: Troupe(cast=self.cast, channels=self.channels, root=self.root)}
+        troupes = self.troupes or {
+            self.name: Troupe(cast=self.cast, channels=self.channels, opening=self.opening, root=self.root)
+        }
         return {name: self._filled(troupe) for name, troupe in troupes.items()}
 
     def opening_text(self, seed: str) -> str:
@@ -320,7 +337,7 @@ class Scenario(Strict):
         filled = tuple(_entry_filled(entry, names) for entry in cast)
         if root is not None:
             filled = _rooted(filled, root, channels)
-        return Troupe(cast=filled, channels=channels, root=root)
+        return Troupe(cast=filled, channels=channels, opening=troupe.opening or self.opening, root=root)
 
 
 def _entry_filled(entry: CastEntry, names: tuple[str, ...]) -> CastEntry:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.referee_files import referee_named
 from glasshouse.turns.referees import Match, Referee, Ruling
 from glasshouse.turns.runs import Purse

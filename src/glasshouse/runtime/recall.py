@@ -11,9 +11,9 @@ from typing import Final
 
 from glasshouse.events.event import Event, Json
 from glasshouse.runtime.asking import Recorded
-from glasshouse.runtime.cassette import completion_of
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.reading import HistoryReader
+from glasshouse.runtime.taking_up import completion_of
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 
 calls_recalled_max: Final = 200_000

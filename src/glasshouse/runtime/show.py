@@ -23,12 +23,13 @@ from glasshouse.runtime.driving import Driver
 from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.past import Past
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.restating import Limits, restate_of
 from glasshouse.runtime.resuming import Recipes, resume_of
 from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
@@ -53,6 +54,7 @@ class Show:
         agent_of: Callable[[str], Agent],
         new_run_id: Callable[[], str],
         *,
+        tools: Toolbox,
         governor: Governor,
         record: Record | None = None,
     ) -> None:
@@ -65,7 +67,9 @@ class Show:
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
         treasury, recall = Treasury(lambda: ledger.folded, clock), Recall(ledger, history)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, record, recall)
+        warming = Warming(store, ledger)
+        desk = ToolDesk(ledger, tools, history.event, warming, record)
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger,
@@ -74,7 +78,7 @@ class Show:
             self._endings,
             history.event,
             governor,
-            Warming(store, ledger),
+            warming,
             before_commit,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
@@ -102,9 +106,17 @@ class Show:
             if past.holds_run(run_id):
                 told = await self._history.event(purse.told_in)
                 started[run_id] = self._with_models_now(past, payload_of(told, RunStarted))
-        intent = restate_of(past, how, self.new_run_id, started, limits=limits, change=change, lines=lines)
+        intent = restate_of(
+            past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
+        )
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
+
+    def new_run_for(self, past: Past) -> str:
+        """The id of a run that goes on from a past: one that neither this house nor that past has given."""
+        while (new := self.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
+            pass
+        return new
 
     async def resume(self, past: Past, recipes: Recipes) -> Run:
         """Play scenarios on from a past."""
@@ -138,6 +150,7 @@ class Show:
 
     def _check_prices(self, intent: OpenRun) -> None:
         profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
+        profiles |= {str(m.get("model_profile", "fast")) for m in intent.started.spawnable.values()}
         self._acts.check_prices(profiles)
 
     def run(self, run_id: str) -> Run:

@@ -19,7 +19,8 @@ from glasshouse.turns import context
 from glasshouse.turns.character import character_of
 from glasshouse.turns.quoting import cut
 from glasshouse.turns.reading import NO_LINES, is_line_for, line_chars_max, number_of, speaker_of
-from glasshouse.turns.tables import Renamed, Tables
+from glasshouse.turns.renaming import Renamed
+from glasshouse.turns.tables import Tables
 from glasshouse.views.why import Section, SeenLine
 from glasshouse.world.hearing import as_it_stood, visible_to, wire_that_handed
 from glasshouse.world.lineage import visible_prefixes

@@ -66,6 +66,10 @@ class Purse(msgspec.Struct):
     """The creatures it began with, and the handles they had then: what teams are written in."""
     knowers: list[str] = msgspec.field(default_factory=list)
     """The creatures that something was dealt to."""
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The manifests of those that may be born during the play, by name."""
+    profiles: list[str] = msgspec.field(default_factory=list)
+    """The sizes of model that its cast and its spawnable ask for."""
     finished: Json | None = None
     told_in: str = ""
     """The event that says how it began."""
@@ -102,9 +106,9 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     knowers: list[str] = msgspec.field(default_factory=list)
 
 
-def spent_of(purse: Purse) -> Spent:
+def spent_of(purse: Purse, *, is_over: bool) -> Spent:
     """What a run has behind it. One that was over has its end before it again."""
-    is_over = purse.finished is not None
+    is_over = is_over or purse.finished is not None
     return Spent(
         started_at=purse.started_at,
         calls=purse.calls,
@@ -123,11 +127,12 @@ def spent_of(purse: Purse) -> Spent:
 
 
 class Clocks(msgspec.Struct):
-    """How one graph stands: turns of each run along its line, and calls of each run in its present turn."""
+    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
 
     turns: dict[str, int] = msgspec.field(default_factory=dict)
     calls: dict[str, int] = msgspec.field(default_factory=dict)
     turn: int = 0
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Runs(msgspec.Struct):
@@ -139,6 +144,8 @@ class Runs(msgspec.Struct):
     """Kinds that some run ends with."""
     watched: dict[str, None] = msgspec.field(default_factory=dict)
     """Runs that may be over: those whose end was counted, and those that have a referee."""
+    hiding: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs whose graphs are kept from the creatures of others."""
 
     def concerns(self, event: Event) -> bool:
         """Whether an event could move the runs at all."""
@@ -166,6 +173,8 @@ class Runs(msgspec.Struct):
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse, event)
+            if event.kind == kinds.TOOL_RETURNED and event.payload.get("is_edit"):
+                self._note_edit(event)
             _note_end(purse, event)
             if purse.finished is not None:
                 self.watched.pop(event.run_id or "", None)
@@ -185,16 +194,20 @@ class Runs(msgspec.Struct):
             told_in=event.id,
             branch_of=told.branch_of,
             scenario_digest=told.scenario_digest,
+            spawnable=told.spawnable,
+            profiles=_profiles(told),
         )
         self.purses[event.run_id or ""] = purse
         if purse.playbill.ends_when.kind is not None:
             self.endings[purse.playbill.ends_when.kind] = None
+        if purse.playbill.policy.hidden:
+            self.hiding[event.run_id or ""] = None
 
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self.clocks.setdefault(event.graph_id, Clocks())
         passed = event.turn - clocks.turn
         clocks.turn = event.turn
-        clocks.calls = {}
+        clocks.calls, clocks.edits = {}, {}
         graph = world.graphs.get(event.graph_id)
         present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
         for run_id in present:
@@ -217,6 +230,8 @@ class Runs(msgspec.Struct):
                 whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
             for run_id, calls in part.calls.items():
                 whole.calls[run_id] = calls + whole.calls.get(run_id, 0)
+            for run_id, edits in part.edits.items():
+                whole.edits[run_id] = edits + whole.edits.get(run_id, 0)
         self.clocks[told.new_graph_ids[0]] = whole
 
     def _note_split(self, world: World, event: Event) -> None:
@@ -225,12 +240,17 @@ class Runs(msgspec.Struct):
             return
         parent = self.clocks.get(world.sessions[told.parents[0]].segment.graph_id)
         if parent is not None:
-            self.clocks[event.graph_id] = Clocks(dict(parent.turns), dict(parent.calls), parent.turn)
+            self.clocks[event.graph_id] = Clocks(
+                dict(parent.turns), dict(parent.calls), parent.turn, dict(parent.edits)
+            )
 
     def _take_over(self, graph_id: str, told: SessionRestated) -> None:
         """A run that lives again has spent what was spent then, and a graph's clocks go on."""
         for run_id, plain in told.carried.get("runs", {}).items():
-            purse, spent = self.purses.get(told.runs[run_id]), msgspec.convert(plain, Spent, strict=False)
+            purse, spent = (
+                self.purses.get(told.runs[run_id]),
+                msgspec.convert(plain, Spent, strict=False, str_keys=True),
+            )
             if purse is None:
                 continue
             for field in Spent.__struct_fields__:
@@ -243,13 +263,15 @@ class Runs(msgspec.Struct):
             {told.runs.get(run_id, run_id): count for run_id, count in clocks.turns.items()},
             {told.runs.get(run_id, run_id): count for run_id, count in clocks.calls.items()},
             clocks.turn,
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.edits.items()},
         )
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
-        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it."""
-        calls = () if event.model is None else event.model.get("calls", ())
-        reached = [call for call in calls if call.get("reached", True)]
-        count = len(reached) or int(_ends_an_act(event))
+        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
+        asked only on its way, where that was told already, says so with an empty list of calls."""
+        calls = None if event.model is None else event.model.get("calls", ())
+        reached = [call for call in calls or () if call.get("reached", True)]
+        count = len(reached) or int(calls != [] and _ends_an_act(event))
         if count:
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""
@@ -263,6 +285,10 @@ class Runs(msgspec.Struct):
             if usd:
                 purse.usd += usd
                 _note_minute(purse, event.created_at, usd)
+
+    def _note_edit(self, event: Event) -> None:
+        edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
+        edits[run_id] = edits.get(run_id, 0) + 1
 
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Cost = NOTHING, calls_held: int = 0
@@ -290,10 +316,21 @@ class Runs(msgspec.Struct):
         clocks = self.clocks.get(graph_id)
         return clocks is not None and clocks.calls.get(run_id or "", 0) >= purse.limits.max_calls_per_turn
 
+    def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
+        """How many changes tools of a run have made in this graph's present turn."""
+        clocks = self.clocks.get(graph_id)
+        return 0 if clocks is None else clocks.edits.get(run_id or "", 0)
+
     def turns_of(self, run_id: str, graph_id: str) -> int:
         """How many turns a run has played along the line of this graph."""
         clocks = self.clocks.get(graph_id)
         return 0 if clocks is None else clocks.turns.get(run_id, 0)
+
+
+def _profiles(told: RunStarted) -> list[str]:
+    named = [str(one.get("profile", "")) for one in told.cast]
+    named += [str(manifest.get("model_profile", "fast")) for manifest in told.spawnable.values()]
+    return [name for name in dict.fromkeys(named) if name]
 
 
 def _ends_an_act(event: Event) -> bool:

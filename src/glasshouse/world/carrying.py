@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from glasshouse.events.event import Json
 from glasshouse.events.payloads import SessionRestated
 from glasshouse.world.state import CreatureState, Ear, GraphState, Stay, World
 from glasshouse.world.topology import LISTEN
@@ -39,6 +38,8 @@ class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who is on each channel, in order."""
     born: dict[str, int] = msgspec.field(default_factory=dict)
     """How many creatures each run has brought forth."""
+    departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Those who are elsewhere or gone, and whose lines are still remembered: where they were, and what they were called."""
 
 
 def shape_of(world: World, graph: GraphState) -> Shape:
@@ -67,10 +68,18 @@ def places_of(shape: Shape) -> dict[str, None]:
     return places
 
 
-def as_json(shape: Shape) -> Json:
-    """A shape as an event carries it."""
-    plain: Json = msgspec.to_builtins(shape)
-    return plain
+def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
+    """Where those were, and what they were called, who are not among the living of a shape."""
+    found: dict[str, list[Stay]] = {}
+    for name in names:
+        other = world.ever(name)
+        stays = list(world.remembered.get(name, ()))
+        if other is not None:
+            now = other.stays[-1]
+            stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
+        if stays:
+            found[name] = stays
+    return found
 
 
 def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: int) -> None:
@@ -89,6 +98,8 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
+    for name, stays in shape.departed.items():
+        world.remembered[name] = [*world.remembered.get(name, ()), *_stays(stays, places)]
     _listen(world, graph, lamport)
     for run_id in told.runs.values():
         if run_id in world.runs:
@@ -98,12 +109,17 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
 def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated) -> None:
     places = told.places
     creature.reborn = chained_via(heard.reborn, told.session)
-    creature.stays = [Stay(places[stay.graph_id], stay.since, stay.until) for stay in heard.stays]
+    creature.stays = _stays(heard.stays, places)
     creature.ears = {
         places[channel]: Ear(ear.is_full, list(ear.spans)) for channel, ear in heard.ears.items()
     }
     creature.ordinal = heard.ordinal
     _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
+
+
+def _stays(stays: Iterable[Stay], places: dict[str, str]) -> list[Stay]:
+    known = [stay for stay in stays if stay.graph_id in places]
+    return [Stay(places[stay.graph_id], stay.since, stay.until, stay.handle) for stay in known]
 
 
 def _number(world: World, shape: Shape, told: SessionRestated) -> None:
@@ -145,5 +161,5 @@ def _listen(world: World, graph: GraphState, lamport: int) -> None:
                 is_full = world.channels[channel_id].history == "full"
                 creature.ears[channel_id] = Ear(is_full, [lamport])
         if creature.stays[-1].graph_id != graph.id:
-            creature.stays[-1].until = lamport
+            creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
             creature.stays.append(Stay(graph.id, lamport))

@@ -185,6 +185,7 @@ def _creature_started(world: World, event: Event) -> None:
     if told.run_id is not None:
         run = _run(world, told.run_id, event.session_id)
         run.creatures_born += 1
+        run.creatures_living += 1
         world.creatures[told.creature].ordinal = run.creatures_born
     graph.creatures[told.creature] = None
     graph.handles.take(told.handle, told.creature)
@@ -231,6 +232,8 @@ def _creature_stopped(world: World, event: Event) -> None:
     if creature.parent is not None:
         _drop(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
+    if creature.run_id is not None:
+        world.runs[creature.run_id].creatures_living -= 1
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
     depart(world, creature, event)
 

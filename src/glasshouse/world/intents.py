@@ -5,12 +5,12 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from glasshouse.events.event import Draft, Json
-from glasshouse.events.payloads import History
+from glasshouse.events.payloads import Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -29,6 +29,16 @@ class AddCreature(Intent, frozen=True, gc=False):
     is_privileged: bool = False
     parent: str | None = None
     run_id: str | None = None
+
+
+class Spawn(Intent, frozen=True, gc=False):
+    """Bring a worker to life beside its parent, in the parent's graph and run, with a channel between the two."""
+
+    parent: str
+    name: str
+    manifest: Json
+    handle: str | None = None
+    profile: str | None = None
 
 
 class RemoveCreature(Intent, frozen=True, gc=False):
@@ -63,6 +73,22 @@ class RemoveChannel(Intent, frozen=True, gc=False):
 
     graph_id: str
     name: str
+
+
+class JoinChannel(Intent, frozen=True, gc=False):
+    """Let a creature listen, send or both on a channel of its own graph."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
+
+
+class LeaveChannel(Intent, frozen=True, gc=False):
+    """Take a creature off a channel, in one direction or in both."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
 
 
 class Connect(Intent, frozen=True, gc=False):
@@ -135,6 +161,7 @@ class Revived(msgspec.Struct, frozen=True, gc=False):
     is_privileged: bool = False
     is_running: bool = True
     is_new: bool = False
+    is_root: bool = False
 
 
 class Reopened(msgspec.Struct, frozen=True, gc=False):
@@ -245,6 +272,8 @@ class Troupe(msgspec.Struct, frozen=True, gc=False):
 
     members: tuple[Member, ...]
     channels: tuple[ChannelPlan, ...] = ()
+    opening: str = ""
+    """What they are shown first; empty: what the whole run is."""
 
 
 class OpenRun(Intent, frozen=True, gc=False):
@@ -294,6 +323,56 @@ class EndAct(Intent, frozen=True, gc=False):
     run_id: str | None = None
 
 
+class CallTool(Intent, frozen=True, gc=False):
+    """Write that a creature asks for a tool in the middle of the act it has for `cause`."""
+
+    creature: str
+    cause: str
+    tool: str
+    arguments: Json
+    number: int
+    """The how-manieth call of the act it is, from 1 on."""
+    private: Json | None = None
+    model: Json | None = None
+
+
+class ReturnTool(Intent, frozen=True, gc=False):
+    """Write what came of a call: `called` is the id of its `tool.called`."""
+
+    creature: str
+    called: str
+    tool: str
+    number: int
+    is_ok: bool
+    text: str
+    result: Any = None
+    is_edit: bool = False
+    """Whether it changed the graph; then it is written together with that change."""
+    is_engine: bool = False
+
+
+class ProposeEdit(Intent, frozen=True, gc=False):
+    """Write that a change by a tool waits for somebody outside to allow it; `called` is the id of its `tool.called`."""
+
+    creature: str
+    called: str
+    tool: str
+    arguments: Json
+    number: int
+    why: str
+
+
+class DecideEdit(Intent, frozen=True, gc=False):
+    """Write what somebody outside said to a proposed change, or that nobody was there."""
+
+    creature: str
+    called: str
+    number: int
+    is_approved: bool
+    by: str
+    reason: str = ""
+
+
 class Inject(Intent, frozen=True, gc=False):
     """Let the visitor say something to everybody in a graph."""
 
@@ -312,11 +391,14 @@ class MoveRun(Intent, frozen=True, gc=False):
 
 AnyIntent: TypeAlias = (
     AddCreature
+    | Spawn
     | RemoveCreature
     | StartCreature
     | StopCreature
     | AddChannel
     | RemoveChannel
+    | JoinChannel
+    | LeaveChannel
     | Connect
     | Disconnect
     | AddWire
@@ -329,6 +411,10 @@ AnyIntent: TypeAlias = (
     | BeginRun
     | StartTurn
     | EndAct
+    | CallTool
+    | ReturnTool
+    | ProposeEdit
+    | DecideEdit
     | Inject
     | MoveRun
 )

@@ -75,17 +75,22 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
 
 
 def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
-    if intent.handle in graph.handles:
-        raise Refused(
-            f"The handle {intent.handle!r} is taken in graph {graph.name}.",
-            f"Use {free_name(intent.handle or '', graph.handles)!r}, or leave the handle out.",
-        )
-    handle = intent.handle or free_name(intent.name, graph.handles)
+    handle = handle_for(graph, intent.handle, intent.name)
     facts = [_born(intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
     facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
     change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
     facts.append(topology_changed(change))
     return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, creature_id)
+
+
+def handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
+    """The handle a newcomer gets: the one it wants, refused if it is taken; else its name, numbered if need be."""
+    if wanted is not None and wanted in graph.handles:
+        raise Refused(
+            f"The handle {wanted!r} is taken in graph {graph.name}.",
+            f"Use {free_name(wanted, graph.handles)!r}, or leave the handle out.",
+        )
+    return wanted or free_name(name, graph.handles)
 
 
 def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:

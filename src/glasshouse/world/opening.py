@@ -48,6 +48,7 @@ class Ensemble(msgspec.Struct):
 
     members: list[Member]
     channels: list[ChannelPlan]
+    opening: str = ""
 
 
 def run_opened(world: World, intent: OpenRun) -> Decision:
@@ -152,7 +153,10 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
                 group_of = {name: number if group == other else group for name, group in group_of.items()}
             group_of[channel] = number
     order = {member.handle: place for place, member in enumerate(troupe.members)}
-    parts = [Ensemble(sorted(members, key=lambda m: order[m.handle]), []) for members in groups.values()]
+    parts = [
+        Ensemble(sorted(members, key=lambda m: order[m.handle]), [], troupe.opening)
+        for members in groups.values()
+    ]
     parts.sort(key=lambda part: order[part.members[0].handle])
     for plan in troupe.channels:
         home = next((part for part in parts if _is_on(part, plan.name)), parts[0])
@@ -228,8 +232,9 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
                 sealed={"to": [ids[member.handle]], "facts": member.dealt},
                 run_id=intent.run_id,
             )
-    if intent.opening:
-        yield Fact(kinds.WORLD_OBSERVED, {"text": intent.opening}, CONDUCTOR, run_id=intent.run_id)
+    opening = part.opening or intent.opening
+    if opening:
+        yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:

@@ -175,6 +175,7 @@ class RunFacts(msgspec.Struct):
     creatures_born: int = 0
     grown_in: list[str] = msgspec.field(default_factory=list)
     """For a run that goes on from another: all sessions it began with."""
+    creatures_living: int = 0
 
 
 class World(msgspec.Struct):
@@ -184,6 +185,8 @@ class World(msgspec.Struct):
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
     departed: dict[str, Departed] = msgspec.field(default_factory=dict)
     """Creatures that are gone; the oldest are forgotten at a bound."""
+    remembered: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Where those were, and what they were called, of whom a past that was taken over tells; by the ids they had."""
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
