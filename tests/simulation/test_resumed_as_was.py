@@ -154,9 +154,9 @@ def shape_of(terrarium: Terrarium, graph_id: str) -> dict[str, Any]:
     return {
         "turn": graph.turn,
         "creatures": sorted(
-            (handle[n), terrarium.creature(n).is_running, terrarium.creature(n).cast_key)
+            (handle[n], terrarium.creature(n).is_running, terrarium.creature(n).cast_key)
             for n in graph.creature_ids
-        ],
+        ),
         "channels": sorted(
             (c.name, c.history, [handle[n] for n in c.listeners], [handle[n] for n in c.senders])
             for c in channels
