@@ -1,5 +1,7 @@
 """The group tools, one by one: what they change, what they tell, and what they refuse."""
 
+from typing import Any
+
 import pytest
 
 from glasshouse import Manifest, UnknownName, kinds
@@ -231,7 +233,7 @@ async def test_status_tells_who_is_there_and_what_may_be_done() -> None:
     ],
 )
 async def test_a_refusal_says_what_would_work_and_changes_nothing(
-    tool: str, arguments: dict[str, object], words: str
+    tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     async with on_stage() as t:
         await expedition(
