@@ -1,0 +1,116 @@
+"""What a change by a group tool costs in a large graph, and what a leader's act costs as its team grows. CPU time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from time import process_time
+
+from bench.acts import ENDLESS, AnswersAtOnce
+from bench.result import Result, judged, middle
+from glasshouse import Agent, Draft, Manifest, MemoryStore, ModelRouter, Terrarium, kinds
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Schedule
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.turns.moment import Moment
+
+creatures_edited = 1_000
+teams = (20, 200)
+edits = 60
+acts = 120
+
+LEAD = Manifest(name="lead", persona="Leads the party.", schedule=Schedule(tick_every=1))
+SCOUT = Manifest(name="scout", persona="Looks around.", subscribes_to=(kinds.JUDGE_VERDICT,))
+CALLS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("group_add_node", {"use": "scout"}),
+    ("group_stop_node", {"creature": "scout~%d"}),
+    ("group_start_node", {"creature": "scout~%d"}),
+    ("group_wire", {"action": "add", "source": "lead", "target": "scout~%d"}),
+    ("group_channel", {"action": "leave", "channel": "stage", "creature": "scout~%d"}),
+    ("group_remove_node", {"creature": "scout~%d"}),
+)
+
+
+class Rebuilding(Agent):
+    """Uses one group tool after another, and notes what each cost."""
+
+    def __init__(self) -> None:
+        self.spent: list[float] = []
+        self._number = 1
+
+    async def act(self, moment: Moment) -> Draft | None:
+        """One change of each kind; the creature of the one before last is gone already."""
+        for tool, arguments in CALLS:
+            self._number += 1
+            named = {key: _filled(value, self._number) for key, value in arguments.items()}
+            before = process_time()
+            answer = await moment.use(tool, **named)
+            self.spent.append(process_time() - before)
+            if not answer.is_ok:
+                raise AssertionError(answer.text)
+        return None
+
+
+def run() -> list[Result]:
+    """The cost of an edit, and how a leader's act grows."""
+    small, large = (asyncio.run(_leaders_act(count)) for count in teams)
+    edit = asyncio.run(_edit())
+    return [
+        judged(f"group-tool edit, {creatures_edited:,} creatures", edit * 1e3, "ms", "≤", 1),
+        judged(
+            f"a leader's act with {teams[1]} creatures against {teams[0]}",
+            large / small,
+            "×",
+            "≤",
+            1.5,
+            f"{small * 1e3:.2f} ms",
+        ),
+    ]
+
+
+def _filled(value: object, number: int) -> object:
+    return value % number if isinstance(value, str) and "%d" in value else value
+
+
+def _party(count: int) -> LoadedWorld:
+    cast: list[object] = [{"use": "lead", "privileged": True}, "scout"]
+    cast += [{"use": "scout", "handle": f"scout~{n}"} for n in range(2, min(count, 250))]
+    scenario = Scenario.model_validate(
+        {"name": "party", "cast": cast, "spawnable": ["scout"], "policy": {"population_max": 2 * count}}
+    )
+    return LoadedWorld.of(scenario, [LEAD, SCOUT])
+
+
+async def _grown(t: Terrarium, count: int) -> None:
+    """A party on one stage: the cast, and so many more that came later."""
+    run = await t.play(_party(count), governor=ENDLESS)
+    for n in range(250, count):
+        born = await t.add_creature(SCOUT, handle=f"scout~{n}", run=run.id)
+        await t.connect("lead", born.id, channel="stage", both=True)
+
+
+async def _edit() -> float:
+    mind = Rebuilding()
+    async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce())) as t:
+        await _grown(t, creatures_edited)
+        t._agents["lead"] = mind
+        gc.collect()
+        gc.freeze()
+        while len(mind.spent) < edits:
+            await t.step_one()
+        gc.unfreeze()
+    return middle(mind.spent)
+
+
+async def _leaders_act(count: int) -> float:
+    async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce())) as t:
+        await _grown(t, count)
+        spent = []
+        gc.collect()
+        gc.freeze()
+        for _ in range(acts):
+            before = process_time()
+            await t.step_one()
+            spent.append(process_time() - before)
+        gc.unfreeze()
+    return middle(spent)
