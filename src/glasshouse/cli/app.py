@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from glasshouse.cli import (
+    asking_why,
     carrying,
     checking,
     digesting,
@@ -22,6 +23,7 @@ from glasshouse.cli import (
     making,
     playing,
     replaying,
+    shaping,
     showing,
     touring,
     world_listing,
@@ -43,6 +45,8 @@ COMMANDS = (
     listing,
     showing,
     replaying,
+    asking_why,
+    shaping,
     digesting,
     carrying,
     checking,

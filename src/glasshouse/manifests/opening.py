@@ -37,7 +37,7 @@ def opening_of(
         limits=limits if limits is not None else limits_of(scenario),
         spawnable=_spawnable(world),
     )
-    troupes = tuple(_troupe(world, plan, dealt) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
 
 
@@ -65,16 +65,20 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Troupe:
+def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], seed: str) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    return Troupe(tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast), channels)
+    members = [
+        _member(world, entry, dealt.get(entry.name), is_root=entry.name == plan.root) for entry in plan.cast
+    ]
+    return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
 
 
-def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
+def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, *, is_root: bool) -> Member:
     manifest = world.manifest_of(entry)
+    manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
     return Member(
         name=entry.use,
@@ -86,4 +90,5 @@ def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
         sends=entry.channels.send if entry.channels is not None else (),
         wires=wires,
         dealt=dealt,
+        is_root=is_root,
     )

@@ -21,7 +21,7 @@ from glasshouse.tools.group_requests import (
     STOP_NODE,
     WIRE,
 )
-from glasshouse.turns.policy import refusal_of_birth, refusal_of_edit, refusal_to_touch
+from glasshouse.turns.policy import is_protected, refusal_of_birth, refusal_of_edit
 from glasshouse.turns.tools import ToolOffer
 from glasshouse.world.state import CreatureState, World
 
@@ -51,7 +51,7 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
     if refusal_of_edit(folded.runs, caller) is not None:
         return (status,)
     around = nearest(folded.world, caller)
-    offers = [*_birth(folded, caller), *_of_one(folded, caller, around)]
+    offers = [*_birth(folded, caller), *_of_one(folded, around)]
     offers += [_channel(folded, caller, around), *_wire(folded.world, caller, around), status]
     return tuple(offers)
 
@@ -80,10 +80,9 @@ def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     return [_offer(ADD_NODE, properties, ("use",))]
 
 
-def _of_one(folded: Folded, caller: CreatureState, around: list[CreatureState]) -> list[ToolOffer]:
-    runs = folded.runs
-    workers = [one for one in around if refusal_to_touch(runs, caller, one, "started") is None]
-    loose = [one for one in workers if refusal_to_touch(runs, caller, one, "removed") is None]
+def _of_one(folded: Folded, around: list[CreatureState]) -> list[ToolOffer]:
+    workers = [one for one in around if not one.is_privileged]
+    loose = [one for one in workers if not is_protected(folded.runs, one)]
     sorts = (
         (REMOVE_NODE, loose),
         (START_NODE, [one for one in workers if not one.is_running]),
@@ -126,7 +125,7 @@ def _wire(world: World, caller: CreatureState, around: list[CreatureState]) -> l
     if not around:
         return []
     ends = _handles([caller, *around])
-    is_wired = any(one.id in world.wires_of for one in (caller, *around))
+    is_wired = any(one.id in world.wires_of for one in (caller, *around[:names_offered_max]))
     properties = {
         "action": {"enum": ["add", "remove"] if is_wired else ["add"]},
         "source": ends,

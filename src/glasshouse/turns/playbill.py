@@ -19,6 +19,8 @@ class Beat(msgspec.Struct, frozen=True):
     turn: int
     text: str
     title: str = ""
+    at: str | None = None
+    """The cast key of the one in whose graph it is shown; none: in every graph."""
 
 
 class Competition(msgspec.Struct, frozen=True):

@@ -42,6 +42,7 @@ from glasshouse.world.names import (
 from glasshouse.world.register import free_name
 from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
@@ -133,6 +134,7 @@ def creature_started(world: World, intent: StartCreature) -> Decision:
         cast_key=creature.cast_key,
         manifest_digest=creature.manifest_digest,
         is_privileged=creature.is_privileged,
+        is_root=creature.is_root,
         parent=creature.parent,
         run_id=creature.run_id,
     )
@@ -196,6 +198,7 @@ def wire_added(world: World, intent: AddWire) -> Decision:
         )
     check_length("prompt", intent.prompt or "")
     check_length("condition", intent.when or "")
+    check_wire(with_content=intent.with_content, prompt=intent.prompt, when=intent.when)
     wire_id = wire_id_for(source.id, target.id)
     added = WireAdded(wire_id, source.id, target.id, intent.with_content, intent.prompt, intent.when)
     facts = [engine_fact(kinds.OUTPUT_WIRE_ADDED, added)]

@@ -17,9 +17,11 @@ from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.schema import Source, filled_schema
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.deeds import staged
 from glasshouse.models.offline.skills.guessing import named_or_asked
 from glasshouse.models.offline.skills.judging import verdict
 from glasshouse.models.offline.skills.keeping import kept_answer
+from glasshouse.models.offline.skills.regrouping import is_group_tool, regrouped
 from glasshouse.models.offline.skills.reply import Branch, Reply, branches_of, passing, with_line
 from glasshouse.models.offline.skills.sleuthing import hypothesis, objection
 from glasshouse.models.offline.speaking import Speaker
@@ -38,6 +40,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     chosen,
     vote,
     description,
+    staged,
 )
 """Asked in this order; the first that has an answer gives it."""
 
@@ -72,7 +75,10 @@ def answer(prompt: Prompt) -> str:
     branches = branches_of(reading.schema)
     if not branches:
         return _without_branches(speaker, reading)
-    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
+    reply = regrouped(speaker, branches)
+    branches = [one for one in branches if not is_group_tool(one)]
+    if reply is None:
+        reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
     reply = reply or _talk(speaker, branches)
     return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
 
