@@ -1,4 +1,4 @@
-"""What a change by a group tool costs in a large graph, and what a leader's act costs as its team grows. CPU time."""
+"""What a change by a group tool costs in a large graph, and what an act costs as a leader's party grows. CPU time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from glasshouse.turns.moment import Moment
 
 creatures_edited = 1_000
 teams = (20, 200)
+walkers = 4
+"""So many speak beside the leader; the others listen."""
 edits = 60
-acts = 120
+rounds = 80
 
 LEAD = Manifest(name="lead", persona="Leads the party.", schedule=Schedule(tick_every=1))
+WALKER = Manifest(name="walker", persona="Walks and tells.", schedule=Schedule(tick_every=1))
 SCOUT = Manifest(name="scout", persona="Looks around.", subscribes_to=(kinds.JUDGE_VERDICT,))
 CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("group_add_node", {"use": "scout"}),
@@ -52,13 +55,13 @@ class Rebuilding(Agent):
 
 
 def run() -> list[Result]:
-    """The cost of an edit, and how a leader's act grows."""
-    small, large = (asyncio.run(_leaders_act(count)) for count in teams)
+    """The cost of an edit, and how that of an act grows."""
+    small, large = (asyncio.run(_act(count)) for count in teams)
     edit = asyncio.run(_edit())
     return [
         judged(f"group-tool edit, {creatures_edited:,} creatures", edit * 1e3, "ms", "≤", 1),
         judged(
-            f"a leader's act with {teams[1]} creatures against {teams[0]}",
+            f"an act of a leader's party, {teams[1]} creatures against {teams[0]}",
             large / small,
             "×",
             "≤",
@@ -74,17 +77,18 @@ def _filled(value: object, number: int) -> object:
 
 def _party(count: int) -> LoadedWorld:
     cast: list[object] = [{"use": "lead", "privileged": True}, "scout"]
-    cast += [{"use": "scout", "handle": f"scout~{n}"} for n in range(2, min(count, 250))]
+    cast += [{"use": "walker", "handle": f"walker-{n}"} for n in range(walkers)]
+    cast += [{"use": "scout", "handle": f"scout~{n}"} for n in range(2, min(count, 250) - walkers)]
     scenario = Scenario.model_validate(
         {"name": "party", "cast": cast, "spawnable": ["scout"], "policy": {"population_max": 2 * count}}
     )
-    return LoadedWorld.of(scenario, [LEAD, SCOUT])
+    return LoadedWorld.of(scenario, [LEAD, WALKER, SCOUT])
 
 
 async def _grown(t: Terrarium, count: int) -> None:
     """A party on one stage: the cast, and so many more that came later."""
     run = await t.play(_party(count), governor=ENDLESS)
-    for n in range(250, count):
+    for n in range(250 - walkers, count - walkers):
         born = await t.add_creature(SCOUT, handle=f"scout~{n}", run=run.id)
         await t.connect("lead", born.id, channel="stage", both=True)
 
@@ -102,15 +106,16 @@ async def _edit() -> float:
     return middle(mind.spent)
 
 
-async def _leaders_act(count: int) -> float:
+async def _act(count: int) -> float:
     async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce())) as t:
         await _grown(t, count)
         spent = []
         gc.collect()
         gc.freeze()
-        for _ in range(acts):
+        for _ in range(rounds):
             before = process_time()
-            await t.step_one()
-            spent.append(process_time() - before)
+            for _ in range(1 + walkers):
+                await t.step_one()
+            spent.append((process_time() - before) / (1 + walkers))
         gc.unfreeze()
     return middle(spent)
