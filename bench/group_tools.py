@@ -29,7 +29,7 @@ CALLS: tuple[tuple[str, dict[str, object]], ...] = (
     ("group_stop_node", {"creature": "scout~%d"}),
     ("group_start_node", {"creature": "scout~%d"}),
     ("group_wire", {"action": "add", "source": "lead", "target": "scout~%d"}),
-    ("group_channel", {"action": "leave", "channel": "stage", "creature": "scout~%d"}),
+    ("group_channel", {"action": "leave", "channel": "stage", "creature": "scout~%d", "direction": "listen"}),
     ("group_remove_node", {"creature": "scout~%d"}),
 )
 
@@ -42,21 +42,21 @@ class Rebuilding(Agent):
         self._number = 1
 
     async def act(self, moment: Moment) -> Draft | None:
-        """One change of each kind; the creature of the one before last is gone already."""
+        """One change of each kind, to one scout after another."""
+        self._number += 1
         for tool, arguments in CALLS:
-            self._number += 1
             named = {key: _filled(value, self._number) for key, value in arguments.items()}
             before = process_time()
             answer = await moment.use(tool, **named)
             self.spent.append(process_time() - before)
             if not answer.is_ok:
-                raise AssertionError(answer.text)
+                raise RuntimeError(answer.text)
         return None
 
 
 def run() -> list[Result]:
     """The cost of an edit, and how that of an act grows."""
-    small, large = (asyncio.run(_act(count)) for count in teams)
+    small, large = asyncio.run(_acts())
     edit = asyncio.run(_edit())
     return [
         judged(f"group-tool edit, {creatures_edited:,} creatures", edit * 1e3, "ms", "≤", 1),
@@ -101,21 +101,32 @@ async def _edit() -> float:
         gc.collect()
         gc.freeze()
         while len(mind.spent) < edits:
-            await t.step_one()
+            told = await t.step_one()
+            if told is None or told.kind == kinds.AGENT_FAILED:
+                raise RuntimeError(f"No edit was measured: {told}.")
         gc.unfreeze()
     return middle(mind.spent)
 
 
-async def _act(count: int) -> float:
-    async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce())) as t:
-        await _grown(t, count)
-        spent = []
+async def _acts() -> tuple[float, float]:
+    """What an act costs in a small party and in a large one, a round of each in turn: whatever disturbs, disturbs both."""
+    few, many = teams
+    models = ModelRouter(AnswersAtOnce())
+    async with (
+        Terrarium(MemoryStore(), models=models) as one,
+        Terrarium(MemoryStore(), models=models) as other,
+    ):
+        await _grown(one, few)
+        await _grown(other, many)
         gc.collect()
         gc.freeze()
-        for _ in range(rounds):
-            before = process_time()
-            for _ in range(1 + walkers):
-                await t.step_one()
-            spent.append((process_time() - before) / (1 + walkers))
+        spent = [(await _round(one), await _round(other)) for _ in range(rounds)]
         gc.unfreeze()
-    return middle(spent)
+    return middle([small for small, _ in spent]), middle([large for _, large in spent])
+
+
+async def _round(t: Terrarium) -> float:
+    before = process_time()
+    for _ in range(1 + walkers):
+        await t.step_one()
+    return (process_time() - before) / (1 + walkers)
