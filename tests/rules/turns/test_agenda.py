@@ -437,28 +437,3 @@ def test_whoever_owes_an_act_for_a_line_may_see_it_or_is_wired_to_its_actor(
                 seen = visible_to(made.world.creatures[name], line)
                 assert line.id not in made.owed(name) or seen or wired
                 assert line.id not in made.owed(source)
-
-
-def test_an_act_is_under_way_from_its_first_call_until_it_ends() -> None:
-    made = talkers("ada", "bo")
-    line = made.say("ada", channel="stage")
-
-    called = made.do(CallTool("bo", line.id, "lantern", {}, 1)).events[0]
-    told = made.do(ReturnTool("bo", called.id, "lantern", 1, is_ok=True, text="lit")).events[0]
-    on_its_way = dict(made.agenda.under_way)
-    made.say("bo", kind=kinds.AGENT_PASSED, caused_by=line.id)
-
-    assert {name: (act.cause, act.events) for name, act in on_its_way.items()} == {
-        "bo": (line.id, [called.id, told.id])
-    }
-    assert made.agenda.under_way == {}
-
-
-def test_one_who_is_removed_is_no_longer_under_way() -> None:
-    made = talkers("ada", "bo", "cy")
-    line = made.say("ada", channel="stage")
-    made.do(CallTool("bo", line.id, "lantern", {}, 1))
-
-    made.remove("bo")
-
-    assert made.agenda.under_way == {}
