@@ -49,7 +49,11 @@ def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Json]:
     """What each handle is dealt."""
     dealt: dict[str, Json] = {}
     for key, deal in world.scenario.deal.items():
-        dealt.setdefault(deal.to, {})[key] = card(world.decks[key], f"{rng_seed}/{key}")
+        drawn = card(world.decks[key], f"{rng_seed}/{key}")
+        odd = card(deal.to, f"{rng_seed}/{key}/odd") if deal.odd_one else None
+        for handle in deal.to:
+            fact = drawn if odd is None else drawn[int(handle == odd)]
+            dealt.setdefault(handle, {})[key] = fact
     return dealt
 
 

@@ -18,15 +18,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
+from msgspec import UNSET
+
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunFinished, RunPaused, RunStarted
 from glasshouse.runtime.act import Acts, Thought
-from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.endings import Ending, Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
+from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
@@ -348,8 +351,7 @@ class Conductor:
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
-                reason, winner, why = ending
-                return await self.finish(run_id, reason, winner=winner, why=why)
+                return await self.finish(run_id, ending.reason, ending=ending)
         return None
 
     async def finish(
@@ -358,8 +360,7 @@ class Conductor:
         reason: FinishReason,
         *,
         axis: str | None = None,
-        winner: str | None = None,
-        why: str | None = None,
+        ending: Ending | None = None,
     ) -> Event | None:
         """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
         under_way = self._finishing.get(run_id)
@@ -369,9 +370,7 @@ class Conductor:
         try:
             await self._settle(run_id)
             await self._let_others_in()
-            if winner is None and why is None:
-                winner, why = self._endings.at_the_end(run_id)
-            payload = self._accounts(run_id, reason, axis, winner, why)
+            payload = self._accounts(run_id, ending or self._endings.at_the_end(run_id, reason), axis)
             receipt = await self._ledger.change(MoveRun(run_id, payload, self._last_graph(run_id)))
             told = receipt.events[0] if receipt.events else None
             done.set_result(told)
@@ -418,14 +417,12 @@ class Conductor:
         last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)
         return None if last is None else last.id
 
-    def _accounts(
-        self, run_id: str, reason: FinishReason, axis: str | None, winner: str | None, why: str | None
-    ) -> RunFinished:
-        purse = self._ledger.folded.runs.purses.get(run_id)
-        if purse is None:
-            return RunFinished(reason, 0, 0, 0, 0.0, axis, winner, why)
+    def _accounts(self, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
+        purse = self._ledger.folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
         usd = None if purse.is_unpriced else round(purse.usd, 9)
-        return RunFinished(reason, purse.turns, purse.calls, purse.tokens, usd, axis, winner, why)
+        spent = (purse.turns, purse.calls, purse.tokens, usd)
+        members = list(ending.members) or UNSET
+        return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, members)
 
     async def pause(self, run_id: str, reason: str, graph_id: str | None = None) -> None:
         """Let nobody of a run begin an act until it goes on."""

@@ -120,7 +120,7 @@ def test_python_users_write_tuples_lists_and_models() -> None:
 
     assert built.opening_text("s") == ""
     assert scenario(opening="It is {seed}.").opening_text("a {x}") == "It is a {x}."
-    assert built.as_json()["deal"] == {"word": {"to": "ada", "from": ["x"]}}
+    assert built.as_json()["deal"] == {"word": {"to": ["ada"], "from": ["x"], "odd_one": False}}
 
 
 @pytest.mark.parametrize(
