@@ -28,6 +28,7 @@ from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.sight import around_of, handles_of
+from glasshouse.turns.verdicts import check_verdict, masks_before
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -95,6 +96,7 @@ class Acts:
             if not agent.asks_before_anything:
                 await self._treasury.reserve(mine, Cost(calls=1))
             draft = await self._let_act(agent, moment)
+            check_verdict(draft, moment)
             changes = _outcome(draft, channels)
         except (BudgetExceeded, ModelUnreachable) as stop:
             stopped_by = stop
@@ -229,6 +231,7 @@ class Acts:
             seed=seed_of(rng_seed, creature, cause, 0),
             context_tokens_max=route.context_tokens_max,
             reply_tokens_max=route.reply_tokens_max,
+            masks=masks_before(world, purse) if character.role == "judge" and purse is not None else None,
         )
 
     def _character(self, world: World, creature: CreatureState) -> Character:

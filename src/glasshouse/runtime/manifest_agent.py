@@ -26,7 +26,7 @@ class ManifestAgent(Agent):
         prompt = prompt_for(moment)
         for attempt in range(1, attempts_max + 1):
             answer = await moment.ask(prompt)
-            reply = draft_from(answer.text, moment)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
             if isinstance(reply, Draft):
                 return reply
             if isinstance(reply, Passed):

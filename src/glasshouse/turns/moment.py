@@ -15,6 +15,7 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.character import Character
+from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.views.stage import StageProjection, rebuild_stage
@@ -76,6 +77,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
+    masks: Masks | None = None
+    """The labels that contestants wear in this creature's prompt: a judge's alone."""
 
     @cached_property
     def projection(self) -> StageProjection:

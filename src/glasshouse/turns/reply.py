@@ -17,10 +17,11 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.hygiene import may_be_labelled, said_text, says_something
 from glasshouse.turns.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.masking import masked, unmasked
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.reply_json import object_in
-from glasshouse.turns.reply_schema import fields_of, handles_around, kinds_offered, words_allowed
+from glasshouse.turns.reply_schema import NOBODY, fields_of, handles_around, kinds_offered, words_allowed
 
 reply_chars_max: Final = 12_288
 thought_chars_max: Final = 2_000
@@ -54,15 +55,29 @@ class _Wrong(ValueError):
     """A problem on its way to the one place that hands it back."""
 
 
-def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | Problem:
-    """What a model's reply comes to."""
+def draft_from(raw_text: str, moment: Moment, *, is_last: bool = False) -> Draft | Passed | Problem:
+    """What a model's reply comes to. Nobody is asked again after the last one: what can be kept of a verdict is kept."""
+    masks = moment.masks
+    moment = masked(moment)
+    reply = _read(raw_text, moment, is_last=is_last)
+    if masks is None or isinstance(reply, Problem):
+        return reply
+    if isinstance(reply, Draft):
+        return unmasked(reply, masks)
+    return Passed(masks.off(reply.reason), masks.off(reply.private))
+
+
+def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | Problem:
     text = raw_text[:reply_chars_max]
     if (thinking := _THINKING.match(text)) is not None:
         text = text[thinking.end() :]
     try:
         if answers_in_prose(moment.character):
             return _from_prose(text, moment)
-        return _from_object(_the_object(text), moment)
+        reply = _the_object(text)
+        if is_last and _is_verdict(reply, moment):
+            return _last_verdict(reply, moment)
+        return _from_object(reply, moment)
     except _Wrong as wrong:
         return Problem(str(wrong))
 
@@ -104,6 +119,31 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed:
     fields = fields_of(kind, moment.playbill)
     payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
     return Draft(kind=kind, payload=payload, private=_private(reply))
+
+
+def _is_verdict(reply: Json, moment: Moment) -> bool:
+    kind = _kind(reply.get("kind"), kinds_offered(moment.character.may_emit))
+    return kind == kinds.JUDGE_VERDICT
+
+
+def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed:
+    """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
+    given, mended = reply.get("winner"), dict(reply)
+    ids = _event_ids(moment)
+    cites = reply.get("cites")
+    items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
+    mended["cites"] = [one for one in items if _ref(one) in ids][:items_max]
+    winners = words_allowed("winner", moment.playbill, ()) or ()
+    try:
+        mended["winner"] = _word("winner", given, winners)
+    except _Wrong:
+        mended["winner"] = NOBODY
+    draft = _from_object(mended, moment)
+    if isinstance(draft, Draft) and mended["winner"] == NOBODY and given is not None:
+        named = _note(str(given), named_chars_max)
+        if named and named.casefold() != NOBODY:
+            draft.payload["named"] = named
+    return draft
 
 
 def _kind(given: object, offered: tuple[str, ...]) -> str:
@@ -223,14 +263,19 @@ def _event_ids(moment: Moment) -> dict[str, str]:
 
 
 def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
-    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
-    ref = f"#{written[1].lower()}" if written else None
+    ref = _ref(given)
     if ref in ids:
         return ids[ref]
     like = f", such as {next(reversed(ids))}" if ids else ""
     raise _Wrong(
         f'"{name}" names no line you have seen: {_named(given)}. Use the #number before a line{like}.'
     )
+
+
+def _ref(given: object) -> str:
+    """A ref as lines show it; empty if this is none."""
+    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
+    return f"#{written[1].lower()}" if written else ""
 
 
 def _named(given: object) -> str:
