@@ -83,7 +83,7 @@ class Acts:
         creature = world.creatures[due.creature]
         graph = world.graphs[creature.graph_id]
         character = self._character(world, creature)
-        route = self._router.route(character.model_profile)
+        route = self.route(character.model_profile, self._model_named_for(creature))
         mine = self._treasury.begin(creature.run_id or "", graph.id)
         recorded, upto = self._recorded(creature, cause, upto)
         asking = Asking(route, self._treasury, mine, recorded)
@@ -145,10 +145,18 @@ class Acts:
                 "Ask from outside, or in a task of its own.",
             )
 
-    def check_prices(self, profiles: Iterable[str]) -> None:
+    def route(self, profile: str, model: str | None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def _model_named_for(self, creature: CreatureState) -> str | None:
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return None if purse is None else purse.bound.get(creature.id)
+
+    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
         """Refuse a limit of money where nobody knows what a call costs."""
-        for profile in sorted(set(profiles)):
-            route = self._router.route(profile)
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
             if not route.is_priced:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",

@@ -200,7 +200,7 @@ class Conductor:
                 world = self._ledger.world
                 cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
                 self._acts.check_prices(
-                    [str(world.facts_of(one).manifest.get("model_profile", "fast")) for one in cast]
+                    {(str(world.facts_of(one).manifest.get("model_profile", "fast")), None) for one in cast}
                 )
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]

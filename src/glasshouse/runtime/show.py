@@ -35,6 +35,12 @@ inbox_seconds_min: Final = 0.25
 """The inbox is looked into no more often than this."""
 
 
+def _asked_for(member: Member) -> tuple[str, str | None]:
+    """The profile that a manifest asks for, and the model that the run has put in its place."""
+    profile = str(member.manifest.get("model_profile", "fast"))
+    return profile, member.model if member.is_bound else None
+
+
 class Show:
     """Conductor, governor, acts and endings over one ledger."""
 
@@ -53,7 +59,6 @@ class Show:
         self._store = store
         self._ledger = ledger
         self._clock = clock
-        self._router = router
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
         acts = self._acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
@@ -87,13 +92,10 @@ class Show:
         return replace(intent, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        return replace(
-            member, model=self._router.route(str(member.manifest.get("model_profile", "fast"))).name
-        )
+        return replace(member, model=self._acts.route(*_asked_for(member)).name)
 
     def _check_prices(self, intent: OpenRun) -> None:
-        profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
-        self._acts.check_prices(profiles)
+        self._acts.check_prices({_asked_for(m) for t in intent.troupes for m in t.members})
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""

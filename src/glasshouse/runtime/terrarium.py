@@ -5,7 +5,7 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from glasshouse.errors import Refused
@@ -80,8 +80,12 @@ class Terrarium(Habitat):
         governor: Governor | None = None,
         *,
         run_id: str | None = None,
+        models: Mapping[str, str] | None = None,
     ) -> Run:
-        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
+        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+
+        `models` puts models by name behind handles or teams, for this run alone.
+        """
         loaded = world if isinstance(world, LoadedWorld) else load_world(world)
         if loaded.scenario.competition.referee is not None:
             referee_named(
@@ -93,7 +97,7 @@ class Terrarium(Habitat):
         limits = None if governor is None else governor.as_json()
         name = run_id or f"r-{self._ids.new()}"
         return await self._show.open(
-            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits)
+            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits, models=models)
         )
 
     async def open_run(self, intent: OpenRun) -> Run:

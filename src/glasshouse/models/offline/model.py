@@ -7,7 +7,7 @@ but the offline troupe.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
 from typing import Any, Final
@@ -26,6 +26,7 @@ from glasshouse.models.offline.speaking import Speaker
 from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
 
 MODEL_NAME: Final = "offline"
+hasty_lines_max: Final = 3
 
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
@@ -44,27 +45,34 @@ SKILLS: Final[tuple[Skill, ...]] = (
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
 
 
-class OfflineModel:
-    """A model that needs no network, no key and no download."""
+TEMPERS: Final[Mapping[str, int | None]] = {"": None, "hasty": hasty_lines_max}
+"""How much of a discussion the troupe reads: all of it; a hasty one only the last few lines."""
 
-    name: Final = MODEL_NAME
+
+class OfflineModel:
+    """A model that needs no network, no key and no download. In a temper, it plays otherwise, and less well."""
+
     is_free: Final = True
+
+    def __init__(self, temper: str = "") -> None:
+        self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME
+        self._lines_max = TEMPERS[temper]
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Answer at once."""
-        text = answer(prompt)
+        text = answer(prompt, self._lines_max)
         return Completion(
             text=text,
-            model=MODEL_NAME,
+            model=self.name,
             input_tokens=tokens_guessed(prompt.system) + tokens_guessed(prompt.user),
             output_tokens=tokens_guessed(text),
             usd=0.0,
         )
 
 
-def answer(prompt: Prompt) -> str:
-    """What the troupe says to a prompt."""
-    reading = Reading(prompt)
+def answer(prompt: Prompt, lines_max: int | None = None) -> str:
+    """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
+    reading = Reading(prompt, lines_max)
     speaker = Speaker(reading, dice_for(prompt))
     if reading.me.is_prose and prompt.schema is None:
         spoken = speaker.speak(kinds.AGENT_SPOKE)

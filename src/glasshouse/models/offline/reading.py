@@ -80,12 +80,14 @@ class Identity(NamedTuple):
 class Reading:
     """A prompt as its player understands it."""
 
-    def __init__(self, prompt: Prompt) -> None:
+    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
         self.me = identity_of(prompt.system)
         self.schema: Any = prompt.schema if prompt.schema is not None else _value(self.me.schema)
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
+        if lines_max is not None:
+            self.discussion, self.remembered = self.discussion[-lines_max:], []
         self.disturbances = _lines(parts.get(DISTURBANCES, ()))
         answered = parts.get(ANSWERED, ())
         self.cause = line_of(answered[0]) if answered else None
