@@ -72,6 +72,7 @@ REQUIRED_PAGES = [
     "docs/glossary.md",
     "docs/how-to/bound-a-run.md",
     "docs/how-to/replay-a-run.md",
+    "docs/how-to/run-a-tournament.md",
     "docs/how-to/watch-a-show.md",
     "docs/how-to/write-a-world.md",
     "docs/reference/api.md",
@@ -105,6 +106,7 @@ VALUES = [
     glasshouse.Run,
     glasshouse.Session,
     glasshouse.StageProjection,
+    glasshouse.Standing,
     glasshouse.ViewDiff,
     glasshouse.Wire,
 ]

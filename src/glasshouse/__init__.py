@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from glasshouse.turns.prompt import Completion, Prompt
     from glasshouse.turns.referees import Match, Ruling
     from glasshouse.views.diff import ViewDiff
+    from glasshouse.views.leaderboard import Standing
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
@@ -86,6 +87,7 @@ __all__ = [
     "Session",
     "SqliteStore",
     "StageProjection",
+    "Standing",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
@@ -149,6 +151,7 @@ _HOMES = {
     "Match": "glasshouse.turns.referees",
     "Ruling": "glasshouse.turns.referees",
     "ViewDiff": "glasshouse.views.diff",
+    "Standing": "glasshouse.views.leaderboard",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",
     "Change": "glasshouse.world.values",

@@ -97,6 +97,10 @@ class Show:
     def _check_prices(self, intent: OpenRun) -> None:
         self._acts.check_prices({_asked_for(m) for t in intent.troupes for m in t.members})
 
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._acts.route("fast", model)
+
     def run(self, run_id: str) -> Run:
         """One run as it stands."""
         return run_of(self._ledger.folded, run_id)

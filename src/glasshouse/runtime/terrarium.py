@@ -5,7 +5,7 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from glasshouse.errors import Refused
@@ -21,10 +21,12 @@ from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
 from glasshouse.runtime.ports import Clock, Ids, Router, Store
 from glasshouse.runtime.referee_files import referee_named
+from glasshouse.runtime.results import results_of
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
 from glasshouse.runtime.visitor import VisitorAgent
 from glasshouse.turns.governor import Governor
+from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.world.intents import OpenRun
 from glasshouse.world.names import the_creature
 
@@ -111,6 +113,19 @@ class Terrarium(Habitat):
     def run_of(self, run_id: str) -> Run:
         """One run as it stands now."""
         return self._show.run(run_id)
+
+    def leaderboard(
+        self, by: By = "creature", *, world: str | None = None, run_ids: Collection[str] | None = None
+    ) -> tuple[Standing, ...]:
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model."""
+        results = results_of(self._ledger.folded)
+        if run_ids is not None:
+            results = tuple([one for one in results if one.run_id in run_ids])
+        return leaderboard(results, by, world=world)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._show.check_model(model)
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""

@@ -115,7 +115,10 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
 
 def test_python_users_write_tuples_lists_and_models() -> None:
     built = Scenario(
-        name="lane", cast=(CastEntry(use="ada"),), deal={"word": Deal(to=("ada",), source=("x",))}, seeds=("s",)
+        name="lane",
+        cast=(CastEntry(use="ada"),),
+        deal={"word": Deal(to=("ada",), source=("x",))},
+        seeds=("s",),
     )
 
     assert built.opening_text("s") == ""

@@ -15,6 +15,7 @@ from typing import Any, Final
 from glasshouse.events import kinds
 from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.schema import Source, filled_schema
+from glasshouse.models.offline.skills.alone import parts_in_turn
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
 from glasshouse.models.offline.skills.guessing import named_or_asked
@@ -80,9 +81,19 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     branches = branches_of(reading.schema)
     if not branches:
         return _without_branches(speaker, reading)
-    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
-    reply = reply or _talk(speaker, branches)
+    passing_branches = [one for one in branches if one.is_passing]
+    for part in parts_in_turn(reading, branches):
+        reply = _reply(speaker, [part, *passing_branches])
+        if not reply.branch.is_passing:
+            break
+    else:
+        reply = _reply(speaker, branches)
     return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+
+
+def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
+    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
+    return reply or _talk(speaker, branches)
 
 
 def dice_for(prompt: Prompt) -> Random:
