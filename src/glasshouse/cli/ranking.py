@@ -21,7 +21,7 @@ EXAMPLES: Final = """\b
 Examples:
   glasshouse leaderboard                          by creature, over every contest in the store
   glasshouse leaderboard --by model               which model won more
-  glasshouse leaderboard --world mystery-roots    of one world alone
+  glasshouse leaderboard --world WORLD    of one world alone
   glasshouse leaderboard --by team --json         for machines"""
 
 

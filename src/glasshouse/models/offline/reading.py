@@ -174,7 +174,9 @@ class Reading:
         """The handles in sight and their parts, in small letters: names, and no topics."""
         handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
         handles.update(re.findall(r"([\w~-]+) \(", self.around))
-        return frozenset(part for name in handles for part in (name, *re.split(r"[-_~ ]", name.lower())) if part)
+        return frozenset(
+            part for name in handles for part in (name, *re.split(r"[-_~ ]", name.lower())) if part
+        )
 
     @cached_property
     def stems_heard(self) -> frozenset[str]:
