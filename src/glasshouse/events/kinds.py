@@ -44,6 +44,7 @@ OUTPUT_WIRE_REMOVED: Final = "wire.removed"
 PARENT_LINK_CHANGED: Final = "parent.changed"
 TOPOLOGY_CHANGED: Final = "topology.changed"
 SESSION_FORKED: Final = "session.forked"
+SESSION_RESTATED: Final = "session.restated"
 CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
 
@@ -62,24 +63,21 @@ ENGINE: Final = frozenset(
         PARENT_LINK_CHANGED,
         TOPOLOGY_CHANGED,
         SESSION_FORKED,
+        SESSION_RESTATED,
         CREATURE_SESSION_ATTACHED,
         PRIVILEGE_GRANTED,
     }
 )
 
-NEVER_GRANTED: Final = ENGINE | {
-    RUN_STARTED,
-    RUN_PAUSED,
-    RUN_CONTINUED,
-    RUN_FINISHED,
-    TURN_STARTED,
-    USER_INJECTED,
-    ACT_DISCARDED,
-}
-"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
+MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
+"""Kinds that the engine writes on an act's way; every other kind of a creature ends its act."""
 
-MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
-"""Kinds a creature's act may append on its way; every other kind ends the act."""
+NEVER_GRANTED: Final = (
+    ENGINE
+    | MID_ACT
+    | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
+)
+"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 """Kinds that end an act with nothing to hand on: output wires do not carry them."""

@@ -47,9 +47,16 @@ def opening_of(
         recipe=recipe,
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
+        spawnable=_spawnable(world),
     )
-    troupes = tuple(_troupe(world, plan, dealt, bound) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+
+
+def _spawnable(world: LoadedWorld) -> dict[str, Json]:
+    """The manifests of whoever may be born during the play. What is played again from a ledger has them already."""
+    named = [name for name in world.scenario.spawnable if name in world.manifests]
+    return {name: world.manifests[name].as_json() for name in named}
 
 
 def limits_of(scenario: Scenario) -> Json:
@@ -85,17 +92,31 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], bound: dict[str, str]) -> Troupe:
+def _troupe(
+    world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], bound: dict[str, str], seed: str
+) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    members = [_member(world, entry, dealt.get(entry.name), bound.get(entry.name)) for entry in plan.cast]
-    return Troupe(tuple(members), channels)
+    members = [
+        _member(
+            world,
+            entry,
+            dealt.get(entry.name),
+            bound.get(entry.name),
+            is_root=entry.name == plan.root,
+        )
+        for entry in plan.cast
+    ]
+    return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
 
 
-def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str | None) -> Member:
+def _member(
+    world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str | None, *, is_root: bool
+) -> Member:
     manifest = world.manifest_of(entry)
+    manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
     return Member(
         name=entry.use,
@@ -109,4 +130,5 @@ def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str
         dealt=dealt,
         model=model or "",
         is_bound=model is not None,
+        is_root=is_root,
     )

@@ -7,29 +7,16 @@ import msgspec
 from glasshouse.errors import StoreDamaged
 from glasshouse.events import codec
 from glasshouse.events.event import Event
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Store
 from glasshouse.turns import agenda as agendas
 from glasshouse.turns import runs as purses
 from glasshouse.turns import tables as lines
-from glasshouse.turns.agenda import Agenda
-from glasshouse.turns.runs import Runs
-from glasshouse.turns.tables import Tables
 from glasshouse.world import evolve as folds
 from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, take_in
 from glasshouse.world.state import World
 
 fold_page_events = 4_096
-
-
-class Folded(msgspec.Struct):
-    """All that is folded from the ledger and kept in memory."""
-
-    world: World = msgspec.field(default_factory=World)
-    agenda: Agenda = msgspec.field(default_factory=Agenda)
-    runs: Runs = msgspec.field(default_factory=Runs)
-    tables: Tables = msgspec.field(default_factory=Tables)
-    position: int = 0
-    snapshot_bytes: int = 0
 
 
 def snapshot_key() -> str:
@@ -38,17 +25,19 @@ def snapshot_key() -> str:
     return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
 
 
-async def folded_from(store: Store) -> Folded:
-    """The world as the store tells it: the newest snapshot that fits, and every event after it."""
-    kept = await store.snapshot("", "world", snapshot_key())
+async def folded_from(store: Store, upto: int | None = None) -> Folded:
+    """The world as the store tells it, now or right after the event at a position: the newest snapshot that fits, and
+    every event after it."""
+    position = store.position if upto is None else upto
+    kept = await store.snapshot("", "world", snapshot_key(), position)
     if kept is None:
-        return await folded_upto(store, store.position)
+        return await folded_upto(store, position)
     try:
         folded = msgspec.msgpack.decode(kept.body, type=Folded)
     except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
-        return await folded_upto(store, store.position)
+        return await folded_upto(store, position)
     folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
-    return await _folded_on(store, folded, store.position)
+    return await _folded_on(store, folded, position)
 
 
 async def folded_upto(store: Store, position: int) -> Folded:
@@ -61,10 +50,8 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
     segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
     position = folded.position
     while position < upto:
-        page = await store.read_after(position, fold_page_events)
+        page = await store.read_after(position, min(fold_page_events, upto - position))
         for event in page:
-            if position >= upto:
-                break
             position += 1
             if event.position != position:
                 raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")

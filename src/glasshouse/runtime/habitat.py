@@ -21,7 +21,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature
-from glasshouse.runtime.folding import folded_upto
+from glasshouse.runtime.folding import folded_from
 from glasshouse.runtime.ledger import Acknowledgement, Ledger
 from glasshouse.runtime.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ports import Clock, Ids, Store
@@ -138,6 +138,7 @@ class Habitat:
         """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
         if not isinstance(manifest, Manifest):
             raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        self._check_manifest(manifest)
         intent = AddCreature(
             name=manifest.name,
             manifest=manifest.as_json(),
@@ -157,6 +158,9 @@ class Habitat:
             return self.creature(creature_id)
 
         return cast("Creature", (await self._ledger.change(intent, settled)).seen)
+
+    def _check_manifest(self, manifest: Manifest) -> None:
+        """Whatever keeps a creature from living here."""
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""
@@ -281,7 +285,7 @@ class Habitat:
 
     async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
         """Every graph that was open right after the change an event belongs to: the shape of the past."""
-        folded = await folded_upto(self._store, await self._history.end_of_change(event_id))
+        folded = await folded_from(self._store, await self._history.end_of_change(event_id))
         return topology_views.graphs_of(folded.world)
 
     # The ledger

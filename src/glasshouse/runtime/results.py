@@ -6,7 +6,7 @@ had a winner.
 
 from __future__ import annotations
 
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.turns.runs import Account, Purse
 from glasshouse.views.leaderboard import Player, Result, Seat
 

@@ -17,6 +17,7 @@ from glasshouse.turns.character import Character
 from glasshouse.turns.masks import Masks
 from glasshouse.turns.moment import Around, Moment
 from glasshouse.turns.playbill import Competition, Playbill
+from glasshouse.turns.tools import ToolTalk
 
 masked_cache_events_max: Final = 1_024
 
@@ -53,7 +54,7 @@ class _Worn:
 
     def moment(self, moment: Moment) -> Moment:
         masks = self._masks
-        handles = moment.handles
+        handles, handed = moment.handles, moment.handed
         return replace(
             moment,
             masks=None,
@@ -66,6 +67,9 @@ class _Worn:
             playbill=self._bill(moment.playbill),
             around=_around(masks, moment.around),
             known=masks.over(moment.known),
+            handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
+            tools=tuple([replace(one, parameters=masks.over(one.parameters)) for one in moment.tools]),
+            talk=tuple([_talk(masks, one) for one in moment.talk]),
         )
 
     def _event(self, event: Event, handle: str | None) -> Event:
@@ -116,7 +120,13 @@ def _around(masks: Masks, around: Around) -> Around:
         neighbours=tuple([replace(one, handle=masks.label_of(one.handle)) for one in around.neighbours]),
         wired_to=tuple(map(masks.label_of, around.wired_to)),
         wired_from=tuple(map(masks.label_of, around.wired_from)),
+        children=tuple(map(masks.label_of, around.children)),
     )
+
+
+def _talk(masks: Masks, one: ToolTalk) -> ToolTalk:
+    answer = replace(one.answer, text=masks.over_talk(one.answer.text))
+    return ToolTalk(one.tool, masks.over(one.arguments), answer)
 
 
 _worn_cache: WeakKeyDictionary[Masks, _Worn] = WeakKeyDictionary()

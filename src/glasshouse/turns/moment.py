@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.character import Character
 from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.views.stage import StageProjection, rebuild_stage
+from glasshouse.world.wiring import Handed
 
 Origin = Literal["cast", "visitor", "tool", "import", "world"]
 
@@ -41,10 +44,19 @@ class Around(msgspec.Struct, frozen=True):
     neighbours_count: int = 0
     wired_to: tuple[str, ...] = ()
     wired_from: tuple[str, ...] = ()
+    channels_heard_count: int = 0
+    """For a root: how many channels its graph has, all of which it hears."""
+    children: tuple[str, ...] = ()
+    """For a privileged creature: the handles of those that answer to it."""
+    children_count: int = 0
 
 
 Ask = Callable[[Prompt], Awaitable[Completion]]
 """Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+
+
+Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]
+"""Carries out a call of a tool that was offered. Recorded before and after."""
 
 
 class Moment(msgspec.Struct, frozen=True, dict=True):
@@ -79,11 +91,36 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     reply_tokens_max: int = 384
     masks: Masks | None = None
     """The labels that contestants wear in this creature's prompt: a judge's alone."""
+    handed: Handed | None = None
+    """What a wire gave along with the cause, if one handed it over. Without content, the cause's payload is empty."""
+    tools: tuple[ToolOffer, ...] = ()
+    """What this creature may use now."""
+    talk: tuple[ToolTalk, ...] = ()
+    """What it has used in this act, and what came of that."""
+    visitors: frozenset[str] = frozenset()
+    """Creatures whose words are a visitor's, because one plays them. Told only to those who have tools."""
+    carry: Carry | None = None
+    again: Callable[[], Moment] | None = None
+
+    async def use(self, tool: str, /, **arguments: Any) -> ToolAnswer:
+        """Use a tool in the middle of this act. What goes wrong in it is told in the answer."""
+        if self.carry is None:
+            raise Refused(f"{self.handle} has no tools.", "Grant some in its manifest: `tools: [...]`.")
+        return await self.carry(ToolCall(tool, arguments))
+
+    def look_again(self) -> Moment:
+        """The same act's view with what its tools have said since, and the graph as it is now; the past stays the same."""
+        return self if self.again is None else self.again()
 
     @cached_property
     def projection(self) -> StageProjection:
         """The stage as this creature has seen it."""
         return rebuild_stage(self.recent_events)
+
+    @property
+    def is_kept_back(self) -> bool:
+        """Whether a wire told that the cause was said, and not what."""
+        return self.handed is not None and not self.handed.with_content and not self.cause.payload
 
     @property
     def is_tick(self) -> bool:

@@ -11,18 +11,20 @@ first driven. A table without its lines is cold.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.world.carrying import chained_via
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -30,6 +32,8 @@ heard_lines_max: Final = 256
 
 few_lines_max: Final = 24
 """Up to so many lines are put into their places one by one; more are sorted in."""
+
+BY_RULE: Final = "*"
 
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
@@ -40,6 +44,47 @@ class Stretch(msgspec.Struct, array_like=True, gc=False):
     session_id: str
     first: int
     last: int
+    via: str = ""
+    """The session that took these lines over from a past it grows from, and says what everything is called now."""
+
+
+class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a branch or a resumed session carries over of what was said."""
+
+    said: dict[str, Table] = msgspec.field(default_factory=dict)
+    missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    left: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    dealt: dict[str, Json] = msgspec.field(default_factory=dict)
+    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
+    """Where this past was itself taken over from an older one: by what names."""
+
+
+class Renamed(msgspec.Struct, frozen=True):
+    """What creatures, places and runs are called now, by what they were called in the past."""
+
+    creatures: dict[str, str]
+    places: dict[str, str]
+    runs: dict[str, str]
+
+    def heard_now(self, event: Event) -> Event:
+        """A line of the past with the names of the present."""
+        return replace(
+            event,
+            actor=self.creatures.get(event.actor, event.actor),
+            channel_id=None
+            if event.channel_id is None
+            else self.places.get(event.channel_id, event.channel_id),
+            graph_id=self.places.get(event.graph_id, event.graph_id),
+            run_id=None if event.run_id is None else self.runs.get(event.run_id, event.run_id),
+        )
+
+    def then(self, newer: Renamed) -> Renamed:
+        """The names after both."""
+        return Renamed(
+            _chained(self.creatures, newer.creatures),
+            _chained(self.places, newer.places),
+            _chained(self.runs, newer.runs),
+        )
 
 
 class Table(msgspec.Struct, dict=True):
@@ -111,6 +156,8 @@ class Tables(msgspec.Struct, dict=True):
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
+    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
+    """For each session that took lines over from a past: what everything in them is called now."""
 
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None
@@ -123,6 +170,8 @@ class Tables(msgspec.Struct, dict=True):
                 self._note_joined(world, event)
             elif event.kind == kinds.CHANNEL_LEFT:
                 self._note_left(event)
+            elif event.kind == kinds.SESSION_RESTATED:
+                self._take_over(world, payload_of(event, SessionRestated))
             return
         if event.sealed is not None:
             for owner in event.sealed.get("to", ()):
@@ -134,6 +183,16 @@ class Tables(msgspec.Struct, dict=True):
             actor = world.creatures.get(event.actor)
             if actor is not None and event.channel_id not in actor.ears:
                 self._keep(event.actor, event)  # One who only speaks there still knows what it said.
+            graph = world.graphs.get(event.graph_id)
+            if graph is not None and graph.roots:
+                self._keep_for_roots(world, graph, event)
+
+    def _keep_for_roots(self, world: World, graph: GraphState, event: Event) -> None:
+        """A root hears what is said on channels of its graph that it does not listen on: such lines are its own to keep."""
+        for name in graph.roots:
+            ear = world.creatures[name].ears.get(event.channel_id or "")
+            if name != event.actor and (ear is None or not ear.is_open):
+                self._keep(by_rule(name), event)
 
     def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)
@@ -150,19 +209,79 @@ class Tables(msgspec.Struct, dict=True):
             creature = world.creatures[name]
             places.update(dict.fromkeys(creature.ears))
             places.update(dict.fromkeys([stay.graph_id for stay in creature.stays]))
+            if creature.is_root:
+                places[by_rule(name)] = None
         return [place for place in places if place in self.said and self.said[place].lines_cache is None]
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
         """Take back the lines of a cold place; false if these are not all of them."""
         table = self.said[place]
         standing = {
-            (part.session_id, seq) for part in table.spans for seq in range(part.first, part.last + 1)
+            (part.session_id, seq): part.via
+            for part in table.spans
+            for seq in range(part.first, part.last + 1)
         }
-        lines = [public_part(event) for event in events if (event.session_id, event.seq) in standing]
+        lines = [
+            self._as_heard(public_part(event), standing[event.session_id, event.seq])
+            for event in events
+            if (event.session_id, event.seq) in standing
+        ]
         if len(lines) != table.count:
             return False
         table.lines_cache = lines
         return True
+
+    def _as_heard(self, event: Event, via: str) -> Event:
+        return self.renamed[via].heard_now(event) if via else event
+
+    def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
+        """What a creature answers, with the names of the present if it was said in a past that it took over."""
+        via = world.creatures[creature_id].reborn
+        if via and event.lamport <= world.sessions[via.rpartition(" ")[2]].segment.base:
+            return self.renamed[via].heard_now(event)
+        return event
+
+    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> Remembered:
+        """What is to be carried over when some creatures live again, named with the sessions by which their own past
+        came: their own lines, and those of these places."""
+        owners, here = list(names), [*places, *[by_rule(name) for name in names]]
+        said = {place: self.said[place] for place in (*here, *owners) if place in self.said}
+        ways = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
+        return Remembered(
+            said=said,
+            missed={place: _of(self.missed[place], owners) for place in here if place in self.missed},
+            left={place: _of(self.left[place], owners) for place in here if place in self.left},
+            dealt={name: self.dealt[name] for name in owners if name in self.dealt},
+            renamed={via: names for via, names in self.renamed.items() if via in ways},
+        )
+
+    def _take_over(self, world: World, told: SessionRestated) -> None:
+        """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
+        past = msgspec.convert(told.carried.get("tables", {}), Remembered)
+        names = self.renamed[told.session] = Renamed(told.creatures, told.places, told.runs)
+        for via, older in past.renamed.items():
+            self.renamed[chained_via(via, told.session)] = older.then(names)
+        for place, table in past.said.items():
+            taken = Table(table.spans, table.count, table.dropped)
+            for part in taken.spans:
+                part.via = chained_via(part.via, told.session)
+            taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
+            taken.lines_cache = None if taken.count else []
+            self.said[_place_now(place, told)] = taken
+        for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
+            for place, counts in carried.items():
+                mine[told.places[place]] = {told.creatures[name]: count for name, count in counts.items()}
+        for name, facts in past.dealt.items():
+            self.dealt[told.creatures[name]] = facts
+        for name in told.carried["shape"].get("newcomers", ()):
+            self._note_newcomer(world, told.creatures[name])
+
+    def _note_newcomer(self, world: World, name: str) -> None:
+        """Who has no past here was there for none of what was said before."""
+        for channel_id in world.creatures[name].ears:
+            table = self.said.get(channel_id)
+            if table is not None and table.total:
+                self.missed.setdefault(channel_id, {})[name] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
         channel_id, name = event.payload["channel_id"], event.payload["creature"]
@@ -195,6 +314,8 @@ class Tables(msgspec.Struct, dict=True):
         """
         lines: list[Event] = []
         before, sources = 0, 0
+        if creature.is_root and by_rule(creature.id) in self.said:
+            return self._heard_by_root(world, creature, upto)
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
@@ -216,25 +337,74 @@ class Tables(msgspec.Struct, dict=True):
             on_channels = sum([event.channel_id in creature.ears for event in newest])
         return newest, max(0, before - min(on_channels, len(newest)))
 
+    def _heard_by_root(
+        self, world: World, creature: CreatureState, upto: int | None
+    ) -> tuple[list[Event], int]:
+        """The same for one that hears every channel of its graph, by edges and without."""
+        lines: dict[str, Event] = {}
+        before = 0
+        for channel_id, ear in creature.ears.items():
+            table = self.said.get(channel_id)
+            if table is not None:
+                before += self._count_heard(channel_id, table, creature.id, upto)
+                is_all_heard = ear.is_full and ear.is_open
+                seen = _all(table, upto) if is_all_heard else _seen(creature, table, upto)
+                lines.update([(event.id, event) for event in seen])
+        for place in (*_places_without_channel(creature), by_rule(creature.id)):
+            table = self.said.get(place)
+            if table is not None:
+                lines.update([(event.id, event) for event in _seen(creature, table, upto)])
+                before += table.total_at(upto) if place == by_rule(creature.id) else 0
+        newest = sorted(lines.values(), key=lambda event: _moment(world, event))[-heard_lines_max:]
+        counted = [
+            event.channel_id is not None and (event.channel_id in creature.ears or event.actor != creature.id)
+            for event in newest
+        ]
+        return newest, max(0, before - sum(counted))
+
     def speakers_for(self, creature: CreatureState) -> list[str]:
-        """Whoever has spoken in a creature's sight on the channels it listens on."""
+        """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
         names: list[str] = []
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
                 is_all_heard = ear.is_full and ear.is_open
                 names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
-        return names
+        for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
+            table = self.said.get(place)
+            if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
+                names += [event.actor for event in _seen(creature, table, None)]
+        heard = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        return names if heard is None else [*names, *heard.speakers]
 
     def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
         """A line by its id, looked for where this creature listens, the newest first."""
         creature = world.creatures[creature_id]
-        for place in (*creature.ears, creature.graph_id):
+        for place in (*creature.ears, creature.graph_id, by_rule(creature_id)):
             table = self.said.get(place)
             for line in reversed(table.lines) if table is not None else ():
                 if line.id == id_of_event:
                     return line
         return None
+
+
+def _place_now(place: str, told: SessionRestated) -> str:
+    if place.startswith(BY_RULE):
+        return by_rule(told.creatures[place.removeprefix(BY_RULE)])
+    return told.places.get(place) or told.creatures[place]
+
+
+def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
+    return {name: counts[name] for name in names if name in counts}
+
+
+def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
+    return {**newer, **{was: newer.get(then, then) for was, then in older.items()}}
+
+
+def by_rule(root_id: str) -> str:
+    """The place of what a root heard without listening: no channel, graph or creature has such a name."""
+    return BY_RULE + root_id
 
 
 def public_part(event: Event) -> Event:

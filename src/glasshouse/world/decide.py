@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, speaking
+from glasshouse.world import (
+    acting,
+    joining,
+    membership,
+    opening,
+    parting,
+    proposing,
+    restating,
+    spawning,
+    speaking,
+    tooling,
+)
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -15,18 +26,26 @@ from glasshouse.world.intents import (
     AddWire,
     AnyIntent,
     BeginRun,
+    CallTool,
     Connect,
+    DecideEdit,
     Disconnect,
     EndAct,
     Fork,
     GrantPrivilege,
     Inject,
+    JoinChannel,
+    LeaveChannel,
     MoveRun,
     OpenRun,
+    ProposeEdit,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    Restate,
+    ReturnTool,
     Say,
+    Spawn,
     StartCreature,
     StartTurn,
     StopCreature,
@@ -41,10 +60,16 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return Decision(speaking.said(world, intent))
         case EndAct():
             return Decision(acting.act_ended(world, intent), subject=intent.creature)
+        case CallTool():
+            return tooling.tool_called(world, intent)
+        case ReturnTool():
+            return tooling.tool_returned(world, intent)
         case StartTurn():
             return acting.turn_started(world, intent)
         case AddCreature():
             return membership.creature_added(world, intent)
+        case Spawn():
+            return spawning.creature_spawned(world, intent)
         case RemoveCreature():
             return parting.creature_removed(world, intent)
         case StartCreature():
@@ -55,6 +80,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.channel_added(world, intent)
         case RemoveChannel():
             return parting.channel_removed(world, intent)
+        case JoinChannel():
+            return joining.channel_joined(world, intent)
+        case LeaveChannel():
+            return parting.channel_left(world, intent)
         case Connect():
             return joining.connected(world, intent)
         case Disconnect():
@@ -67,6 +96,12 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case Restate():
+            return restating.restated(world, intent)
+        case ProposeEdit():
+            return proposing.edit_proposed(world, intent)
+        case DecideEdit():
+            return proposing.edit_decided(world, intent)
         case Inject():
             return acting.injected(world, intent)
         case OpenRun():

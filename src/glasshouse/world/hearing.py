@@ -1,7 +1,8 @@
 """Hearing: one function says what a creature may see, for prompts, agenda, signals and who-knew alike.
 
 A creature sees its own acts; what was said on a channel while it listened there, and what was said there
-earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member.
+earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root
+sees what was said on any channel of its graph while it was a member, whether it has an edge to that channel or not.
 Thoughts and reflections are nobody's but their own actor's.
 """
 
@@ -20,7 +21,14 @@ def visible_to(creature: CreatureState, event: Event) -> bool:
         return False
     if event.channel_id is not None:
         ear = creature.ears.get(event.channel_id)
-        return ear is not None and _heard(ear, event.lamport)
+        if ear is not None and _heard(ear, event.lamport):
+            return True
+        return creature.is_root and _was_member(creature, event)
+    return _was_member(creature, event)
+
+
+def _was_member(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature was in the graph that wrote the event, at that time."""
     return any(
         stay.graph_id == event.graph_id
         and stay.since <= event.lamport

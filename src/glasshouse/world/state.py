@@ -53,6 +53,8 @@ class SessionState(msgspec.Struct):
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
 
     @property
     def lamport(self) -> int:
@@ -73,11 +75,15 @@ class Ear(msgspec.Struct, array_like=True):
 
 
 class Stay(msgspec.Struct, gc=False, array_like=True):
-    """When a creature was a member of one graph: lamport times; no end means now."""
+    """When a creature was a member of one graph, in lamport times, and what it was called there when it left.
+
+    No end means now: then its handle is the creature's own.
+    """
 
     graph_id: str
     since: int
     until: int | None = None
+    handle: str = ""
 
 
 class CreatureState(msgspec.Struct):
@@ -97,6 +103,10 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    reborn: str = ""
+    """The session that gave it the past of another, and before it those that gave that past to the other."""
+    is_root: bool = False
+    """Whether it hears every channel of its graph, with or without an edge to it."""
 
 
 class ChannelState(msgspec.Struct, gc=False):
@@ -121,6 +131,8 @@ class GraphState(msgspec.Struct):
     creatures: dict[str, None] = msgspec.field(default_factory=dict)
     handles: Register = msgspec.field(default_factory=Register)
     channels: Register = msgspec.field(default_factory=Register)
+    roots: dict[str, None] = msgspec.field(default_factory=dict)
+    """The members that hear every channel."""
 
 
 class ManifestFacts(msgspec.Struct):
@@ -144,6 +156,9 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """For a run that goes on from another: all sessions it began with."""
+    creatures_living: int = 0
 
 
 class World(msgspec.Struct):
@@ -161,6 +176,8 @@ class World(msgspec.Struct):
     manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
     runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
     numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
+    departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Where creatures that are gone were, and what they were called there; the oldest are forgotten at a bound."""
     births: int = 0
     roots: int = 0
     sessions_begun: int = 0

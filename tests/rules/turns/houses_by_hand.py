@@ -10,7 +10,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
-from glasshouse.runtime.folding import Folded, fold
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
 from glasshouse.world.decide import decide
@@ -107,10 +108,16 @@ class House(HandWorld):
 
 
 def member(
-    name: str, handle: str | None = None, *, on: Iterable[str] = ("stage",), wires: Iterable[str] = ()
+    name: str,
+    handle: str | None = None,
+    *,
+    on: Iterable[str] = ("stage",),
+    wires: Iterable[str] = (),
+    is_root: bool = False,
 ) -> Member:
     """One of a cast, on these channels both ways."""
     manifest = Manifest(name=name, subscribes_to=(kinds.AGENT_SPOKE,))
+    manifest = manifest.as_root() if is_root else manifest
     channels = tuple(on)
     return Member(
         name,
@@ -120,6 +127,8 @@ def member(
         listens=channels,
         sends=channels,
         wires=tuple(WirePlan(to) for to in wires),
+        is_privileged=is_root,
+        is_root=is_root,
     )
 
 

@@ -18,9 +18,11 @@ from glasshouse.models.offline.schema import Source, filled_schema
 from glasshouse.models.offline.skills.alone import parts_in_turn
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.deeds import staged
 from glasshouse.models.offline.skills.guessing import named_or_asked
 from glasshouse.models.offline.skills.judging import verdict
 from glasshouse.models.offline.skills.keeping import kept_answer
+from glasshouse.models.offline.skills.regrouping import is_group_tool, regrouped
 from glasshouse.models.offline.skills.reply import Branch, Reply, branches_of, passing, with_line
 from glasshouse.models.offline.skills.sleuthing import hypothesis, objection
 from glasshouse.models.offline.speaking import Speaker
@@ -40,6 +42,7 @@ SKILLS: Final[tuple[Skill, ...]] = (
     chosen,
     vote,
     description,
+    staged,
 )
 """Asked in this order; the first that has an answer gives it."""
 
@@ -81,14 +84,21 @@ def answer(prompt: Prompt, lines_max: int | None = None) -> str:
     branches = branches_of(reading.schema)
     if not branches:
         return _without_branches(speaker, reading)
+    reply = regrouped(speaker, branches)
+    branches = [one for one in branches if not is_group_tool(one)]
+    if reply is None:
+        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
+    return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+
+
+def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """What a player who is alone says in the next part that has something to say."""
     passing_branches = [one for one in branches if one.is_passing]
-    for part in parts_in_turn(reading, branches):
+    for part in parts_in_turn(speaker.reading, branches):
         reply = _reply(speaker, [part, *passing_branches])
         if not reply.branch.is_passing:
-            break
-    else:
-        reply = _reply(speaker, branches)
-    return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+            return reply
+    return None
 
 
 def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
