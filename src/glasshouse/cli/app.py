@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from glasshouse.cli import (
+    asking_why,
     carrying,
     checking,
     contending,
@@ -24,6 +25,7 @@ from glasshouse.cli import (
     playing,
     ranking,
     replaying,
+    shaping,
     showing,
     touring,
     world_listing,
@@ -45,6 +47,8 @@ COMMANDS = (
     listing,
     showing,
     replaying,
+    asking_why,
+    shaping,
     digesting,
     carrying,
     contending,

@@ -52,20 +52,22 @@ class Digest:
         self._skews = dict(skews or {})
         self._restated: dict[str, int] = {}
 
-    def take_in(self, event: Event) -> None:
-        """Add the next event. Those that only restate a past are listened to for names, and leave no trace."""
+    def take_in(self, event: Event) -> bytes | None:
+        """Add the next event, and give what it adds. Those that only restate a past are listened to for names, and
+        leave no trace."""
         if event.kind == kinds.SESSION_FORKED and event.payload.get("restated"):
             self._restated[event.session_id] = event.payload["restated"]
             self._skews[event.session_id] = event.payload["skew"]
             self._names.go_on_from(event.session_id, event.payload)
             if event.payload.get("change") is None:
-                return
+                return None
         elif event.seq <= self._restated.get(event.session_id, 0):
             self._names.learn(event)
-            return
+            return None
         header = _header(event, self._names, self._skews.get(event.session_id, 0))
-        self._story.update(_header_encoder.encode(header))
-        self._story.update(b"\n")
+        entry = _header_encoder.encode(header) + b"\n"
+        self._story.update(entry)
+        return entry
 
     def text(self) -> str:
         """The digest so far, as hexadecimal text."""

@@ -288,6 +288,13 @@ class Habitat:
         folded = await folded_from(self._store, await self._history.end_of_change(event_id))
         return topology_views.graphs_of(folded.world)
 
+    async def shapes(self, at: str | None = None) -> tuple[topology_views.Shape, ...]:
+        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        if at is None:
+            return topology_views.shapes_of(self._ledger.world)
+        folded = await folded_from(self._store, await self._history.end_of_change(at))
+        return topology_views.shapes_of(folded.world)
+
     # The ledger
 
     async def append(self, creature_id: str, draft: Draft, *, caused_by: str | None = None) -> Event:

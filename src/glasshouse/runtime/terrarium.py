@@ -12,6 +12,7 @@ from typing import Literal
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.manifest import Manifest
@@ -20,6 +21,7 @@ from glasshouse.runtime.act import Record
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
+from glasshouse.runtime.hindsight import Hindsight
 from glasshouse.runtime.no_tools import NoTools
 from glasshouse.runtime.past import Pasts
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
@@ -32,7 +34,9 @@ from glasshouse.runtime.visitor import VisitorAgent
 from glasshouse.runtime.what_if import WhatIf, changed
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import Purse
+from glasshouse.views.knowing import WhoKnew
 from glasshouse.views.leaderboard import By, Standing, leaderboard
+from glasshouse.views.why import Why
 from glasshouse.world.intents import OpenRun
 from glasshouse.world.names import the_creature, the_session
 
@@ -57,6 +61,7 @@ class Terrarium(Habitat):
         record: Record | None = None,
     ) -> None:
         super().__init__(store, clock, ids)
+        self._hindsight = Hindsight(store, self._ledger, self._history)
         self._agent_for = agent_for
         self._tools = tools or NoTools()
         self._pacing: Pacing = pacing
@@ -276,3 +281,11 @@ class Terrarium(Habitat):
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given, by its digest, if it is still kept."""
         return await self._store.prompt(digest)
+
+    async def why(self, event_id: str, *, role: Role = "audience") -> Why:
+        """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
+        return await self._hindsight.why(event_id, role)
+
+    async def who_knew(self, event_id: str) -> WhoKnew:
+        """Which creatures could see an event, how, and since when; those who are gone, too."""
+        return await self._hindsight.who_knew(event_id)

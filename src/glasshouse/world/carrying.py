@@ -70,8 +70,16 @@ def places_of(shape: Shape) -> dict[str, None]:
 
 def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
     """Where those were, and what they were called, who are not among the living of a shape."""
-    found = {name: world.creatures[name].stays for name in names if name in world.creatures}
-    return {**{name: world.departed[name] for name in names if name in world.departed}, **found}
+    found: dict[str, list[Stay]] = {}
+    for name in names:
+        other = world.ever(name)
+        stays = list(world.remembered.get(name, ()))
+        if other is not None:
+            now = other.stays[-1]
+            stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
+        if stays:
+            found[name] = stays
+    return found
 
 
 def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: int) -> None:
@@ -91,7 +99,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
     for name, stays in shape.departed.items():
-        world.departed[name] = [*world.departed.get(name, ()), *_stays(stays, places)]
+        world.remembered[name] = [*world.remembered.get(name, ()), *_stays(stays, places)]
     _listen(world, graph, lamport)
     for run_id in told.runs.values():
         if run_id in world.runs:
@@ -153,5 +161,5 @@ def _listen(world: World, graph: GraphState, lamport: int) -> None:
                 is_full = world.channels[channel_id].history == "full"
                 creature.ears[channel_id] = Ear(is_full, [lamport])
         if creature.stays[-1].graph_id != graph.id:
-            creature.stays[-1].until = lamport
+            creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
             creature.stays.append(Stay(graph.id, lamport))

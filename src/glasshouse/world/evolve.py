@@ -31,6 +31,7 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.carrying import take_over
+from glasshouse.world.lasting import depart, leave, note_unwired, note_wired
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -47,12 +48,9 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 4
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
-
-departed_creatures_max: Final = 10_000
-"""So many creatures that are gone are remembered by their handles; older ones by their ids alone."""
 
 OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
 
@@ -229,7 +227,6 @@ def _creature_stopped(world: World, event: Event) -> None:
     del graph.creatures[creature.id]
     graph.roots.pop(creature.id, None)
     graph.handles.release(creature.handle, creature.id)
-    _note_departed(world, creature, event.lamport)
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
     if creature.parent is not None:
@@ -238,19 +235,7 @@ def _creature_stopped(world: World, event: Event) -> None:
     if creature.run_id is not None:
         world.runs[creature.run_id].creatures_living -= 1
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
-
-
-def _note_departed(world: World, creature: CreatureState, lamport: int) -> None:
-    """Keep what a creature was called, for the lines that others still remember of it."""
-    while len(world.departed) >= departed_creatures_max:
-        del world.departed[next(iter(world.departed))]
-    _leave(creature, lamport)
-    world.departed[creature.id] = creature.stays
-
-
-def _leave(creature: CreatureState, lamport: int) -> None:
-    creature.stays[-1].until = lamport
-    creature.stays[-1].handle = creature.handle
+    depart(world, creature, event)
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -319,9 +304,10 @@ def _channel_left(world: World, event: Event) -> None:
 
 def _wire_added(world: World, event: Event) -> None:
     told = payload_of(event, WireAdded)
-    world.wires[told.edge_id] = Wire(
+    wire = world.wires[told.edge_id] = Wire(
         told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
     )
+    note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None
 
@@ -329,6 +315,7 @@ def _wire_added(world: World, event: Event) -> None:
 def _wire_removed(world: World, event: Event) -> None:
     told = payload_of(event, WireRemoved)
     world.wires.pop(told.edge_id, None)
+    note_unwired(world, told.target, told.edge_id, event.lamport)
     _drop(world.wires_of, told.source, told.edge_id)
     _drop(world.wires_of, told.target, told.edge_id)
 
@@ -374,7 +361,7 @@ def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: in
 
 def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
     creature.graph_id = graph_id
-    _leave(creature, lamport)
+    leave(creature, lamport)
     creature.stays.append(Stay(graph_id, lamport))
 
 

@@ -192,10 +192,10 @@ def _born(one: Revived, names: Names) -> Fact:
             cast_key=one.name,
             manifest_digest=one.manifest_digest,
             is_privileged=one.is_privileged,
+            is_root=one.is_root,
             parent=None if one.parent is None else names.creatures.get(one.parent),
             run_id=None if one.run_id is None else names.runs.get(one.run_id, one.run_id),
             manifest=one.manifest,
-            is_root=one.is_root,
             incarnation_of=None if one.is_new else one.key,
         ),
     )
