@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, Event, MemoryStore, kinds
+from glasshouse import Agent, Draft, Event, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment import Moment
@@ -148,3 +148,54 @@ class _Says(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         return Draft(kind=kinds.AGENT_SPOKE, payload={"text": self._text})
+
+
+async def test_why_finds_every_line_behind_a_label_again() -> None:
+    async with Terrarium() as t:
+        run = await t.play("mystery-roots", rng_seed=3)
+        await t.run(run.id)
+        events = await t.run_events(run.id)
+        (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
+
+        link = (await t.why(verdict.id)).links[0]
+
+    assert {line.who for line in link.lines if line.who.startswith("contestant")} == {
+        "contestant A",
+        "contestant B",
+    }
+    assert [line for line in link.lines if line.event_id is None and line.section != "known"] == []
+    said = {event.id: event.actor for event in events}
+    speakers = {
+        (line.who, said[line.event_id or ""]) for line in link.lines if line.who.startswith("contestant")
+    }
+    assert len(speakers) == 2
+
+
+async def test_a_verdict_from_outside_rests_on_nothing_that_never_happened() -> None:
+    judge = ticking("j", 2, role="judge", may_emit=("judge.verdict",))
+    async with on_stage(minds={}) as t:
+        await t.play(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
+        payload = {"winner": "a", "text": "So.", "cites": ["s-0000000000000000.1"]}
+
+        with pytest.raises(Refused, match="so no verdict can cite it"):
+            await t.append("j", Draft(kind=kinds.JUDGE_VERDICT, payload=payload))
+
+
+async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
+    async with Terrarium() as t:
+        run = await t.play("twenty-sprouts", models={"guesser": "offline:hasty"})
+        await t.run(run.id)
+        lines = [event for event in await t.run_events(run.id) if event.kind == "question.asked"]
+
+        branch = await t.branch(lines[2].session_id, lines[2].id)
+        await t.run(branch.id)
+
+        asked = {
+            call["model"]
+            for event in await t.run_events(branch.id)
+            if event.run_id == branch.id and event.kind == "question.asked" and event.model
+            for call in event.model["calls"]
+        }
+        standings = {one.name: one.played for one in t.leaderboard("model")}
+    assert asked <= {"offline:hasty"}
+    assert standings == {"offline": 2, "offline:hasty": 2}

@@ -7,6 +7,7 @@ tools and secrets, and the same goal, scenes and beats; whoever judges the readi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from glasshouse.events import kinds
@@ -41,7 +42,7 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
         {
             **_shared(world, SOLO),
             "cast": [SOLO],
-            "opening": scenario.opening,
+            "opening": scenario.opening or " ".join(stage.opening for stage in scenario.stages.values()),
             "seeds": list(scenario.seeds),
             "deal": {key: {"to": SOLO, "from": list(deck[:1])} for key, deck in world.decks.items()},
             "beats": [{**beat.model_dump(), "turn": at} for at, beat in beats if at <= acts],
@@ -49,7 +50,9 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
             "ends_when": ends.model_dump() if ends is not None and is_ended_by_solo else None,
         }
     )
-    return LoadedWorld.of(alone, [solo], decks=world.decks)
+    made = LoadedWorld.of(alone, [solo], decks=world.decks)
+    has_own_tools = any(":" in tool for tool in solo.tools)
+    return replace(made, path=world.path) if has_own_tools else made
 
 
 def reading_world(world: LoadedWorld, order: Iterable[str], said: Iterable[str]) -> LoadedWorld:
