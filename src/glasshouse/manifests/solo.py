@@ -14,7 +14,7 @@ from glasshouse.events import kinds
 from glasshouse.manifests.fields import list_items_max
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Memory, Schedule, Voice
-from glasshouse.manifests.scenario import CORE_KINDS, Scenario
+from glasshouse.manifests.scenario import CORE_KINDS, BeatPlan, Scenario
 
 SOLO: Final = "solo"
 TROUPE: Final = "troupe"
@@ -45,7 +45,7 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
             "opening": scenario.opening or " ".join(stage.opening for stage in scenario.stages.values()),
             "seeds": list(scenario.seeds),
             "deal": {key: {"to": SOLO, "from": list(deck[:1])} for key, deck in world.decks.items()},
-            "beats": [{**beat.model_dump(), "turn": at} for at, beat in beats if at <= acts],
+            "beats": [{**_for_all(beat), "turn": at} for at, beat in beats if at <= acts],
             "governor": {**scenario.governor.model_dump(), "max_turns": max(1, acts)},
             "ends_when": ends.model_dump() if ends is not None and is_ended_by_solo else None,
         }
@@ -89,6 +89,11 @@ def _shared(world: LoadedWorld, what: str) -> dict[str, Any]:
         "kinds": own,
         "language": scenario.language,
     }
+
+
+def _for_all(beat: BeatPlan) -> dict[str, Any]:
+    """A beat as one who plays alone is shown it, whoever it was meant for."""
+    return beat.model_dump(include={"text", "title"})
 
 
 def _plain(sort: str | tuple[str, ...]) -> str | list[str]:

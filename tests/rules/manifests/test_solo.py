@@ -15,7 +15,8 @@ WORLDS = [world.name for world in bundled_worlds()]
 def test_one_alone_has_every_part_of_the_world(name: str) -> None:
     world = load_world(name)
 
-    alone = solo_world(world, acts=60, turns=20)
+    turns = world.scenario.governor.max_turns
+    alone = solo_world(world, acts=3 * turns, turns=turns)
 
     (solo,) = alone.manifests.values()
     parts = {
