@@ -97,10 +97,13 @@ class Pasts:
         return await self._folded(position, event)
 
     async def at_the_end(self, session_id: str) -> Past:
-        """The last shape that a session had: where it ended in a change of its graph, that of right before."""
+        """The last shape that a session had: where it ended in a change of its graph, that of right before; what was
+        owed when its run was over is owed still."""
         name, event = await self._meant(session_id, None)
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
-            return await self._imported(name, event, before=False)
+            return await self._imported(name, event, before=event.kind == kinds.RUN_FINISHED)
+        if event.kind == kinds.RUN_FINISHED:
+            return await self._folded((event.position or 0) - 1, event)
         try:
             return await self._folded(await self._history.end_of_change(event.id), event)
         except _NobodyThereError:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from glasshouse.events import kinds
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.runtime.past import Past
@@ -35,7 +36,11 @@ def restate_of(
     creatures = [past.world.creatures[name] for graph in graphs for name in graph.creatures]
     run_ids = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
-    regrown = [_regrown(past, graph, run_ids if number == 0 else {}) for number, graph in enumerate(graphs)]
+    is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
+    regrown = [
+        _regrown(past, graph, run_ids if number == 0 else {}, is_over=is_over)
+        for number, graph in enumerate(graphs)
+    ]
     regrown[0] = msgspec.structs.replace(regrown[0], lines=lines)
     return Restate(how, past.at.id, tuple(regrown), runs, change)
 
@@ -49,7 +54,7 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: L
     return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
-def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None]) -> Regrown:
+def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None], *, is_over: bool) -> Regrown:
     world = past.world
     shape = shape_of(world, graph)
     in_order = sorted(graph.creatures, key=lambda name: world.creatures[name].born)
@@ -65,15 +70,26 @@ def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None]) -> Regrown
         graph_ids=(graph.id,),
         places=tuple(places),
         carried=carried_of(
-            past, shape, graph.id, {**dict.fromkeys(channels), **places, graph.id: None}, runs
+            past,
+            shape,
+            graph.id,
+            {**dict.fromkeys(channels), **places, graph.id: None},
+            runs,
+            is_over=is_over,
         ),
     )
 
 
 def carried_of(
-    past: Past, shape: Shape, graph_id: str, places: Mapping[str, None], runs: Mapping[str, None]
+    past: Past,
+    shape: Shape,
+    graph_id: str,
+    places: Mapping[str, None],
+    runs: Mapping[str, None],
+    *,
+    is_over: bool,
 ) -> Json:
-    """What a graph takes over, in the names it had."""
+    """What a graph takes over, in the names it had. A run that was over has its end before it again."""
     folded = past.folded
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     remembered = folded.tables.remembered_by(vias, places)
@@ -81,7 +97,8 @@ def carried_of(
     others = [name for name in speakers if name not in shape.creatures]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
     clocks = folded.runs.clocks.get(graph_id, Clocks())
-    spent = {run_id: spent_of(folded.runs.purses[run_id]) for run_id in runs if run_id in folded.runs.purses}
+    purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
+    spent = {run_id: spent_of(purse, is_over=is_over) for run_id, purse in purses.items()}
     plain: Json = msgspec.to_builtins(
         {
             "shape": shape,

@@ -114,7 +114,9 @@ class _Regrowth:
         places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
         open_before = {key: None for key in self._channels.values() if not key.startswith("new ")}
         runs = {self._run_id: None} if with_purse else {}
-        carried = carried_of(past, shape, "", {**open_before, **places}, runs)
+        carried = carried_of(
+            past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
+        )
         carried["clocks"] = msgspec.to_builtins(self._clocks())
         parents: dict[str, int] = {}
         for graph in self._graphs:

@@ -111,9 +111,17 @@ class Show:
             if past.holds_run(run_id):
                 told = await self._history.event(purse.told_in)
                 started[run_id] = self._with_models_now(past, payload_of(told, RunStarted))
-        intent = restate_of(past, how, self.new_run_id, started, limits=limits, change=change, lines=lines)
+        intent = restate_of(
+            past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
+        )
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
+
+    def new_run_for(self, past: Past) -> str:
+        """The id of a run that goes on from a past: one that neither this house nor that past has given."""
+        while (new := self.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
+            pass
+        return new
 
     async def resume(self, past: Past, recipes: Recipes) -> Run:
         """Play scenarios on from a past."""

@@ -164,7 +164,7 @@ class Terrarium(Habitat):
         for run_id, purse in past.folded.runs.purses.items():
             if purse.playbill.name and past.holds_run(run_id):
                 loaded = self._scenario_now(purse, world)
-                new = self._show.new_run_id()
+                new = self._show.new_run_for(past)
                 recipes[run_id] = opening_of(loaded, run_id=new, seed=purse.seed, rng_seed=purse.rng_seed)
         if not recipes:
             raise Refused(

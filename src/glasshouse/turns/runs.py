@@ -123,9 +123,9 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
 
 
-def spent_of(purse: Purse) -> Spent:
+def spent_of(purse: Purse, *, is_over: bool) -> Spent:
     """What a run has behind it. One that was over has its end before it again."""
-    is_over = purse.finished is not None
+    is_over = is_over or purse.finished is not None
     return Spent(
         started_at=purse.started_at,
         calls=purse.calls,
