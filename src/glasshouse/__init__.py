@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, play
+    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, Toolbox, play, tool
     from glasshouse.errors import (
         BadEvent,
         BadWorld,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
     from glasshouse.turns.referees import Match, Ruling
+    from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
@@ -92,6 +93,8 @@ __all__ = [
     "StoreFailed",
     "StoreTooNew",
     "Terrarium",
+    "ToolAnswer",
+    "Toolbox",
     "UnknownName",
     "UnusableReply",
     "ViewDiff",
@@ -101,6 +104,7 @@ __all__ = [
     "load_world",
     "play",
     "rebuild_stage",
+    "tool",
 ]
 __version__ = "0.1.0"
 
@@ -109,7 +113,9 @@ _HOMES = {
     "ModelRouter": "glasshouse.assembly",
     "SqliteStore": "glasshouse.assembly",
     "Terrarium": "glasshouse.assembly",
+    "Toolbox": "glasshouse.assembly",
     "play": "glasshouse.assembly",
+    "tool": "glasshouse.assembly",
     "BadEvent": "glasshouse.errors",
     "BadWorld": "glasshouse.errors",
     "BudgetExceeded": "glasshouse.errors",
@@ -148,6 +154,7 @@ _HOMES = {
     "Prompt": "glasshouse.turns.prompt",
     "Match": "glasshouse.turns.referees",
     "Ruling": "glasshouse.turns.referees",
+    "ToolAnswer": "glasshouse.turns.tools",
     "ViewDiff": "glasshouse.views.diff",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, kinds
+from glasshouse import Event, Manifest, MemoryStore, Refused
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
     born,
@@ -83,15 +83,13 @@ async def test_what_a_resting_creature_heard_is_settled_by_one_act() -> None:
         assert await mail_of(t, "bo") == ["before", "after"]
 
 
-async def test_one_act_settles_one_cause_and_a_tool_call_none() -> None:
+async def test_one_act_settles_one_cause() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await t.add_creature(Manifest(name="ada"))
-        await t.add_creature(Manifest(name="bo", may_emit=(kinds.AGENT_SPOKE, kinds.TOOL_CALLED)))
+        await t.add_creature(Manifest(name="bo"))
         await t.connect("ada", "bo", channel="talk", both=True)
         causes = [await t.append("ada", line(text)) for text in ("one", "two")]
 
-        await t.append("bo", Draft(kind=kinds.TOOL_CALLED), caused_by=causes[0].id)
-        assert await mail_of(t, "bo") == ["one", "two"]
         await t.append("bo", line("to one"), caused_by=causes[0].id)
         await t.append("bo", line("to one again"), caused_by=causes[0].id)
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from glasshouse import Event, Terrarium
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
-from glasshouse.runtime.folding import Folded, folded_from, folded_upto
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
 
 page_events = 4_096

@@ -17,7 +17,7 @@ import pytest
 
 from glasshouse import Event, MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from tests.simulation.ledger_checks import (
     check_folds,
     check_histories,

@@ -67,19 +67,15 @@ ENGINE: Final = frozenset(
     }
 )
 
-NEVER_GRANTED: Final = ENGINE | {
-    RUN_STARTED,
-    RUN_PAUSED,
-    RUN_CONTINUED,
-    RUN_FINISHED,
-    TURN_STARTED,
-    USER_INJECTED,
-    ACT_DISCARDED,
-}
-"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
+MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
+"""Kinds that the engine writes on an act's way; every other kind of a creature ends its act."""
 
-MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED})
-"""Kinds a creature's act may append on its way; every other kind ends the act."""
+NEVER_GRANTED: Final = (
+    ENGINE
+    | MID_ACT
+    | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
+)
+"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 """Kinds that end an act with nothing to hand on: output wires do not carry them."""

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from typing import Final, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, Json, event_id
+from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.ports import Batch, Router
+from glasshouse.runtime.scene import Scene
+from glasshouse.runtime.taking_up import TakenUp
+from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Reservation, Treasury
+from glasshouse.runtime.using import Using
 from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.sight import around_of, handles_of
+from glasshouse.turns.tools import ToolAnswer
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -56,6 +58,9 @@ class Record(Protocol):
     async def before_commit(self) -> None:
         """Let happen now what came from outside at this very place."""
 
+    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
+        """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
+
 
 class Acts:
     """Thinks and writes, one act at a time; knows nothing of whose turn it is."""
@@ -66,66 +71,104 @@ class Acts:
         treasury: Treasury,
         router: Router,
         agent_of: Callable[[str], Agent],
+        tools: ToolDesk,
         record: Record | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
         self._router = router
         self._agent_of = agent_of
+        self._tools = tools
         self._record = record
         self._characters_cache: dict[str, Character] = {}
         self._tasks_inside: set[asyncio.Task[object] | None] = set()
 
-    async def think(self, due: Due, cause: Event, upto: int | None) -> Thought:
-        """Let a creature think once. With `upto`, it sees the past up to that time only."""
-        world = self._ledger.world
-        creature = world.creatures[due.creature]
-        graph = world.graphs[creature.graph_id]
-        character = self._character(world, creature)
-        route = self._router.route(character.model_profile)
-        mine = self._treasury.begin(creature.run_id or "", graph.id)
-        recorded, upto = self._recorded(creature, cause, upto)
-        asking = Asking(route, self._treasury, mine, recorded)
-        channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
-        moment = self._moment(creature, character, cause, upto, route, asking)
-        session_id, run_id = graph.session_id, creature.run_id
-        stopped_by: BudgetExceeded | ModelUnreachable | None = None
+    async def think(
+        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
+    ) -> Thought | None:
+        """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only. Tools wait
+        for the gate."""
+        ledger = self._ledger
+        creature = ledger.world.creatures[due.creature]
+        character = self._character(ledger.world, creature)
+        before: TakenUp | None = None
+        if creature.is_privileged or character.tools or creature.id in ledger.agenda.under_way:
+            before = await self._tools.taken_up(due)
+            if due.creature not in ledger.world.creatures:
+                return None
+            creature = ledger.world.creatures[due.creature]
+        session_id, run_id = ledger.world.graphs[creature.graph_id].session_id, creature.run_id
+        mine = self._treasury.begin(run_id or "", creature.graph_id)
         try:
-            agent = self._agent_of(creature.id)
-            if not agent.asks_before_anything:
-                await self._treasury.reserve(mine, Cost(calls=1))
-            draft = await self._let_act(agent, moment)
-            changes = _outcome(draft, channels)
-        except (BudgetExceeded, ModelUnreachable) as stop:
-            stopped_by = stop
-            changes = {"failure": str(stop), "attempts": len(asking.calls)}
-        except Exception as wrong:
-            changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
-        except asyncio.CancelledError as wrong:
-            if _is_cancelled():
-                self._treasury.release(mine)
-                raise
-            changes = {"failure": _told(wrong), "attempts": max(1, len(asking.calls))}
+            scene = self._scene(creature, character, cause, upto, mine)
+            if before is not None:
+                self._add_tools(scene, before, mine, gate)
+            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
         except BaseException:
             self._treasury.release(mine)
             raise
-        model: Json | None = None
-        if asking.calls:
-            model = {"profile": character.model_profile, "as_of": moment.as_of, "calls": asking.calls}
-        is_worth_telling = stopped_by is None or any(call.get("reached", True) for call in asking.calls)
         told: EndAct | None = None
-        if is_worth_telling:
+        if _is_worth_telling(stopped_by, scene):
             told = EndAct(
                 creature=creature.id,
                 cause=due.cause,
                 session_id=session_id,
                 reply_to=cause.channel_id,
-                model=model,
+                model=scene.model_told(),
                 run_id=run_id,
                 **changes,
             )
-        self._treasury.settle(mine, Cost(calls=int(told is not None and not mine.done.calls)))
-        return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
+        is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
+        self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
+        return Thought(told, Batch(prompts=tuple(scene.asking.prompts)), mine, stopped_by)
+
+    async def _outcome_of(
+        self, scene: Scene, moment: Moment, mine: Reservation
+    ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
+        """How the intent that ends an act is to be filled in, and what stopped it, if something did."""
+        calls, using = scene.asking, scene.using
+        channels = _channels_of(self._ledger.world, moment.creature_id)
+        try:
+            agent = self._agent_of(moment.creature_id)
+            if not agent.asks_before_anything:
+                await self._treasury.reserve(mine, Cost(calls=1))
+            if using is not None:
+                moment = await _taken_up(scene, agent, using, moment)
+            draft = await self._let_act(agent, moment)
+            if using is not None and using.has_written:
+                channels = _channels_of(self._ledger.world, moment.creature_id)
+            return _outcome(draft, channels), None
+        except (BudgetExceeded, ModelUnreachable) as stop:
+            return {"failure": str(stop), "attempts": len(calls.calls)}, stop
+        except Exception as wrong:
+            if using is not None and using.store_failure is wrong:
+                raise
+            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+        except asyncio.CancelledError as wrong:
+            if _is_cancelled():
+                raise
+            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+
+    def _scene(
+        self,
+        creature: CreatureState,
+        character: Character,
+        cause: Event,
+        upto: int | None,
+        mine: Reservation,
+    ) -> Scene:
+        route = self._router.route(character.model_profile)
+        recorded, upto = self._recorded(creature, cause, upto)
+        asking = Asking(route, self._treasury, mine, recorded)
+        return Scene(self._ledger, creature, character, cause, upto, route, asking)
+
+    def _add_tools(
+        self, scene: Scene, before: TakenUp, mine: Reservation, gate: asyncio.Event | None
+    ) -> None:
+        told = scene.fix_the_past(before.as_of)
+        scene.using = self._tools.using(
+            scene.creature, scene.cause, told, before, self._treasury, mine, scene.asking, gate
+        )
 
     async def _let_act(self, agent: Agent, moment: Moment) -> Draft | None:
         task = asyncio.current_task()
@@ -166,7 +209,7 @@ class Acts:
             try:
                 return self._ledger.stage(thought.end, thought.beside)
             except Refused as refusal:
-                failed = msgspec.structs.replace(
+                failed = replace(
                     thought.end,
                     draft=None,
                     private=None,
@@ -184,52 +227,6 @@ class Acts:
             return None, upto
         then = self._record.seen_upto(creature, cause)
         return self._record.answers(creature, cause), upto if then is None else then
-
-    def _moment(
-        self,
-        creature: CreatureState,
-        character: Character,
-        cause: Event,
-        upto: int | None,
-        route: Route,
-        asking: Asking,
-    ) -> Moment:
-        folded = self._ledger.folded
-        world = folded.world
-        heard, before = folded.tables.heard_by(world, creature, upto)
-        purse = folded.runs.purses.get(creature.run_id or "")
-        rng_seed = 0 if purse is None else purse.rng_seed
-        asked = 0
-
-        async def ask(prompt: Prompt) -> Completion:
-            nonlocal asked
-            asked += 1
-            seed = seed_of(rng_seed, creature, cause, asked)
-            return await asking.ask(
-                Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
-            )
-
-        return Moment(
-            run_id=creature.run_id,
-            turn=world.graphs[creature.graph_id].turn,
-            cause=cause,
-            creature_id=creature.id,
-            handle=creature.handle,
-            character=character,
-            playbill=Playbill() if purse is None else purse.playbill,
-            recent_events=tuple(heard),
-            lines_before=before,
-            handles=handles_of(world, creature, (*folded.tables.speakers_for(creature), cause.actor)),
-            around=around_of(world, creature),
-            ask=ask,
-            known=folded.tables.dealt.get(creature.id, {}),
-            as_of=_as_of(world, creature, upto),
-            number_in_run=creature.ordinal,
-            house_id=world.house_id,
-            seed=seed_of(rng_seed, creature, cause, 0),
-            context_tokens_max=route.context_tokens_max,
-            reply_tokens_max=route.reply_tokens_max,
-        )
 
     def _character(self, world: World, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -269,13 +266,22 @@ def _told(wrong: BaseException) -> str:
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 
 
-def seed_of(rng_seed: int, creature: CreatureState, cause: Event, attempt: int) -> int:
-    """The seed of one call: the same story gives the same seeds, whatever its ids are."""
-    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause.lamport}/{attempt}"
-    return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
+def _channels_of(world: World, creature_id: str) -> dict[str, str]:
+    return {world.channels[c].name: c for c in world.topology.channels_of.get(creature_id, ())}
 
 
-def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
-    session = world.session_of(world.graphs[creature.graph_id])
-    seq = session.head if upto is None else max(1, min(session.head, upto - session.segment.base))
-    return event_id(session.segment.id, seq)
+def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable | None, scene: Scene) -> bool:
+    """Whether an act has ended: one that was stopped before it cost anything is owed still. So is one whose model is
+    out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
+    if stopped_by is None or any(call.get("reached", True) for call in scene.asking.calls):
+        return True
+    has_written = scene.using is not None and scene.using.has_written
+    return has_written and isinstance(stopped_by, BudgetExceeded)
+
+
+async def _taken_up(scene: Scene, agent: Agent, using: Using, moment: Moment) -> Moment:
+    """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
+    if not using.has_written or not agent.goes_on_from_its_talk:
+        return moment
+    scene.asked = await using.go_on()
+    return scene.moment()

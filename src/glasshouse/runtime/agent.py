@@ -15,6 +15,10 @@ class Agent(ABC):
     asks_before_anything: ClassVar[bool] = False
     """Whether it does nothing before it asks a model, so that its call is all that need be reserved for its act."""
 
+    goes_on_from_its_talk: ClassVar[bool] = False
+    """Whether an act of it that was cut off goes on from what its tools have said; else it begins anew, and what it asks
+    for again is answered from the record."""
+
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:
         """Read what was assembled for this act, and give back one draft, or none to pass."""

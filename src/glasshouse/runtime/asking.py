@@ -54,6 +54,12 @@ class Asking:
         self._treasury = treasury
         self._mine = mine
         self._recorded = recorded
+        self._calls_told = 0
+
+    def begin_anew(self) -> None:
+        """The calls so far are told in the middle of the act; from here on new ones gather."""
+        self._calls_told += len(self.calls)
+        self.calls, self.prompts = [], []
 
     async def ask(self, prompt: Prompt) -> Completion:
         """The model's answer; `BudgetExceeded` before a call that does not fit."""
@@ -82,7 +88,9 @@ class Asking:
         )
 
     async def _answer(self, prompt: Prompt) -> Completion:
-        recorded = None if self._recorded is None else self._recorded(len(self.calls), prompt)
+        recorded = (
+            None if self._recorded is None else self._recorded(self._calls_told + len(self.calls), prompt)
+        )
         return recorded if recorded is not None else await self._route.model.complete(prompt)
 
     def _note(self, prompt: Prompt, completion: Completion | None, error: str) -> None:

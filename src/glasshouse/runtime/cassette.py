@@ -17,9 +17,11 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Recorded
 from glasshouse.runtime.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
+from glasshouse.runtime.taking_up import TakenUp, calls_of, completion_of, taken_up_from
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.profiles import CONTEXT_TOKENS, REPLY_TOKENS
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.tools import ToolAnswer, answer_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState
 
@@ -48,17 +50,27 @@ class Cassette:
         self.let_happen: Callable[[Event], Awaitable[None]] | None = None
         self._times = times
         self._is_busy = False
-        self._acts = self._acts_by_key()
+        self._acts: dict[Key, Event] = {}
+        self._ways: dict[Key, list[Event]] = {}
+        """What acts wrote on their way, from the first tool they called on."""
+        self._note_acts()
 
-    def _acts_by_key(self) -> dict[Key, Event]:
+    def _note_acts(self) -> None:
         numbers: dict[str, int] = {}
-        acts: dict[Key, Event] = {}
+        under_way: dict[str, list[Event]] = {}
         for event in self.events:
             if event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None:
                 numbers.setdefault(event.payload["creature"], len(numbers) + 1)
-            elif event.caused_by is not None and ends_its_act(event) and event.actor in numbers:
-                acts[numbers[event.actor], self._times[event.caused_by]] = event
-        return acts
+            elif event.caused_by is None or event.actor not in numbers:
+                continue
+            elif event.kind == kinds.TOOL_CALLED:
+                key = numbers[event.actor], self._times[event.caused_by]
+                under_way[event.actor] = self._ways.setdefault(key, [])
+                under_way[event.actor].append(event)
+            elif event.kind in kinds.MID_ACT:
+                under_way[event.actor].append(event)
+            elif ends_its_act(event):
+                self._acts[numbers[event.actor], self._times[event.caused_by]] = event
 
     def now(self) -> datetime:
         """The clock of the replay: the time at which the next event was written then."""
@@ -89,16 +101,24 @@ class Cassette:
         """The same, by the number of the creature in its run."""
         return self._acts.get((number, cause.lamport))
 
+    def way_by(self, number: int, cause: Event) -> TakenUp:
+        """What an act did with tools before it ended."""
+        return taken_up_from(self._ways.get((number, cause.lamport), ()))
+
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The time up to which an act's prompt saw the past then."""
+        """The time up to which an act's prompts saw the past then."""
         told = self.act(creature, cause)
-        as_of = None if told is None or told.model is None else told.model.get("as_of")
+        as_of = self.way_by(creature.ordinal, cause).as_of
+        if as_of is None:
+            as_of = None if told is None or told.model is None else told.model.get("as_of")
         return None if as_of is None else self._times.get(as_of)
 
     def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
-        """The recorded answers to an act's calls."""
+        """The recorded answers to an act's calls, in order: those on its way, then those behind its end."""
         told = self.act(creature, cause)
-        calls: list[Json] = [] if told is None or told.model is None else told.model.get("calls", [])
+        steps = self.way_by(creature.ordinal, cause).steps
+        calls = [call for step in steps for call in calls_of(step.called)]
+        calls += [] if told is None else calls_of(told)
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
             if number >= len(calls):
@@ -111,11 +131,23 @@ class Cassette:
 
         return recorded
 
+    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
+        """What a tool said then. Tools of the engine are used again: what they change must come out by itself."""
+        steps = self.way_by(creature.ordinal, cause).steps
+        returned = steps[number - 1].returned if number <= len(steps) else None
+        answer = None if returned is None else answer_of(returned)
+        return None if answer is None or answer.is_engine else answer
+
 
 def came_from_outside(event: Event) -> bool:
-    """Whether no conductor wrote this: a visitor, somebody who paused the run, or a program that spoke for a creature."""
+    """Whether no conductor wrote this: a visitor, somebody who paused the run, or a program that spoke for a creature.
+
+    What a creature changed by a tool of its own names the call that asked for it.
+    """
     if event.kind in kinds.ENGINE:
-        return True
+        return event.caused_by is None
+    if event.kind in kinds.MID_ACT:
+        return False
     if event.actor == VISITOR or event.kind in {kinds.RUN_PAUSED, kinds.RUN_CONTINUED}:
         return True
     if event.kind == kinds.RUN_FINISHED:
@@ -126,23 +158,15 @@ def came_from_outside(event: Event) -> bool:
 def _completion(call: Json) -> Completion:
     if not call.get("reached", True):
         raise ModelUnreachable(str(call.get("error", "")))
-    usage = call.get("usage") or {}
-    return Completion(
-        text=call["completion"],
-        model=call["model"],
-        input_tokens=usage.get("input", 0),
-        output_tokens=usage.get("output", 0),
-        usd=call.get("usd"),
-        reasoning=call.get("reasoning"),
-        milliseconds=call.get("milliseconds", 0.0),
-    )
+    return completion_of(call)
 
 
 class RecordedAgent(Agent):
     """Plays a creature again: from recorded answers where a model was asked, else by saying what it said."""
 
-    def __init__(self, told: Callable[[Moment], Event | None]) -> None:
+    def __init__(self, told: Callable[[Moment], Event | None], way: Callable[[Moment], TakenUp]) -> None:
         self._told = told
+        self._way = way
         self._by_manifest = ManifestAgent()
 
     async def act(self, moment: Moment) -> Draft | None:
@@ -150,6 +174,9 @@ class RecordedAgent(Agent):
         told = self._told(moment)
         if told is None or told.model is not None:
             return await self._by_manifest.act(moment)
+        for step in self._way(moment).steps:
+            if moment.carry is not None:
+                await moment.carry(step.call)
         if told.kind == kinds.AGENT_FAILED:
             raise ModelUnreachable(told.payload.get("reason", ""))
         return Draft(

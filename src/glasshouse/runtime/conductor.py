@@ -5,7 +5,8 @@ Theory of operation. Whose act is next is asked anew before every act, of pure f
 where it was, and a merge or a split needs no word here: the next question is simply answered otherwise.
 
 Ticks that go together are the one thing begun ahead: their thinking overlaps, on the past as it was when the ticks of
-the turn began, and is written in the order of the cast. A run is finished when nobody of it is thinking any more:
+the turn began, and is written in the order of the cast. So are the tools they use: each waits at a gate, which is opened
+when its act's turn to be written comes. A run is finished when nobody of it is thinking any more:
 `_finishing` keeps new acts of it from beginning, and what is under way is written first.
 
 Many graphs: in lockstep the graph whose next turn has the lowest number goes first, then the oldest; `free` gives each
@@ -16,20 +17,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal
-
-from msgspec import UNSET
+from typing import Final, Literal, NamedTuple
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
 from glasshouse.events.event import Event
-from glasshouse.events.run_payloads import FinishReason, RunFinished, RunPaused, RunStarted
+from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
+from glasshouse.runtime.accounts import accounts_of, last_graph
 from glasshouse.runtime.act import Acts, Thought
 from glasshouse.runtime.endings import Ending, Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
-from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
@@ -42,6 +41,16 @@ acts_in_a_turn_max: Final = 100_000
 EventById = Callable[[str], Awaitable[Event]]
 Act = tuple[str, str]
 """A creature and the cause it answers: what names an act."""
+
+
+class Ahead(NamedTuple):
+    """An act that was begun ahead: whose purse it draws on, its thinking, and the gate before its tools."""
+
+    run_id: str
+    task: asyncio.Task[Thought | None]
+    gate: asyncio.Event
+
+
 BeforeCommit = Callable[[], Awaitable[None]]
 """Called before the conductor writes anything: where a replay lets happen what came from outside."""
 
@@ -68,7 +77,7 @@ class Conductor:
         self._governor = governor
         self._warming = warming
         self._before_commit = before_commit
-        self._ahead: dict[Act, tuple[str, asyncio.Task[Thought | None]]] = {}
+        self._ahead: dict[Act, Ahead] = {}
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
         self._thinking: dict[str, int] = {}
@@ -115,7 +124,8 @@ class Conductor:
             if due is not None:
                 told = await self._perform(graph, due)
                 if told is not None:
-                    await self._wait_for_durability(graph_id)
+                    for name in {graph_id: None, told.graph_id: None}:  # It may have moved in its act.
+                        await self._wait_for_durability(name)
                     return told
             else:
                 begun = await self._begin_turn(graph)
@@ -228,7 +238,7 @@ class Conductor:
                 await self._begin_ahead(graph, act)
             thought, queued = await self._written(act, run_id, due)
             if queued is not None:
-                self._unacknowledged[graph.id] = queued
+                self._unacknowledged[queued.events[0].graph_id] = queued
         finally:
             ended = self._acting.pop(act)
             if ended is not None:
@@ -256,9 +266,10 @@ class Conductor:
         """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone."""
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
-            _, task = self._ahead.pop(act, (run_id, None))
-            if task is not None:
-                thought = await task
+            ahead = self._ahead.pop(act, None)
+            if ahead is not None:
+                ahead.gate.set()
+                thought = await ahead.task
             else:
                 thought = None if due is None else await self._think(due, await self._cause(due), None)
             if thought is None:
@@ -292,17 +303,24 @@ class Conductor:
         if self._before_commit is not None:
             await self._before_commit()
 
-    async def _think(self, due: Due, cause: Event, upto: int | None) -> Thought | None:
+    async def _think(
+        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
+    ) -> Thought | None:
         if due.creature not in self._ledger.world.creatures:
             return None
-        return await self._acts.think(due, cause, upto)
+        return await self._acts.think(due, cause, upto, gate)
 
     async def _forget_what_was_stopped(self, act: Act) -> None:
         """Who was kept from thinking ahead, by a limit or because no model was reached, begins anew."""
-        _, task = self._ahead.get(act, ("", None))
-        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+        ahead = self._ahead.get(act)
+        if (
+            ahead is None
+            or not ahead.task.done()
+            or ahead.task.cancelled()
+            or ahead.task.exception() is not None
+        ):
             return
-        thought = task.result()
+        thought = ahead.task.result()
         if thought is not None and thought.end is None:
             del self._ahead[act]
             await self._acts.write(thought)
@@ -321,9 +339,10 @@ class Conductor:
             act = (due.creature, due.cause)
             if act in self._ahead or (act in self._acting and act != mine):
                 continue
-            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now)
+            gate = asyncio.Event()
+            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
             task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
-            self._ahead[act] = (self._run_of(due.creature), task)
+            self._ahead[act] = Ahead(self._run_of(due.creature), task, gate)
 
     async def _cause(self, due: Due) -> Event:
         found: Event | None
@@ -345,9 +364,9 @@ class Conductor:
 
     async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
         """End the runs here whose scenario says that their end has come; tell of acts whose creatures are gone."""
-        for act, (run_id, _) in list(self._ahead.items()) if self._ahead else ():
+        for act, ahead in list(self._ahead.items()) if self._ahead else ():
             if act[0] not in self._ledger.world.creatures and act not in self._acting:
-                await self._written_for_good(act, run_id)
+                await self._written_for_good(act, ahead.run_id)
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
@@ -370,8 +389,11 @@ class Conductor:
         try:
             await self._settle(run_id)
             await self._let_others_in()
-            payload = self._accounts(run_id, ending or self._endings.at_the_end(run_id, reason), axis)
-            receipt = await self._ledger.change(MoveRun(run_id, payload, self._last_graph(run_id)))
+            ending = ending or self._endings.at_the_end(run_id, reason)
+            payload = accounts_of(self._ledger.folded, run_id, ending, axis)
+            receipt = await self._ledger.change(
+                MoveRun(run_id, payload, last_graph(self._ledger.world, run_id))
+            )
             told = receipt.events[0] if receipt.events else None
             done.set_result(told)
         except BaseException as wrong:
@@ -391,7 +413,9 @@ class Conductor:
 
     async def _write_ahead(self, run_id: str, graph: GraphState | None = None) -> bool:
         """Write what a run has begun ahead, here or anywhere, and nobody is at yet. False if there is none."""
-        acts = [act for act, (of, _) in self._ahead.items() if of == run_id and act not in self._acting]
+        acts = [
+            act for act, ahead in self._ahead.items() if ahead.run_id == run_id and act not in self._acting
+        ]
         if graph is not None:
             acts = [act for act in acts if act[0] in graph.creatures]
         for act in acts:
@@ -407,30 +431,13 @@ class Conductor:
         creature = self._ledger.world.creatures.get(creature_id)
         return "" if creature is None else creature.run_id or ""
 
-    def _last_graph(self, run_id: str) -> str | None:
-        """The graph of a run that is furthest in time: its end is told there, behind everything of it, whoever saw it."""
-        world = self._ledger.world
-        names = {
-            creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
-        }
-        graphs = [world.graphs[name] for name in names]
-        last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)
-        return None if last is None else last.id
-
-    def _accounts(self, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
-        purse = self._ledger.folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
-        usd = None if purse.is_unpriced else round(purse.usd, 9)
-        spent = (purse.turns, purse.calls, purse.tokens, usd)
-        members = list(ending.members) or UNSET
-        return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, members)
-
     async def pause(self, run_id: str, reason: str, graph_id: str | None = None) -> None:
         """Let nobody of a run begin an act until it goes on."""
         await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
 
     async def close(self) -> None:
         """Let go of what was begun ahead. It is owed still, and will be thought again."""
-        tasks = [task for _, task in self._ahead.values()]
+        tasks = [ahead.task for ahead in self._ahead.values()]
         self._ahead.clear()
         for task in tasks:
             task.cancel()

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.referee_files import referee_named
 from glasshouse.runtime.run_past import RunPast, is_public_line
 from glasshouse.turns.referees import Match, Referee, Ruling

@@ -7,29 +7,16 @@ import msgspec
 from glasshouse.errors import StoreDamaged
 from glasshouse.events import codec
 from glasshouse.events.event import Event
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Store
 from glasshouse.turns import agenda as agendas
 from glasshouse.turns import runs as purses
 from glasshouse.turns import tables as lines
-from glasshouse.turns.agenda import Agenda
-from glasshouse.turns.runs import Runs
-from glasshouse.turns.tables import Tables
 from glasshouse.world import evolve as folds
 from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, take_in
 from glasshouse.world.state import World
 
 fold_page_events = 4_096
-
-
-class Folded(msgspec.Struct):
-    """All that is folded from the ledger and kept in memory."""
-
-    world: World = msgspec.field(default_factory=World)
-    agenda: Agenda = msgspec.field(default_factory=Agenda)
-    runs: Runs = msgspec.field(default_factory=Runs)
-    tables: Tables = msgspec.field(default_factory=Tables)
-    position: int = 0
-    snapshot_bytes: int = 0
 
 
 def snapshot_key() -> str:

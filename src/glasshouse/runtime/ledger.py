@@ -24,17 +24,17 @@ from msgspec.structs import force_setattr
 
 from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
-from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Event
-from glasshouse.runtime.folding import Folded, fold, folded_from, snapshot_key
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.staging import as_one_batch, caused_by, fold_staged, staged
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
 from glasshouse.world.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.intents import AnyIntent, Say
 from glasshouse.world.speaking import said
-from glasshouse.world.stamp import stamped
 from glasshouse.world.state import World
 from glasshouse.world.values import Change
 
@@ -69,6 +69,10 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
 
 Look = Callable[[str], object]
 """Takes the id of what a decision touched, and gives what the caller wants to see of it."""
+
+
+Tell = Callable[[Change, str], AnyIntent]
+"""Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -172,6 +176,30 @@ class Ledger:
             return await self.change(intent, look, beside)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [], seen)
 
+    async def edit(self, intent: AnyIntent, cause: str, tell: Tell, look: Look | None = None) -> Receipt:
+        """Decide an intent, whose events name `cause`, and on the world right after it what is told of it: one batch.
+
+        What `tell` gives must not be refused. An intent that changes nothing is told of all the same.
+        """
+        if not self.takes_more:
+            await self.wait_for_room()
+        decision = decide(self.world, intent)
+        changed = caused_by(decision.writes, cause)
+        events, writes = self._folded_in(changed) if changed else ([], [])
+        try:
+            seen = None if look is None else look(decision.subject)
+            told = decide(self.world, tell(decision.change, decision.subject))
+        except BaseException as unforeseen:
+            if changed:
+                self._give_up_world(unforeseen)
+            raise
+        more, writes_more = self._folded_in(told.writes) if told.writes else ([], [])
+        if not events and not more:
+            return Receipt(decision.change, decision.subject, [], seen)
+        queued = self._queue_staged(events + more, as_one_batch(writes, writes_more))
+        await queued.acknowledged
+        return Receipt(decision.change, decision.subject, queued.events, seen)
+
     def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
         if not self.takes_more:
@@ -224,30 +252,30 @@ class Ledger:
             await asyncio.shield(self._settling)
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch = NOTHING_BESIDE) -> Queued:
+        events, writes = self._folded_in(decided)
+        return self._queue_staged(events, tuple(writes), beside)
+
+    def _folded_in(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
-        now = self._clock.now()
         folded = self.folded
-        world = folded.world
-        staged: list[Event] = []
-        writes: list[SegmentWrite] = []
-        for write in decided:
-            events = stamped(world, write, now)
-            bodies = tuple([encoded_within_bounds(event) for event in events])
-            writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
-            staged = staged + events if staged else events
+        events, writes = staged(folded.world, decided, self._clock.now())
         try:
-            for event in staged:
-                if event.seq == 1:
-                    _begin(world, decided, event.session_id)
-                fold(folded, event)
+            fold_staged(folded, decided, events)
         except BaseException as unforeseen:
-            self._broken = unforeseen  # The world is half moved: the next caller folds it again.
-            self._move_gate()
+            self._give_up_world(unforeseen)
             raise
-        if staged[0].kind in OF_RUNS:
+        return events, writes
+
+    def _give_up_world(self, unforeseen: BaseException) -> None:
+        self._broken = unforeseen  # The world is half moved: the next caller folds it again.
+        self._move_gate()
+
+    def _queue_staged(
+        self, events: list[Event], writes: tuple[SegmentWrite, ...], beside: Batch = NOTHING_BESIDE
+    ) -> Queued:
+        if events[0].kind in OF_RUNS:
             self.run_moves += 1
-        batch = Batch(tuple(writes), None, beside.inbox_done, beside.prompts)
-        queued = self._enqueue(batch, staged)
+        queued = self._enqueue(Batch(writes, None, beside.inbox_done, beside.prompts), events)
         if self._events_since_snapshot >= snapshot_events_min:
             self._queue_snapshot_if_due()
         return queued
@@ -410,12 +438,6 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
     if write.opens is not None:
         return there is None
     return there is not None and there.head == write.expected_head
-
-
-def _begin(world: World, decided: tuple[Write, ...], session_id: str) -> None:
-    for write in decided:
-        if write.opens is not None and write.session_id == session_id:
-            begin(world, write.opens)
 
 
 def _refuse(queued: Queued, failure: BaseException) -> None:

@@ -1,20 +1,26 @@
-"""What the runtime needs from outside: a store, models, a clock, a source of ids. Adapters stand in `stores` and `models`.
+"""What the runtime needs from outside: a store, models, tools, a clock, a source of ids. Adapters stand in `stores`,
+`models` and `tools`.
 
 Always holds: a store keeps bytes and their places; it knows nothing of creatures or graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.intents import AnyIntent, ReturnTool
 from glasshouse.world.lineage import Span
-from glasshouse.world.state import Segment
+from glasshouse.world.state import CreatureState, Segment
+from glasshouse.world.values import Change
 
 
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
@@ -140,6 +146,152 @@ class Router(Protocol):
 
     def route(self, profile: str) -> Route:
         """The model behind a profile, or a refusal."""
+
+
+class Outcome(Protocol):
+    """What came of an intent, durable."""
+
+    @property
+    def change(self) -> Change:
+        """What it changed."""
+
+    @property
+    def subject(self) -> str:
+        """The id of what it made or touched."""
+
+    @property
+    def events(self) -> list[Event]:
+        """The events that tell of it."""
+
+    @property
+    def seen(self) -> Any:
+        """What the caller looked at right after the decision."""
+
+
+class Door(Protocol):
+    """The ledger as a tool may use it: the same door as everybody's."""
+
+    @property
+    def folded(self) -> Folded:
+        """The pending world, and what the rules of playing keep beside it."""
+
+    def foresee(self, intent: AnyIntent) -> Change:
+        """What an intent would change, without the commit; a refusal if it would be refused."""
+
+    async def change(self, intent: AnyIntent, look: Callable[[str], object] | None = None) -> Outcome:
+        """Decide an intent and wait until what came of it is durable."""
+
+    async def edit(
+        self,
+        intent: AnyIntent,
+        cause: str,
+        tell: Callable[[Change, str], AnyIntent],
+        look: Callable[[str], object] | None = None,
+    ) -> Outcome:
+        """Decide an intent and what is told of it, as one batch: all or nothing."""
+
+
+class Errand:
+    """One call of a tool on behalf of a creature in the middle of its act."""
+
+    __slots__ = (
+        "called",
+        "cause",
+        "creature_id",
+        "is_untrusted",
+        "ledger",
+        "number",
+        "on_the_way",
+        "returned",
+        "tool",
+    )
+
+    def __init__(
+        self,
+        ledger: Door,
+        creature_id: str,
+        cause: Event,
+        called: Event,
+        *,
+        is_untrusted: bool,
+        on_the_way: tuple[Event, ...] = (),
+    ) -> None:
+        self.ledger = ledger
+        self.creature_id = creature_id
+        self.cause = cause
+        """What the act answers."""
+        self.called = called
+        """The `tool.called` that asks for this; durable."""
+        self.tool = str(called.payload["tool"])
+        self.number = int(called.payload["number"])
+        self.is_untrusted = is_untrusted
+        """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
+        self.on_the_way = on_the_way
+        """What this very call has written already, where it is carried out again after a crash: `edit.proposed` and
+        `edit.decided`."""
+        self.returned: Event | None = None
+        """The `tool.returned`, where the tool itself has written it together with its edit."""
+
+    @property
+    def folded(self) -> Folded:
+        """The pending world."""
+        return self.ledger.folded
+
+    @property
+    def creature(self) -> CreatureState | None:
+        """The caller as it is now; none if it was removed meanwhile."""
+        return self.ledger.folded.world.creatures.get(self.creature_id)
+
+    async def edit(self, intent: AnyIntent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
+        """Carry out an intent and tell the caller of it, in one batch; the answer, which is then written already.
+
+        `answer` sees the world right after the change, and must not raise. Raises `Refused` where the intent is refused.
+        """
+        answers: list[ToolAnswer] = []
+
+        def tell(change: Change, subject: str) -> ReturnTool:
+            answers.append(answer(change, subject))
+            return self.returning(answers[0], is_edit=True)
+
+        outcome = await self.ledger.edit(intent, self.called.id, tell)
+        self.returned = next(
+            (one for one in outcome.events if one.caused_by == self.called.id and _tells(one)), None
+        )
+        return answers[0]
+
+    def returning(self, answer: ToolAnswer, *, is_edit: bool = False) -> ReturnTool:
+        """The intent that writes an answer."""
+        return ReturnTool(
+            creature=self.creature_id,
+            called=self.called.id,
+            tool=self.tool,
+            number=self.number,
+            is_ok=answer.is_ok,
+            text=answer.text,
+            result=answer.result,
+            is_edit=is_edit,
+            is_engine=answer.is_engine,
+        )
+
+
+def _tells(event: Event) -> bool:
+    return event.kind == kinds.TOOL_RETURNED
+
+
+class Toolbox(Protocol):
+    """Offers tools to creatures, and carries them out."""
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        """What this creature may use now. Asked only for creatures with tools in their manifest, or with privilege."""
+
+    def has(self, tool: str) -> bool:
+        """Whether this is the toolbox that carries out tools of this name."""
+
+    def names(self) -> frozenset[str]:
+        """The names that a manifest may grant."""
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        """Carry a call out. What goes wrong is an answer in words; raises only if cancelled, or if the store fails."""
 
 
 class Clock(Protocol):

@@ -25,7 +25,8 @@ from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.cassette import Cassette, NoModel, PromptChange, RecordedAgent, came_from_outside
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.ports import Store, Toolbox
+from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
 from glasshouse.world.intents import OpenRun
@@ -66,11 +67,11 @@ class Verification:
         return self.recorded_digest == self.replayed_digest
 
 
-async def verify(source: Source, run_id: str, scratch: Store) -> Verification:
-    """Play a run again in a fresh store, and compare. `scratch` must be empty."""
+async def verify(source: Source, run_id: str, scratch: Store, tools: Toolbox | None = None) -> Verification:
+    """Play a run again in a fresh store, and compare. `scratch` must be empty; `tools` are what creatures are offered."""
     recorded = await source.run_events(run_id)
     cassette = Cassette(recorded, await _times(source, recorded))
-    replay = _Replay(cassette, scratch)
+    replay = _Replay(cassette, scratch, tools)
     replayed = await replay.play()
     then, now = _digests(recorded), _digests(replayed)
     place = next((n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]), None)
@@ -124,7 +125,7 @@ async def _diff(source: Source, change: PromptChange) -> str:
 class _Replay:
     """One replay in the making."""
 
-    def __init__(self, cassette: Cassette, scratch: Store) -> None:
+    def __init__(self, cassette: Cassette, scratch: Store, tools: Toolbox | None) -> None:
         self._cassette = cassette
         self._scratch = scratch
         started = cassette.events[0]
@@ -138,7 +139,7 @@ class _Replay:
         self._opened = self._events_of_opening()
         names = {str(one["profile"]): str(one["model"]) for one in self._started.cast}
         self._terrarium = Terrarium(
-            scratch, cassette, SeededIds(0), NoModel(names), self._mind, record=cassette
+            scratch, cassette, SeededIds(0), NoModel(names), self._mind, tools=tools, record=cassette
         )
         cassette.produced = lambda: scratch.position
         cassette.let_happen = self._let_happen
@@ -158,7 +159,10 @@ class _Replay:
         def told(moment: Moment) -> Event | None:
             return self._cassette.act_by(moment.number_in_run, moment.cause)
 
-        return RecordedAgent(told)
+        def way(moment: Moment) -> TakenUp:
+            return self._cassette.way_by(moment.number_in_run, moment.cause)
+
+        return RecordedAgent(told, way)
 
     async def play(self) -> tuple[Event, ...]:
         """The replayed run, in the order of histories."""

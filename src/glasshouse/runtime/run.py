@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from glasshouse.events.event import Json
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.turns.referees import match_lines_max
 from glasshouse.turns.tables import NOT_LINES, Table
 

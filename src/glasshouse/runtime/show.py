@@ -21,9 +21,10 @@ from glasshouse.runtime.conductor import Conductor, Pacing
 from glasshouse.runtime.driving import Driver
 from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
@@ -47,6 +48,7 @@ class Show:
         router: Router,
         agent_of: Callable[[str], Agent],
         *,
+        tools: Toolbox,
         governor: Governor,
         record: Record | None = None,
     ) -> None:
@@ -56,7 +58,11 @@ class Show:
         self._router = router
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
-        acts = self._acts = Acts(ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, record)
+        warming = Warming(store, ledger)
+        desk = ToolDesk(ledger, tools, history.event, warming, record)
+        acts = self._acts = Acts(
+            ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, desk, record
+        )
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger,
@@ -65,7 +71,7 @@ class Show:
             self._endings,
             history.event,
             governor,
-            Warming(store, ledger),
+            warming,
             before_commit,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
 from glasshouse.runtime.act import Record
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
-from glasshouse.runtime.ports import Clock, Ids, Router, Store
+from glasshouse.runtime.no_tools import NoTools
+from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.referee_files import referee_named
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
@@ -43,12 +44,14 @@ class Terrarium(Habitat):
         router: Router,
         agent_for: AgentFor,
         *,
+        tools: Toolbox | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         record: Record | None = None,
     ) -> None:
         super().__init__(store, clock, ids)
         self._agent_for = agent_for
+        self._tools = tools or NoTools()
         self._pacing: Pacing = pacing
         self._show = Show(
             store,
@@ -57,12 +60,20 @@ class Terrarium(Habitat):
             self._history,
             router,
             self._mind,
+            tools=self._tools,
             governor=governor or Governor(),
             record=record,
         )
 
     async def _let_go(self) -> None:
         await self._show.close()
+
+    def _check_manifest(self, manifest: Manifest) -> None:
+        for name in manifest.tools:
+            if name not in self._tools.names():
+                raise UnknownName(
+                    where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
+                )
 
     def _mind(self, creature_id: str) -> Agent:
         """Who thinks for a creature: the object it was given, or one made from its manifest when it first acts."""
@@ -82,7 +93,11 @@ class Terrarium(Habitat):
         run_id: str | None = None,
     ) -> Run:
         """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
-        loaded = world if isinstance(world, LoadedWorld) else load_world(world)
+        names = self._tools.names()
+        if isinstance(world, LoadedWorld):
+            check_tools(loaded := world, names)
+        else:
+            loaded = load_world(world, tools=names)
         if loaded.scenario.competition.referee is not None:
             referee_named(
                 loaded.scenario.competition.referee, None if loaded.path is None else str(loaded.path)

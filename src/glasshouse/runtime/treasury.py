@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 
 from glasshouse.errors import BudgetExceeded
-from glasshouse.runtime.folding import Folded
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, tripped_by_call, tripped_by_time
 
@@ -87,6 +87,14 @@ class Treasury:
         done = mine.done.plus(cost)
         self._done[mine.run_id].move(mine.graph_id, mine.done, done)
         mine.done = done
+        self._moved.set()
+
+    def tell(self, mine: Reservation, graph_id: str | None) -> None:
+        """What the act cost so far is in the ledger now. It goes on, in the graph named."""
+        self._hold_open(mine, NOTHING)
+        self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
+        mine.done = NOTHING
+        mine.graph_id = graph_id or mine.graph_id
         self._moved.set()
 
     def release(self, mine: Reservation) -> None:

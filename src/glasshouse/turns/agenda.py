@@ -6,7 +6,8 @@ in names its cause and settles it. What a stopped creature hears waits for it as
 settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
 
 What an act of the reactive track causes is due in the same turn; what comes from outside, and what ticks cause, is due
-in the next. A tick's cause is the `turn.started` that it belongs to. So what is left of a turn can be told from the
+in the next. A tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not ended is
+under way: what it has written is noted, and it goes before all others, so that it is taken up where it was. So what is left of a turn can be told from the
 ledger alone, and a show that was cut off goes on exactly where it was.
 """
 
@@ -19,13 +20,13 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, Event
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -45,6 +46,13 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """For a tick: the time at which the ticks of its turn began, once they have."""
 
 
+class UnderWay(msgspec.Struct, gc=False, array_like=True):
+    """An act that has written something and has not ended: its cause, and what it has written on its way."""
+
+    cause: str
+    events: list[str]
+
+
 class Agenda(msgspec.Struct):
     """What is owed, by creature and then by cause, each in the order of the ledger."""
 
@@ -52,6 +60,8 @@ class Agenda(msgspec.Struct):
     ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
     stops: dict[str, int] = msgspec.field(default_factory=dict)
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
+    """The acts that are in the middle of using tools, by creature."""
 
     def owed_to(self, creature_id: str) -> tuple[Owed, ...]:
         """A creature's mailbox, oldest cause first."""
@@ -65,6 +75,8 @@ class Agenda(msgspec.Struct):
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
+        if self.under_way or event.kind in kinds.MID_ACT:
+            is_tick = self._note_way(event) or is_tick
         if event.kind in _TOLD_APART:
             self._note(world, event)
         due = _turn_due(event, is_tick=is_tick)
@@ -85,6 +97,31 @@ class Agenda(msgspec.Struct):
         if ends_its_act(event):
             del self.ticks[event.actor]
         return True
+
+    def _note_way(self, event: Event) -> bool:
+        """Note what an act writes on its way, and forget it with its end. True if the event comes of a tick."""
+        if event.kind in kinds.MID_ACT and event.actor not in RESERVED_ACTORS:
+            if event.kind == kinds.TOOL_CALLED and event.caused_by is not None:
+                act = self.under_way.setdefault(event.actor, UnderWay(event.caused_by, []))
+                if act.cause != event.caused_by:
+                    act = self.under_way[event.actor] = UnderWay(event.caused_by, [])
+                act.events.append(event.id)
+            elif event.actor in self.under_way:
+                self.under_way[event.actor].events.append(event.id)
+            return self._is_ticking(event.actor)
+        if event.kind in kinds.ENGINE and event.caused_by is not None:
+            return any(
+                event.caused_by in act.events and self._is_ticking(name)
+                for name, act in self.under_way.items()
+            )
+        act_ended = self.under_way.get(event.actor)
+        if act_ended is not None and ends_its_act(event) and event.caused_by == act_ended.cause:
+            del self.under_way[event.actor]
+        return False
+
+    def _is_ticking(self, name: str) -> bool:
+        act, tick = self.under_way.get(name), self.ticks.get(name)
+        return act is not None and tick is not None and tick.cause == act.cause
 
     def _note(self, world: World, event: Event) -> None:
         if event.kind == kinds.TURN_STARTED:
@@ -126,6 +163,8 @@ class Agenda(msgspec.Struct):
             del self.owed[name]
         for name in [name for name in self.ticks if world.creatures[name].run_id == run_id]:
             del self.ticks[name]
+        for name in [name for name in self.under_way if world.creatures[name].run_id == run_id]:
+            del self.under_way[name]
 
     def _owe_members(self, world: World, event: Event, due: int) -> None:
         members, subscribers = world.graphs[event.graph_id].creatures, self.subscribers[event.kind]
@@ -174,6 +213,7 @@ class Agenda(msgspec.Struct):
             self.owed.pop(told.creature, None)
             self.ticks.pop(told.creature, None)
             self.stops.pop(told.creature, None)
+            self.under_way.pop(told.creature, None)
             for subscribers in self.subscribers.values():
                 subscribers.pop(told.creature, None)
         else:

@@ -8,13 +8,14 @@ less the reply and one repair; identity, format, cause and last line are never c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Json
+from glasshouse.events.event import VISITOR, Json
 from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
 from glasshouse.turns.lines import Table, older_cause, table_of
@@ -24,6 +25,7 @@ from glasshouse.turns.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
 from glasshouse.turns.reading import content_words, line_chars_max
 from glasshouse.turns.reply_schema import reply_schema
+from glasshouse.turns.tools import ToolTalk
 
 examples_shown_max: Final = 8
 example_chars_max: Final = 400
@@ -31,6 +33,8 @@ temper_chars_max: Final = 80
 facts_shown_max: Final = 16
 fact_chars_max: Final = 1_200
 answer_shown_chars_max: Final = 360
+arguments_shown_chars_max: Final = 300
+tool_said_chars_max: Final = 1_200
 problem_chars_max: Final = 400
 repair_tokens_max: Final = 480
 system_cache_values_max: Final = 1_024
@@ -41,6 +45,7 @@ SCENE: Final = "THE SCENE"
 KNOWN: Final = "WHAT YOU KNOW ALONE"
 REMEMBERED: Final = "WHAT YOU REMEMBER"
 DISTURBANCES: Final = "DISTURBANCES"
+TOOLS_SAID: Final = "WHAT YOUR TOOLS SAID"
 ANSWERED: Final = "WHAT YOU ANSWER NOW"
 LAST_ANSWER: Final = "YOUR LAST ANSWER"
 HOW_TO_ANSWER: Final = "HOW TO ANSWER"
@@ -59,10 +64,13 @@ _CUT_IN_THIS_ORDER: Final = (
     (DISCUSSION, 2),
     (AROUND, 0),
     (DISTURBANCES, 1),
+    (TOOLS_SAID, 2),
     (DISCUSSION, 0),
     (SCENE, 0),
     (DISTURBANCES, 0),
+    (TOOLS_SAID, 1),
     (KNOWN, 0),
+    (TOOLS_SAID, 0),
 )
 """What goes first when a prompt is too long, oldest line first, and how many lines are left at that step."""
 
@@ -96,7 +104,8 @@ def prompt_for(moment: Moment) -> Prompt:
     schema_text = None if schema is None else schema.text
     system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema_text)
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
-    sections = _sections(moment, table_of(moment))
+    table = table_of(moment)
+    sections, places = _sections(moment, table)
     user = _written(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
@@ -106,6 +115,7 @@ def prompt_for(moment: Moment) -> Prompt:
         schema=None if schema is None else schema.value,
         seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
+        is_untrusted=_is_untrusted(moment, table, sections, places) if moment.tools or moment.talk else None,
     )
 
 
@@ -148,8 +158,8 @@ def _listed(texts: tuple[str, ...]) -> str:
     return "; ".join(one_line(text) for text in texts)
 
 
-def _sections(moment: Moment, table: Table) -> dict[str, list[str]]:
-    """The user message by headings, in the order they are written in."""
+def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[str, Sequence[int]]]:
+    """The user message by headings, in the order they are written in; and the places of the lines in it."""
     discussed = places_discussed(moment, table)
     disturbances = places_of_disturbances(moment, table)
     cause, older = table.place_of(moment.cause.id), older_cause(moment, table)
@@ -160,15 +170,45 @@ def _sections(moment: Moment, table: Table) -> dict[str, list[str]]:
     remembered = places_remembered(moment, table, shown, _about(moment, table, cause))
     text = table.text
     answered = NO_CAUSE if cause is None else text(cause)
-    return {
+    sections = {
         DISCUSSION: table.texts(discussed),
         AROUND: list(around_lines(moment.around)),
         SCENE: [shows for place in scene if (shows := _scene(table.reading(place).payload))],
         KNOWN: _known(moment),
         REMEMBERED: [text(place) for place in remembered],
         DISTURBANCES: [text(place) for place in disturbances],
+        TOOLS_SAID: [_tool_line(one) for one in moment.talk] if moment.talk else [],
         ANSWERED: [answered if older is None else older.text, _last_line(moment.handle, moment.character)],
     }
+    places: dict[str, Sequence[int]] = {
+        DISCUSSION: discussed,
+        SCENE: scene,
+        REMEMBERED: remembered,
+        DISTURBANCES: disturbances,
+    }
+    return sections, places
+
+
+def _tool_line(one: ToolTalk) -> str:
+    arguments = compact_json(one.arguments)
+    if len(arguments) > arguments_shown_chars_max:
+        arguments = quoted(arguments, arguments_shown_chars_max)
+    told = "answered" if one.answer.is_ok else "failed"
+    return f"{one_line(one.tool)} {arguments} {told}: {quoted(one.answer.text, tool_said_chars_max)}"
+
+
+def _is_untrusted(
+    moment: Moment, table: Table, sections: dict[str, list[str]], places: dict[str, Sequence[int]]
+) -> bool:
+    """Whether words of a visitor, or of a tool that is not the engine's, are in what is shown after all cutting."""
+    shown = [moment.cause.actor]
+    for heading, of_lines in places.items():
+        count = len(sections[heading])  # What was cut, was cut from the oldest on.
+        shown += [table.reading(place).actor for place in of_lines[len(of_lines) - count :]]
+    if any(actor == VISITOR or actor in moment.visitors for actor in shown):
+        return True
+    said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
+    return any(not one.answer.is_engine for one in said)
 
 
 def _about(moment: Moment, table: Table, cause: int | None) -> tuple[str, ...]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.character import Character
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.views.stage import StageProjection, rebuild_stage
 
 Origin = Literal["cast", "visitor", "tool", "import", "world"]
@@ -44,6 +46,10 @@ class Around(msgspec.Struct, frozen=True):
 
 Ask = Callable[[Prompt], Awaitable[Completion]]
 """Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+
+
+Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]
+"""Carries out a call of a tool that was offered. Recorded before and after."""
 
 
 class Moment(msgspec.Struct, frozen=True, dict=True):
@@ -76,6 +82,24 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
+    tools: tuple[ToolOffer, ...] = ()
+    """What this creature may use now."""
+    talk: tuple[ToolTalk, ...] = ()
+    """What it has used in this act, and what came of that."""
+    visitors: frozenset[str] = frozenset()
+    """Creatures whose words are a visitor's, because one plays them. Told only to those who have tools."""
+    carry: Carry | None = None
+    again: Callable[[], Moment] | None = None
+
+    async def use(self, tool: str, /, **arguments: Any) -> ToolAnswer:
+        """Use a tool in the middle of this act. What goes wrong in it is told in the answer."""
+        if self.carry is None:
+            raise Refused(f"{self.handle} has no tools.", "Grant some in its manifest: `tools: [...]`.")
+        return await self.carry(ToolCall(tool, arguments))
+
+    def look_again(self) -> Moment:
+        """The same act's view with what its tools have said since, and the graph as it is now; the past stays the same."""
+        return self if self.again is None else self.again()
 
     @cached_property
     def projection(self) -> StageProjection:

@@ -17,6 +17,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     schema: Json | None = None
     seed: int = 0
     reply_tokens_max: int = 384
+    is_untrusted: bool | None = None
+    """Whether words of a visitor or of a tool that is not the engine's are in it; none if nobody has looked."""
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""Replies: what a model wrote, read as a draft, as passing, or as a problem that it can mend.
+"""Replies: what a model wrote, read as a draft, as passing, as a call of a tool, or as a problem that it can mend.
 
 The ladder: find the object (or the THINK and SAY lines), clean its texts, check its kind and fields, look its refs up.
 Always holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered,
@@ -21,20 +21,18 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.reply_json import object_in
 from glasshouse.turns.reply_schema import fields_of, handles_around, kinds_offered, words_allowed
+from glasshouse.turns.reply_tools import asks_for_tool, tool_call_in
+from glasshouse.turns.reply_values import Wrong, items_in, named, number_in, truth_in, word_in
+from glasshouse.turns.tools import ToolCall
 
 reply_chars_max: Final = 12_288
 thought_chars_max: Final = 2_000
 mood_chars_max: Final = 60
 reason_chars_max: Final = 400
-items_max: Final = 16
-number_size_max: Final = 10**15
-named_chars_max: Final = 40
 
 _REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
-_TRUTHS: Final = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class Passed(msgspec.Struct, frozen=True, gc=False):
@@ -50,11 +48,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-class _Wrong(ValueError):
-    """A problem on its way to the one place that hands it back."""
-
-
-def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | Problem:
+def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | ToolCall | Problem:
     """What a model's reply comes to."""
     text = raw_text[:reply_chars_max]
     if (thinking := _THINKING.match(text)) is not None:
@@ -63,7 +57,7 @@ def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | Problem:
         if answers_in_prose(moment.character):
             return _from_prose(text, moment)
         return _from_object(_the_object(text), moment)
-    except _Wrong as wrong:
+    except Wrong as wrong:
         return Problem(str(wrong))
 
 
@@ -72,13 +66,13 @@ def _the_object(text: str) -> Json:
     if found is not None:
         return found
     if "{" in text:
-        raise _Wrong(
+        raise Wrong(
             "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
         )
-    raise _Wrong('There is no JSON object: answer with one that starts with {"kind": and nothing else.')
+    raise Wrong('There is no JSON object: answer with one that starts with {"kind": and nothing else.')
 
 
-def _from_prose(text: str, moment: Moment) -> Draft | Passed:
+def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
     marks = list(_PROSE.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     told: dict[str, str] = {}
@@ -87,7 +81,7 @@ def _from_prose(text: str, moment: Moment) -> Draft | Passed:
     if "SAY" not in told:
         found = object_in(text)
         if found is None:
-            raise _Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
+            raise Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
         return _from_object(found, moment)
     private = _private({"thought": told.get("THINK")})
     if told["SAY"].strip() in {"-", "\u2013", "\u2014"}:
@@ -95,9 +89,12 @@ def _from_prose(text: str, moment: Moment) -> Draft | Passed:
     return Draft(kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", told["SAY"], moment)}, private=private)
 
 
-def _from_object(reply: Json, moment: Moment) -> Draft | Passed:
+def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     offered = kinds_offered(moment.character.may_emit)
-    kind = _kind(reply.get("kind"), offered)
+    if moment.tools and asks_for_tool(reply, moment.tools):
+        tool, arguments = tool_call_in(reply, moment.tools)
+        return ToolCall(tool, arguments, _private(reply))
+    kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
         reason = reply.get("reason")
         return Passed(_note(reason, reason_chars_max), _private(reply))
@@ -106,7 +103,7 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed:
     return Draft(kind=kind, payload=payload, private=_private(reply))
 
 
-def _kind(given: object, offered: tuple[str, ...]) -> str:
+def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
     if isinstance(given, str) and given in offered:
         return given
     if given is None and len(offered) == 1:
@@ -115,10 +112,10 @@ def _kind(given: object, offered: tuple[str, ...]) -> str:
     folded = given.strip().casefold() if isinstance(given, str) else None
     if folded in known:
         return folded
-    choice = ", ".join(f'"{kind}"' for kind in known)
+    choice = ", ".join(f'"{kind}"' for kind in ((kinds.TOOL_CALLED, *known) if has_tools else known))
     if given is None:
-        raise _Wrong(f'The answer has no "kind": give one of {choice}.')
-    raise _Wrong(f"The kind may not be {_named(given)}: give one of {choice}.")
+        raise Wrong(f'The answer has no "kind": give one of {choice}.')
+    raise Wrong(f"The kind may not be {named(given)}: give one of {choice}.")
 
 
 def _private(reply: Json) -> Json | None:
@@ -137,41 +134,39 @@ def _note(value: object, chars_max: int) -> str:
 def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
     given = reply.get(name)
     if given is None:
-        raise _Wrong(f'The answer has no "{name}": add it.')
+        raise Wrong(f'The answer has no "{name}": add it.')
     if sort == "string":
         return _text(name, given, moment)
     words = words_allowed(sort, moment.playbill, handles_around(moment))
     if words is not None:
-        return _word(name, given, words)
+        return word_in(name, given, words)
     match sort:
         case "number":
-            return _number(name, given)
+            return number_in(name, given)
         case "boolean":
-            return _truth(name, given)
+            return truth_in(name, given)
         case "strings":
-            return [_text(name, one, moment) for one in _items(name, given)]
+            return [_text(name, one, moment) for one in items_in(name, given)]
         case "event":
             return _event_id(name, given, _event_ids(moment))
         case "events":
             ids = _event_ids(moment) if given else {}
-            return list(dict.fromkeys(_event_id(name, one, ids) for one in _items(name, given)))
+            return list(dict.fromkeys(_event_id(name, one, ids) for one in items_in(name, given)))
         case _:
             return _text(name, given, moment)
 
 
 def _text(name: str, given: object, moment: Moment) -> str:
     if not isinstance(given, str):
-        raise _Wrong(f'"{name}" must be text in quotation marks.')
+        raise Wrong(f'"{name}" must be text in quotation marks.')
     others = _others(moment) if may_be_labelled(given) else ()
     words_max = moment.character.voice.say_words_max
     text = said_text(given, handle=moment.handle, others=others, words_max=words_max)
     if says_something(text):
         return text
     if says_something(given):
-        raise _Wrong(
-            f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.'
-        )
-    raise _Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
+        raise Wrong(f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.')
+    raise Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
 
 
 def _others(moment: Moment) -> set[str]:
@@ -179,43 +174,6 @@ def _others(moment: Moment) -> set[str]:
     others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
     others.update(one.handle.casefold() for one in moment.around.neighbours)
     return others
-
-
-def _word(name: str, given: object, words: tuple[str, ...]) -> str:
-    if isinstance(given, bool):
-        given = "yes" if given else "no"
-    folded = one_line(given).strip("\"'`.@ ").casefold() if isinstance(given, str) else None
-    for word in words:
-        if word.casefold() == folded:
-            return word
-    choice = ", ".join(f'"{word}"' for word in words)
-    raise _Wrong(f'"{name}" may not be {_named(given)}: give one of {choice}.')
-
-
-def _number(name: str, given: object) -> int | float:
-    if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
-        given = float(given) if "." in given else int(given)
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise _Wrong(f'"{name}" must be a number.')
-    if not -number_size_max <= given <= number_size_max:
-        raise _Wrong(f'"{name}" is too large a number: stay under {number_size_max:,}.')
-    return given
-
-
-def _truth(name: str, given: object) -> bool:
-    truth = _TRUTHS.get(given.strip().casefold()) if isinstance(given, str) else given
-    if not isinstance(truth, bool):
-        raise _Wrong(f'"{name}" must be true or false.')
-    return truth
-
-
-def _items(name: str, given: object) -> list[Any]:
-    items = [given] if isinstance(given, str | int) else given
-    if not isinstance(items, list):
-        raise _Wrong(f'"{name}" must be a list.')
-    if len(items) > items_max:
-        raise _Wrong(f'"{name}" is too long a list: give at most {items_max}.')
-    return items
 
 
 def _event_ids(moment: Moment) -> dict[str, str]:
@@ -228,13 +186,4 @@ def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
     if ref in ids:
         return ids[ref]
     like = f", such as {next(reversed(ids))}" if ids else ""
-    raise _Wrong(
-        f'"{name}" names no line you have seen: {_named(given)}. Use the #number before a line{like}.'
-    )
-
-
-def _named(given: object) -> str:
-    """A wrong value as a problem shows it: short, and on one line."""
-    return (
-        f'"{cut(one_line(str(given)), named_chars_max)}"' if isinstance(given, str | int | float) else "that"
-    )
+    raise Wrong(f'"{name}" names no line you have seen: {named(given)}. Use the #number before a line{like}.')

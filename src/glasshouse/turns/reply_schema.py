@@ -1,7 +1,7 @@
 """The shape of a reply: which kinds a creature may answer with, their fields, and the JSON Schema that says so.
 
-Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, and passing last;
-every branch names all its fields and allows no others. Kinds that the engine writes are never offered.
+Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, then one a tool that is
+offered, and passing last; every branch names all its fields and allows no others. Kinds that the engine writes are never offered.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from glasshouse.events.event import Json
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.quoting import compact_json
+from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
 
 schema_cache_values_max: Final = 1_024
 
@@ -98,17 +99,25 @@ def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
     playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
     told = canonical_json(playbill.kinds) if playbill.kinds else b"{}"
-    key = (may_emit, told, playbill.competition.may_win, handles)
+    key: tuple[Any, ...] = (may_emit, told, playbill.competition.may_win, handles)
+    if moment.tools:
+        key = (
+            *key,
+            canonical_json([[offer.name, offer.description, offer.parameters] for offer in moment.tools]),
+        )
     found = _schema_cache.get(key)
     if found is None:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
-        found = _schema_cache[key] = _made(may_emit, playbill, handles)
+        found = _schema_cache[key] = _made(may_emit, playbill, handles, moment.tools)
     return found
 
 
-def _made(may_emit: tuple[str, ...], playbill: Playbill, handles: tuple[str, ...]) -> ReplySchema:
+def _made(
+    may_emit: tuple[str, ...], playbill: Playbill, handles: tuple[str, ...], tools: tuple[ToolOffer, ...]
+) -> ReplySchema:
     branches = [_branch(kind, playbill, handles) for kind in kinds_offered(may_emit)]
+    branches += [_tool_branch(offer) for offer in tools]
     value: Json = {"anyOf": [*branches, _PASSING]}
     return ReplySchema(value, compact_json(value))
 
@@ -121,6 +130,24 @@ def _branch(kind: str, playbill: Playbill, handles: tuple[str, ...]) -> Json:
         "type": "object",
         "properties": {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING, **fields},
         "required": ["kind", "thought", *fields],
+        "additionalProperties": False,
+    }
+
+
+def _tool_branch(offer: ToolOffer) -> Json:
+    properties: Json = offer.parameters.get("properties", {})
+    arguments = {name: schema for name, schema in properties.items() if name not in RESERVED_ARGUMENTS}
+    tool = {
+        "kind": {"const": kinds.TOOL_CALLED},
+        "thought": _STRING,
+        "mood": _STRING,
+        "tool": {"const": offer.name},
+    }
+    return {
+        "type": "object",
+        "description": offer.description,
+        "properties": {**tool, **arguments},
+        "required": ["kind", "thought", "tool", *offer.parameters.get("required", ())],
         "additionalProperties": False,
     }
 

@@ -21,7 +21,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 2
+version: Final = 3
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -174,10 +174,11 @@ class Runs(msgspec.Struct):
             self.clocks[event.graph_id] = Clocks(dict(parent.turns), dict(parent.calls), parent.turn)
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
-        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it."""
-        calls = () if event.model is None else event.model.get("calls", ())
-        reached = [call for call in calls if call.get("reached", True)]
-        count = len(reached) or int(_ends_an_act(event))
+        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
+        asked only on its way, where that was told already, says so with an empty list of calls."""
+        calls = None if event.model is None else event.model.get("calls", ())
+        reached = [call for call in calls or () if call.get("reached", True)]
+        count = len(reached) or int(calls != [] and _ends_an_act(event))
         if count:
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""

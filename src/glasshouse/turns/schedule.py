@@ -1,6 +1,6 @@
 """Whose turn it is: the next act of a graph's present turn, and the number of its next turn. Pure.
 
-Always holds: reactions come before ticks, in the order of their causes and then of the creatures' ages; ticks come in
+Always holds: an act that is under way comes first; reactions come before ticks, in the order of their causes and then of the creatures' ages; ticks come in
 the order of the cast. Nothing but the ledger's folds is asked, so every way of driving a graph gives the same order.
 """
 
@@ -37,6 +37,10 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
     """The next act of the present turn, if it has one left."""
     if graph.turn == 0:
         return None
+    if agenda.under_way:
+        taken_up = _under_way(world, agenda, graph)
+        if taken_up is not None:
+            return taken_up
     found: tuple[int, int, int] | None = None
     act: Due | None = None
     for name in _fewer(graph.creatures, agenda.owed):
@@ -48,6 +52,19 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         if found is None or place < found:
             found, act = place, Due(name, _cause(agenda.owed[name], owed))
     return act or _next_tick_left(world, agenda, graph, runs)
+
+
+def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
+    """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
+    for name in _fewer(graph.creatures, agenda.under_way):
+        act, tick = agenda.under_way[name], agenda.ticks.get(name)
+        if not may_act(world, world.creatures[name]):
+            continue
+        if tick is not None and tick.cause == act.cause:
+            return _tick(world, tick, name)
+        if act.cause in agenda.owed.get(name, ()):
+            return Due(name, act.cause)
+    return None
 
 
 def _next_tick_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:

@@ -9,13 +9,15 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from glasshouse.turns.moment import Around, Neighbour
+from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
 
 neighbours_max: Final = 12
 channels_seen_max: Final = 12
 members_looked_at_max: Final = 256
+
+PLAYED_BY_VISITOR: Final = "visitor"
 
 _NOTHING: Final[dict[str, int]] = {}
 
@@ -77,3 +79,12 @@ def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -
         names.update(_some(topology.members_of.get(channel_id, _NOTHING)))
     names.add(creature.id)
     return {name: found[name].handle if name in found else name for name in sorted(names)}
+
+
+def visitors_among(world: World, moment: Moment) -> frozenset[str]:
+    """Those whose words a moment holds and whom a visitor plays."""
+    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]}
+    creatures = [world.creatures[name] for name in names if name in world.creatures]
+    return frozenset(
+        [one.id for one in creatures if world.facts_of(one).manifest.get("played_by") == PLAYED_BY_VISITOR]
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, speaking
+from glasshouse.world import acting, joining, membership, opening, parting, speaking, tooling
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -15,6 +15,7 @@ from glasshouse.world.intents import (
     AddWire,
     AnyIntent,
     BeginRun,
+    CallTool,
     Connect,
     Disconnect,
     EndAct,
@@ -26,6 +27,7 @@ from glasshouse.world.intents import (
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    ReturnTool,
     Say,
     StartCreature,
     StartTurn,
@@ -41,6 +43,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return Decision(speaking.said(world, intent))
         case EndAct():
             return Decision(acting.act_ended(world, intent), subject=intent.creature)
+        case CallTool():
+            return tooling.tool_called(world, intent)
+        case ReturnTool():
+            return tooling.tool_returned(world, intent)
         case StartTurn():
             return acting.turn_started(world, intent)
         case AddCreature():

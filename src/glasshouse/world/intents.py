@@ -5,7 +5,7 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -208,6 +208,34 @@ class EndAct(Intent, frozen=True, gc=False):
     run_id: str | None = None
 
 
+class CallTool(Intent, frozen=True, gc=False):
+    """Write that a creature asks for a tool in the middle of the act it has for `cause`."""
+
+    creature: str
+    cause: str
+    tool: str
+    arguments: Json
+    number: int
+    """The how-manieth call of the act it is, from 1 on."""
+    private: Json | None = None
+    model: Json | None = None
+
+
+class ReturnTool(Intent, frozen=True, gc=False):
+    """Write what came of a call: `called` is the id of its `tool.called`."""
+
+    creature: str
+    called: str
+    tool: str
+    number: int
+    is_ok: bool
+    text: str
+    result: Any = None
+    is_edit: bool = False
+    """Whether it changed the graph; then it is written together with that change."""
+    is_engine: bool = False
+
+
 class Inject(Intent, frozen=True, gc=False):
     """Let the visitor say something to everybody in a graph."""
 
@@ -242,6 +270,8 @@ AnyIntent: TypeAlias = (
     | BeginRun
     | StartTurn
     | EndAct
+    | CallTool
+    | ReturnTool
     | Inject
     | MoveRun
 )

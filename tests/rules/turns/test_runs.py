@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
-from glasshouse.runtime.folding import Folded, fold
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.world.evolve import begin
 from glasshouse.world.intents import EndAct

@@ -33,7 +33,7 @@ NAMES = st.sampled_from(["ada", "bo", "cy"])
 PLACES = st.sampled_from(["talk", "den", "commons", "talk~2"])
 PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "commons", "talk~2"])
 PICKS = st.integers(0, 40)
-EMITS = (kinds.AGENT_SPOKE, kinds.TOOL_CALLED, "question.asked")
+EMITS = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED, "question.asked")
 HEARD = st.sampled_from(
     [(kinds.AGENT_SPOKE,), (kinds.AGENT_SPOKE, kinds.TOPOLOGY_CHANGED), ("question.asked",), ()]
 )

@@ -1,0 +1,24 @@
+"""`Folded`: the world and all that the rules of playing keep beside it.
+
+Always holds: it is a function of the ledger alone, and encodes to bytes as it is, which makes a snapshot.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from glasshouse.turns.agenda import Agenda
+from glasshouse.turns.runs import Runs
+from glasshouse.turns.tables import Tables
+from glasshouse.world.state import World
+
+
+class Folded(msgspec.Struct):
+    """All that is folded from the ledger and kept in memory."""
+
+    world: World = msgspec.field(default_factory=World)
+    agenda: Agenda = msgspec.field(default_factory=Agenda)
+    runs: Runs = msgspec.field(default_factory=Runs)
+    tables: Tables = msgspec.field(default_factory=Tables)
+    position: int = 0
+    snapshot_bytes: int = 0

@@ -1,0 +1,249 @@
+"""Using tools: the calls of one act, each written before it is carried out and after it is answered.
+
+Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
+after a crash; nobody calls a tool who is gone. Where acts think side by side, their tools wait for their turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from glasshouse.errors import Refused, StoreError, UnknownName
+from glasshouse.events.event import VISITOR, Event, Json
+from glasshouse.runtime.asking import Asking
+from glasshouse.runtime.ledger import Ledger, Queued
+from glasshouse.runtime.ports import Batch, Errand, Toolbox
+from glasshouse.runtime.taking_up import NOTHING_YET, Step, TakenUp, completion_of
+from glasshouse.runtime.treasury import Reservation, Treasury
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.reply_tools import arguments_in
+from glasshouse.turns.reply_values import Wrong
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk, tool_calls_in_act_max
+from glasshouse.world.intents import AnyIntent, CallTool
+from glasshouse.world.state import CreatureState
+
+BeforeCommit = Callable[[], Awaitable[None]]
+AnswerThen = Callable[[int], ToolAnswer | None]
+"""Gives the answer that a replay has on record for a call by its number; none if it is to be carried out again."""
+MakeReady = Callable[[CreatureState], Awaitable[None]]
+"""Brings the lines of the graph that a creature is in to hand."""
+
+
+class Using:
+    """The tools of one act."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        toolbox: Toolbox,
+        treasury: Treasury,
+        mine: Reservation,
+        asking: Asking,
+        creature_id: str,
+        cause: Event,
+        told: Json,
+        *,
+        before: TakenUp = NOTHING_YET,
+        gate: asyncio.Event | None = None,
+        before_commit: BeforeCommit | None = None,
+        answer_then: AnswerThen | None = None,
+        make_ready: MakeReady,
+    ) -> None:
+        self.talk: list[ToolTalk] = []
+        self.is_untrusted = before.is_untrusted
+        self.store_failure: StoreError | None = None
+        self._ledger = ledger
+        self._toolbox = toolbox
+        self._treasury = treasury
+        self._mine = mine
+        self._asking = asking
+        self._creature_id = creature_id
+        self._cause = cause
+        self._told = told
+        self._steps = list(before.steps)
+        self._completions = before.calls
+        self._number = len(before.steps)
+        self.has_told_calls = bool(before.calls)
+        self._gate = gate
+        self._before_commit = before_commit
+        self._answer_then = answer_then
+        self._make_ready = make_ready
+        self._offers: tuple[ToolOffer, ...] = ()
+        self._sight: Moment | None = None
+        self._has_asked = False
+
+    @property
+    def has_written(self) -> bool:
+        """Whether something of this act is in the ledger."""
+        return self._number > 0
+
+    def offers(self) -> tuple[ToolOffer, ...]:
+        """What may be used now; nothing after so many calls that the act must end."""
+        creature = self._ledger.world.creatures.get(self._creature_id)
+        if creature is None or self._number >= tool_calls_in_act_max:
+            self._offers = ()
+        else:
+            self._offers = self._toolbox.offers(self._ledger.folded, creature)
+        return self._offers
+
+    async def go_on(self) -> int:
+        """Take up what was cut off: what was said is known, and a call without an answer is carried out again.
+
+        How many completions need not be asked for again.
+        """
+        steps, self._steps = self._steps, []
+        asked, self._completions = len(self._completions), []
+        for step in steps:
+            if step.talk is not None:
+                self.talk.append(step.talk)
+            else:
+                await self._wait_for_its_turn()
+                await self._carried_out(step)
+        return asked
+
+    def completion_before(self) -> Completion | None:
+        """The next completion of an act that begins anew after it was cut off; none if it is to be asked for."""
+        return completion_of(self._completions.pop(0)) if self._completions else None
+
+    def note_sight(self, moment: Moment) -> None:
+        """Keep in mind what the act has before it now."""
+        self._sight = moment
+
+    def note_prompt(self, prompt: Prompt) -> None:
+        """Keep in mind whose words a model was shown; where a prompt does not tell, all that was in sight counts."""
+        self._has_asked = True
+        is_untrusted = self._is_sight_untrusted() if prompt.is_untrusted is None else prompt.is_untrusted
+        self.is_untrusted = self.is_untrusted or is_untrusted
+
+    def _is_sight_untrusted(self) -> bool:
+        if self._sight is None:
+            return False
+        actors = {self._cause.actor, *[event.actor for event in self._sight.recent_events]}
+        return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
+
+    async def carry(self, call: ToolCall) -> ToolAnswer:
+        """Carry out a call: write it, have it done, write what came of it."""
+        await self._wait_for_its_turn()
+        step = self._step_before(call)
+        if step is None:
+            step = Step(await self._called(self._checked(call)))
+        elif step.talk is not None:
+            self.talk.append(step.talk)
+            return step.talk.answer
+        return await self._carried_out(step)
+
+    async def _wait_for_its_turn(self) -> None:
+        if self._gate is not None:
+            await self._gate.wait()
+
+    def _step_before(self, call: ToolCall) -> Step | None:
+        """What was recorded of this very call before the act was cut off. One who asks otherwise now goes its own way."""
+        if not self._steps:
+            return None
+        step = self._steps.pop(0)
+        if (step.call.tool, step.call.arguments) == (call.tool, call.arguments):
+            return step
+        self._steps, self._completions = [], []
+        return None
+
+    def _checked(self, call: ToolCall) -> ToolCall:
+        if self._number >= tool_calls_in_act_max:
+            raise Refused(
+                f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
+            )
+        offer = next((offer for offer in self._offers if offer.name == call.tool), None)
+        if offer is None:
+            raise UnknownName(
+                noun="tool that is offered", name=call.tool, known=[one.name for one in self._offers]
+            )
+        try:
+            return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
+        except Wrong as wrong:
+            raise Refused(str(wrong), "Mend the call.") from wrong
+
+    async def _called(self, call: ToolCall) -> Event:
+        calls = self._asking.calls
+        if not self._has_asked:  # A mind written in Python may have read all there is.
+            self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
+        model: Json = {**self._told, "calls": calls}
+        if self.is_untrusted:
+            model["is_untrusted"] = True
+        intent = CallTool(
+            self._creature_id,
+            self._cause.id,
+            call.tool,
+            call.arguments,
+            self._number + 1,
+            call.private,
+            model,
+        )
+        queued = await self._written(intent, Batch(prompts=tuple(self._asking.prompts)))
+        assert queued is not None, "a call is told, or refused"
+        self._asking.begin_anew()
+        self._number += 1
+        self.has_told_calls = self.has_told_calls or any(one.get("reached", True) for one in calls)
+        self._tell_treasury()
+        await self._wait_for(queued)
+        return queued.events[0]
+
+    async def _carried_out(self, step: Step) -> ToolAnswer:
+        if self._creature_id not in self._ledger.world.creatures:
+            raise _gone(self._creature_id)
+        call, called = step.call, step.called
+        errand = Errand(
+            self._ledger,
+            self._creature_id,
+            self._cause,
+            called,
+            is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
+            on_the_way=step.on_the_way,
+        )
+        answer = None if self._answer_then is None else self._answer_then(errand.number)
+        if answer is None:
+            try:
+                answer = await self._toolbox.use(call, errand)
+            except StoreError as failure:
+                self.store_failure = failure
+                raise
+        if errand.returned is None:
+            queued = await self._written(errand.returning(answer))
+            if queued is None:
+                raise _gone(self._creature_id)
+            await self._wait_for(queued)
+        self.talk.append(ToolTalk(call.tool, call.arguments, answer))
+        self.is_untrusted = self.is_untrusted or not answer.is_engine
+        self._tell_treasury()
+        creature = self._ledger.world.creatures.get(self._creature_id)
+        if creature is None:
+            raise _gone(self._creature_id)
+        await self._make_ready(creature)
+        return answer
+
+    async def _written(self, intent: AnyIntent, beside: Batch | None = None) -> Queued | None:
+        try:
+            if self._before_commit is not None:
+                await self._before_commit()
+            if not self._ledger.takes_more:
+                await self._ledger.wait_for_room()
+            return self._ledger.stage(intent, beside or Batch())
+        except StoreError as failure:
+            self.store_failure = failure
+            raise
+
+    async def _wait_for(self, queued: Queued) -> None:
+        try:
+            await queued.acknowledged
+        except StoreError as failure:
+            self.store_failure = failure
+            raise
+
+    def _tell_treasury(self) -> None:
+        """What was written is counted by the fold, and must not be held twice; the purse is drawn on where its creature is."""
+        creature = self._ledger.world.creatures.get(self._creature_id)
+        self._treasury.tell(self._mine, None if creature is None else creature.graph_id)
+
+
+def _gone(creature_id: str) -> Refused:
+    return Refused(f"{creature_id} was removed in the middle of its act.", "Let the act end here.")

@@ -1,0 +1,1 @@
+"""Tools that creatures use: Python functions, and those of the engine itself."""

@@ -1,0 +1,104 @@
+"""Edits from inside an act: the change and the word of it to its caller are one batch, wherever the graph goes."""
+
+import pytest
+
+from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
+from glasshouse.assembly import Terrarium
+from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ports import Errand, Store
+from glasshouse.turns.tools import ToolAnswer, ToolCall
+from glasshouse.world.intents import AnyIntent, CallTool, Connect, Disconnect, RemoveCreature
+from glasshouse.world.values import Change
+from tests.rules.world.shape import check_folds_agree
+from tests.runtime.stores_around import GatedStore
+from tests.runtime.troupe import all_events, line, terrarium_on, troupe
+
+
+def ledger_of(t: Terrarium) -> Ledger:
+    return t._ledger
+
+
+async def called_by(t: Terrarium, creature: str) -> Errand:
+    """A call of a tool that changes the graph, durable and not yet carried out."""
+    other = next(one.id for one in t.creatures() if one.id != creature)
+    cause = await t.append(other, line("change something", None))
+    call = ToolCall("rebuild", {})
+    receipt = await ledger_of(t).change(CallTool(creature, cause.id, call.tool, call.arguments, 1))
+    return Errand(ledger_of(t), creature, cause, receipt.events[0], is_untrusted=False)
+
+
+def done(change: Change, subject: str) -> ToolAnswer:
+    return ToolAnswer(is_ok=True, text=f"{change.kind} of {subject}", is_engine=True)
+
+
+async def edited(store: Store, errand: Errand, intent: AnyIntent) -> list[Event]:
+    """The events of an edit, as the store has them."""
+    before = len(await all_events(store))
+    await errand.edit(intent, done)
+    return (await all_events(store))[before:]
+
+
+async def test_an_edit_that_merges_the_callers_graph_is_told_in_the_merged_graph_in_the_same_batch() -> None:
+    store = GatedStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        await t.add_creature(Manifest(name="cy"))
+        errand = await called_by(t, "ada")
+        commits = len(store.commits)
+
+        events = await edited(store, errand, Connect("ada", "cy", "bridge"))
+
+        told = events[-1]
+        assert len(store.commits) == commits + 1
+        assert told.kind == kinds.TOOL_RETURNED
+        assert str(told.payload["text"]).startswith("merge")
+        assert errand.returned is not None
+        assert errand.returned.id == told.id
+        assert told.session_id == t.creature("ada").session_id == t.creature("cy").session_id
+        assert {event.caused_by for event in events} == {errand.called.id}
+        assert await store.batch_end(told.session_id, 1) == told.seq
+        await check_folds_agree(t, store)
+
+
+async def test_an_edit_that_splits_the_callers_graph_is_told_where_the_caller_is_then() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        await t.add_creature(Manifest(name="cy"))
+        await t.connect("bo", "cy", channel="bridge")
+        errand = await called_by(t, "cy")
+
+        events = await edited(store, errand, Disconnect("bo", "cy"))
+
+        told = events[-1]
+        assert told.kind == kinds.TOOL_RETURNED
+        assert told.graph_id == t.creature("cy").graph_id != t.creature("bo").graph_id
+        assert told.session_id == t.creature("cy").session_id
+        assert await store.batch_end(told.session_id, 1) == told.seq
+        await check_folds_agree(t, store)
+
+
+async def test_an_edit_that_is_refused_leaves_no_trace() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        errand = await called_by(t, "ada")
+        before = store.position
+
+        with pytest.raises(Refused):
+            await errand.edit(Disconnect("ada", "ada"), done)
+
+        assert store.position == before
+        assert errand.returned is None
+
+
+async def test_an_edit_that_removes_its_own_caller_is_told_to_nobody() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        errand = await called_by(t, "ada")
+
+        events = await edited(store, errand, RemoveCreature("ada"))
+
+        assert kinds.TOOL_RETURNED not in {event.kind for event in events}
+        await check_folds_agree(t, store)
