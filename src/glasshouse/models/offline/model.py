@@ -17,6 +17,7 @@ from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.schema import Source, filled_schema
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.consulting import asked_or_acted, consulted
 from glasshouse.models.offline.skills.contributing import contributed
 from glasshouse.models.offline.skills.debating import argued
 from glasshouse.models.offline.skills.guessing import named_or_asked
@@ -34,6 +35,8 @@ MODEL_NAME: Final = "offline"
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    consulted,
+    asked_or_acted,
     told_on,
     called_for,
     argued,
