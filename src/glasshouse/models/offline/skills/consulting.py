@@ -32,6 +32,7 @@ from glasshouse.models.offline.speaking import Speaker
 
 DATE: Final = "date"
 steps_days_max: Final = 6
+nights_near_max: Final = 3
 lit_bright_min: Final = 60
 lit_dark_max: Final = 25
 lines_rested_on_max: Final = 3
@@ -142,14 +143,18 @@ def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
     left = [day for day in days_open(reading) if day not in asked]
     if not left:
         return None
-    best = _best(known, wanted)
-    if best is not None and "w" in best.phase[:2]:
+    still = set(days_open(reading))
+    best = _best([one for one in known if one.day in still], wanted)
+    if best is None:
+        return speaker.dice.choice(left)
+    if best.phase.startswith("wa"):
         is_later = ("waxing" in best.phase) == (wanted == "bright")
         steps = [(day - best.day).days * (1 if is_later else -1) for day in left]
         ahead = [day for day, step in zip(left, steps, strict=True) if 0 < step <= steps_days_max]
         if ahead:
             return speaker.dice.choice(ahead)
-    return speaker.dice.choice(left)
+    near = sorted(left, key=lambda day: abs((day - best.day).days))
+    return speaker.dice.choice(near[:nights_near_max])
 
 
 def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:

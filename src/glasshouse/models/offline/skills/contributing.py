@@ -59,13 +59,13 @@ def contributed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     return with_line(branch, spoken, **({FIELD: line.ref} if line is not None else {}))
 
 
-def built_on_by(reading: Reading, line: Heard) -> frozenset[str]:
-    """Who built on a line, beside the one who said it."""
-    return frozenset(
+def built_on(reading: Reading, line: Heard) -> list[str]:
+    """The handles of those who built on a line, once for each time, beside the one who said it."""
+    return [
         one.handle
         for one in reading.discussion
         if one.fields.get(FIELD) == line.ref and one.handle != line.handle
-    )
+    ]
 
 
 def things_brought(reading: Reading, line: Heard, *, is_new: bool) -> list[Noun]:
@@ -113,7 +113,7 @@ def _newest(reading: Reading) -> Heard | None:
 def _kept(reading: Reading) -> Heard | None:
     """Of what the others brought, that on which most was built; of several, the one nearest to my own heart."""
     lines = [line for line in reading.heard if line.origin == "cast" and FIELD in line.fields]
-    counts = Counter({line.ref: len(built_on_by(reading, line)) for line in lines})
+    counts = Counter({line.ref: len(built_on(reading, line)) for line in lines})
     kin = reading.me.kin
     ranked = sorted(
         lines, key=lambda one: (-counts[one.ref], -len({n.stem for n in nouns_in(one.text)} & kin))
@@ -136,8 +136,11 @@ def _turn_to_a_thing_of(
 
     Where it has nothing of that sort, speak of the matter.
     """
-    if speaker.topic.owed:
+    if speaker.topic.owed and not is_keeping:
         return
+    if line is not None and line.origin == "world":
+        mine = nouns_in(speaker.dice.choice(own_things(speaker.reading.me) or speaker.stock["thing"]))
+        line, matter = None, Matter("", mine[0]) if mine else matter
     named = [] if line is None else things_brought(speaker.reading, line, is_new=is_keeping)
     if named:
         speaker.turn_to(named[0])

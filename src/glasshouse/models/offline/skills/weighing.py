@@ -57,7 +57,7 @@ def weighed(reading: Reading) -> list[Weight]:
     if contest.book == telling.BOOK:
         return [(_CARRIED * _carried(reading, line), line) for line in contest.lines]
     if contest.book == contributing.BOOK:
-        return [(_BUILT * len(contributing.built_on_by(reading, line)) ** 2, line) for line in contest.lines]
+        return _most_built_on(reading, contest.lines)
     handles = dict.fromkeys(line.handle for line in contest.lines)
     return [(_POINT, line) for one in handles for line, _ in reversed(debating.standing_points(reading, one))]
 
@@ -73,10 +73,20 @@ def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[st
     elif contest.book == contributing.BOOK and lines:
         brought = contributing.things_brought(reading, lines[0], is_new=True)
         more["detail"] = brought[0].definite if brought else gaps["detail"]
-        more["count"] = shelf.entries("counting.txt")[len(contributing.built_on_by(reading, lines[0]))]
+        more["count"] = shelf.entries("counting.txt")[len({*contributing.built_on(reading, lines[0])})]
     elif lines:
         more["detail"], more["call"] = _things_shared(reading, winner, lines)
     return sentences("verdict" if winner else "verdict nobody", contest.book, **more)
+
+
+def _most_built_on(reading: Reading, lines: Sequence[Heard]) -> list[Weight]:
+    """Of each contributor the one line on which most was built: the most worthwhile is one contribution, and no sum."""
+    best: dict[str, Weight] = {}
+    for line in lines:
+        worth = _BUILT * len(contributing.built_on(reading, line))
+        if worth > best.get(line.handle, (0.0, line))[0]:
+            best[line.handle] = (worth, line)
+    return list(best.values())
 
 
 def _carried(reading: Reading, line: Heard) -> float:
