@@ -103,7 +103,7 @@ class Rewriting:
             prompt = msgspec.structs.replace(prompt, user=without_lines(prompt.user, self.plot.nouns))
         completion = await OfflineModel().complete(prompt)
         reply = json.loads(completion.text)
-        if reply["kind"] == kinds.AGENT_PASSED:
+        if reply["kind"] in {kinds.AGENT_PASSED, kinds.TOOL_CALLED}:
             return completion
         self.spoken += 1
         if self.spoken - 1 != self.plot.reply_replaced:

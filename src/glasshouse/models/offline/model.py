@@ -18,13 +18,18 @@ from glasshouse.models.offline.schema import Source, filled_schema
 from glasshouse.models.offline.skills.alone import parts_in_turn
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.consulting import asked_or_acted, consulted
+from glasshouse.models.offline.skills.contributing import contributed
+from glasshouse.models.offline.skills.debating import argued
 from glasshouse.models.offline.skills.deeds import staged
 from glasshouse.models.offline.skills.guessing import named_or_asked
 from glasshouse.models.offline.skills.judging import verdict
 from glasshouse.models.offline.skills.keeping import kept_answer
+from glasshouse.models.offline.skills.pairing import bluffed
 from glasshouse.models.offline.skills.regrouping import is_group_tool, regrouped
 from glasshouse.models.offline.skills.reply import Branch, Reply, branches_of, passing, with_line
 from glasshouse.models.offline.skills.sleuthing import hypothesis, objection
+from glasshouse.models.offline.skills.telling import called_for, told_on
 from glasshouse.models.offline.speaking import Speaker
 from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
 
@@ -34,6 +39,13 @@ hasty_lines_max: Final = 3
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    consulted,
+    asked_or_acted,
+    told_on,
+    called_for,
+    argued,
+    contributed,
+    bluffed,
     kept_answer,
     named_or_asked,
     hypothesis,

@@ -82,6 +82,13 @@ class Speaker:
             text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
 
+    def turn_to(self, noun: Noun, called: str = "") -> None:
+        """Speak of this, under that name; what else must be taken up stands beside it."""
+        self.topic = self.topic._replace(noun=noun)
+        self.slots = self._slots_of(noun)
+        if called:
+            self.slots["X"] = called
+
     def thought(self, act: Act, aim: str = "") -> str:
         """What I heard and what I mean to do about it."""
         line, dice = self.topic.line, self.dice
