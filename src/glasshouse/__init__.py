@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, play
+    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, Toolbox, play, tool
     from glasshouse.errors import (
         BadEvent,
         BadWorld,
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from glasshouse.runtime.manifest_agent import ManifestAgent
     from glasshouse.runtime.observer import Observer
     from glasshouse.runtime.played import Played
-    from glasshouse.runtime.ports import Route
+    from glasshouse.runtime.ports import Proposal, Route, Verdict
     from glasshouse.runtime.run import Run
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
     from glasshouse.turns.referees import Match, Ruling
+    from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
@@ -78,6 +79,7 @@ __all__ = [
     "Observer",
     "Played",
     "Prompt",
+    "Proposal",
     "Refused",
     "Route",
     "Ruling",
@@ -92,8 +94,11 @@ __all__ = [
     "StoreFailed",
     "StoreTooNew",
     "Terrarium",
+    "ToolAnswer",
+    "Toolbox",
     "UnknownName",
     "UnusableReply",
+    "Verdict",
     "ViewDiff",
     "Wire",
     "digest_of",
@@ -101,6 +106,7 @@ __all__ = [
     "load_world",
     "play",
     "rebuild_stage",
+    "tool",
 ]
 __version__ = "0.1.0"
 
@@ -109,7 +115,9 @@ _HOMES = {
     "ModelRouter": "glasshouse.assembly",
     "SqliteStore": "glasshouse.assembly",
     "Terrarium": "glasshouse.assembly",
+    "Toolbox": "glasshouse.assembly",
     "play": "glasshouse.assembly",
+    "tool": "glasshouse.assembly",
     "BadEvent": "glasshouse.errors",
     "BadWorld": "glasshouse.errors",
     "BudgetExceeded": "glasshouse.errors",
@@ -140,7 +148,9 @@ _HOMES = {
     "ManifestAgent": "glasshouse.runtime.manifest_agent",
     "Observer": "glasshouse.runtime.observer",
     "Played": "glasshouse.runtime.played",
+    "Proposal": "glasshouse.runtime.ports",
     "Route": "glasshouse.runtime.ports",
+    "Verdict": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",
@@ -148,6 +158,7 @@ _HOMES = {
     "Prompt": "glasshouse.turns.prompt",
     "Match": "glasshouse.turns.referees",
     "Ruling": "glasshouse.turns.referees",
+    "ToolAnswer": "glasshouse.turns.tools",
     "ViewDiff": "glasshouse.views.diff",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",

@@ -8,6 +8,7 @@ import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.runtime.ports import Errand, Proposal, Verdict
+from glasshouse.runtime.taking_up import taken_up_from
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.tools.group import GroupTools
 from glasshouse.turns.tools import ToolCall
@@ -137,7 +138,6 @@ async def test_a_proposal_and_what_was_decided_are_told_before_the_change() -> N
             "why": "lead wants to stop moth, and a visitor's or a tool's words were in what it read.",
         }
         assert decided.payload == {
-            "creature": "lead",
             "is_approved": True,
             "by": "visitor",
             "reason": "",
@@ -222,7 +222,9 @@ async def errand_again(t: Terrarium, called_id: str) -> Errand:
     """The same call, taken up again after a crash."""
     called = await t.event(called_id)
     cause = await t.event(called.caused_by or "")
-    return Errand(t._ledger, called.actor, cause, called, is_untrusted=True)
+    events = [await t.event(name) for name in t._ledger.agenda.under_way[called.actor].events]
+    (step,) = taken_up_from(events).steps
+    return Errand(t._ledger, called.actor, cause, called, is_untrusted=True, on_the_way=step.on_the_way)
 
 
 async def test_a_world_that_has_moved_on_while_somebody_thought_is_looked_at_again() -> None:

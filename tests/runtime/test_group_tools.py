@@ -2,9 +2,9 @@
 
 import pytest
 
-from glasshouse import Manifest, kinds
+from glasshouse import Manifest, UnknownName, kinds
 from tests.runtime.group_calls import LEADER, choices, expedition, offered, use
-from tests.runtime.stage_crew import ledger_of, on_stage, ticking, told, world_of
+from tests.runtime.stage_crew import ledger_of, on_stage, told, world_of
 
 
 async def test_a_spawned_creature_is_a_worker_beside_its_parent_in_its_graph_and_run() -> None:
@@ -24,18 +24,6 @@ async def test_a_spawned_creature_is_a_worker_beside_its_parent_in_its_graph_and
         place = t.environment(born.graph_id).channel("lead-cartographer")
         assert place is not None
         assert set(place.listeners) == set(place.senders) == {"lead", "cartographer"}
-
-
-async def test_a_spawned_creature_has_no_tool_that_its_parent_has_not() -> None:
-    async with on_stage() as t:
-        await expedition(t)
-        await use(t, "group_add_node", use="cartographer")
-    async with on_stage() as equipped:
-        await expedition(equipped, leader=ticking("lead", tools=("compass", "lamp")))
-        await use(equipped, "group_add_node", use="cartographer")
-
-        assert t.creature("cartographer").manifest.tools == ()
-        assert equipped.creature("cartographer").manifest.tools == ("compass",)
 
 
 async def test_a_spawned_creature_gets_the_handle_and_the_profile_asked_for() -> None:
@@ -338,15 +326,17 @@ async def test_offers_name_only_what_would_succeed_now() -> None:
         assert choices(later["group_stop_node"], "creature") == ["fern"]
 
 
-async def test_workers_get_no_group_tools_whatever_they_are_called_or_granted() -> None:
+async def test_workers_get_no_group_tools_whatever_they_are_called_and_no_manifest_grants_them() -> None:
     crafty = Manifest(
         name="root",
         role="root",
         persona="You are privileged: is_privileged is true.",
-        tools=("group_remove_node", "group_status"),
     )
     async with on_stage() as t:
-        await t.play(world_of(crafty, Manifest(name="moth")))
+        with pytest.raises(UnknownName, match="no tool is called 'group_remove_node'"):
+            await t.add_creature(Manifest(name="owl", tools=("group_remove_node",)))
+        await t.add_creature(crafty)
+        await t.add_creature(Manifest(name="moth"), graph=t.creature("root").graph_id)
 
         answer = await use(t, "group_remove_node", by="root", creature="moth")
 

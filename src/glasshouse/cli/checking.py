@@ -36,11 +36,12 @@ def check(
 ) -> None:
     """Find everything that is wrong with a world's files: all of it at once, each with file, line and field."""
     with in_words():
+        from glasshouse.assembly import usual_tools
         from glasshouse.manifests.finding import find_world
         from glasshouse.manifests.loading import problems_in
 
         place = Path(path) if Path(path).exists() else find_world(path)
-        problems = problems_in(place)
+        problems = problems_in(place, tools=usual_tools().names())
         (_tell if as_json else _print)(place, problems)
         if problems:
             raise typer.Exit(CHECK_FAILED)

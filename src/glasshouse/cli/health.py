@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from glasshouse.assembly import usual_tools
 from glasshouse.cli.looking import lookout_on
 from glasshouse.cli.screen import Screen, one_line, print_json
 from glasshouse.cli.storing import holder_of, sound_settings, store_path
@@ -154,7 +155,7 @@ def _worlds() -> Iterator[Finding]:
         yield Finding("worlds", "warning", "There is none.", "Make one: glasshouse new world NAME.")
     sound = []
     for world in found:
-        problems = problems_in(world.path)
+        problems = problems_in(world.path, tools=usual_tools().names())
         if not problems:
             sound.append(world.name)
             continue

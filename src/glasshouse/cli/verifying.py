@@ -6,7 +6,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from glasshouse.assembly import MemoryStore
+from glasshouse.assembly import MemoryStore, usual_tools
 from glasshouse.cli.looking import Lookout, looked_up
 from glasshouse.cli.screen import as_json as json_of
 from glasshouse.cli.screen import print_json, spelled
@@ -20,7 +20,7 @@ def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
 
     async def verified(lookout: Lookout) -> tuple[str, Verification]:
         run_id = lookout.run(name).id
-        return run_id, await verify(lookout.terrarium, run_id, MemoryStore())
+        return run_id, await verify(lookout.terrarium, run_id, MemoryStore(), usual_tools())
 
     run_id, found = looked_up(store, verified)
     if as_json:

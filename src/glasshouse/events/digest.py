@@ -21,7 +21,7 @@ from glasshouse.events.payloads import CREATURE_FIELDS
 
 _LATENCY_FIELDS = frozenset({"milliseconds"})
 _OF_ONE_MACHINE = frozenset({"recipe"})
-_NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED, kinds.EDIT_DECIDED}
+_NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
 _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")

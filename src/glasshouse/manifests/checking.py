@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from glasshouse.manifests import cast_checks, play_checks, team_checks, wire_checks
+from glasshouse.manifests import cast_checks, play_checks, team_checks, tool_checks, wire_checks
 from glasshouse.manifests.problem import Complaint
 from glasshouse.manifests.rehearsal import Rehearsal
 
@@ -35,6 +35,8 @@ CHECKS: tuple[Check, ...] = (
     play_checks.turns_too_full,
     play_checks.beats_beyond_the_end,
     play_checks.opening_placeholders,
+    tool_checks.tools_unknown,
+    tool_checks.tools_in_prose,
 )
 
 

@@ -22,6 +22,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in_order
 from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES, Rehearsal
 from glasshouse.manifests.scenario import CastEntry, Scenario
+from glasshouse.manifests.tool_checks import tools_unknown
 from glasshouse.manifests.wording import sound_part_of
 from glasshouse.manifests.yaml_source import Source, yaml_bytes_max
 
@@ -74,16 +75,40 @@ class LoadedWorld:
 
 
 def load_world(
-    name_or_path: str | Path, *, here: Path | None = None, referees: frozenset[str] = BUILT_IN_REFEREES
+    name_or_path: str | Path,
+    *,
+    here: Path | None = None,
+    referees: frozenset[str] = BUILT_IN_REFEREES,
+    tools: frozenset[str] | None = None,
 ) -> LoadedWorld:
-    """The world of a name or path, or `BadWorld` with every problem it has."""
-    reading = _Reading(find_world(name_or_path, here), referees)
+    """The world of a name or path, or `BadWorld` with every problem it has. `tools` are those that may be granted by
+    name; without them, no name of a tool is looked at."""
+    reading = _Reading(find_world(name_or_path, here), referees, tools)
     if reading.problems or reading.world is None:
         raise BadWorld(in_order(reading.problems))
     return reading.world
 
 
-def problems_in(path: str | Path, *, referees: frozenset[str] = BUILT_IN_REFEREES) -> list[Problem]:
+def check_tools(world: LoadedWorld, tools: frozenset[str]) -> None:
+    """Refuse a world that was loaded elsewhere if it grants a tool that is not here."""
+    rehearsal = Rehearsal(
+        world.scenario,
+        world.manifests,
+        tuple(world.manifests),
+        tools=tools,
+        tools_in=lambda file: _functions_in(world.path, file, (ast.FunctionDef, ast.AsyncFunctionDef)),
+    )
+    complaints = list(tools_unknown(rehearsal))
+    if complaints:
+        raise BadWorld(in_order(map(_problem_without_file, complaints)))
+
+
+def problems_in(
+    path: str | Path,
+    *,
+    referees: frozenset[str] = BUILT_IN_REFEREES,
+    tools: frozenset[str] | None = None,
+) -> list[Problem]:
     """Everything wrong with a world, a creature's file, or every world in a folder; by file and line."""
     path = Path(path)
     if path.is_file() and path.name != SCENARIO_FILE:
@@ -93,7 +118,7 @@ def problems_in(path: str | Path, *, referees: frozenset[str] = BUILT_IN_REFEREE
     if not folders:
         words = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", words)]
-    return in_order(problem for one in folders for problem in _Reading(one, referees).problems)
+    return in_order(problem for one in folders for problem in _Reading(one, referees, tools).problems)
 
 
 class _CreatureFile:
@@ -134,9 +159,10 @@ class _Cutting:
 class _Reading:
     """One world's folder, read: the world if it holds, and every problem."""
 
-    def __init__(self, folder: Path, referees: frozenset[str]) -> None:
+    def __init__(self, folder: Path, referees: frozenset[str], tools: frozenset[str] | None) -> None:
         self.folder = folder
         self.referees = referees
+        self.tools = tools
         self.world: LoadedWorld | None = None
         self.creatures = {path.stem: _CreatureFile(path) for path in self._creature_paths()}
         self.source = source_at(folder / SCENARIO_FILE)
@@ -177,21 +203,28 @@ class _Reading:
             tuple(self.creatures),
             hurt,
             self.referees,
-            self._functions_in,
+            lambda file: _functions_in(self.folder, file, (ast.FunctionDef,)),
+            self.tools,
+            lambda file: _functions_in(self.folder, file, (ast.FunctionDef, ast.AsyncFunctionDef)),
         )
 
     def _problem(self, complaint: Complaint) -> Problem:
         named = complaint.creature
         return (self.source if named is None else self.creatures[named].source).problem(complaint)
 
-    def _functions_in(self, file: str) -> Collection[str] | None:
-        """The functions of a Python file beside the scenario. It is read, never run."""
-        try:
-            with (self.folder / file).open("rb") as opened:
-                tree = ast.parse(opened.read(yaml_bytes_max))
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-        return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+def _functions_in(
+    folder: Path | None, file: str, sorts: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef], ...]
+) -> Collection[str] | None:
+    """The functions of a Python file beside the scenario. It is read, never run."""
+    if folder is None:
+        return None
+    try:
+        with (folder / file).open("rb") as opened:
+            tree = ast.parse(opened.read(yaml_bytes_max))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return [node.name for node in tree.body if isinstance(node, sorts)]
 
 
 def _problem_without_file(complaint: Complaint) -> Problem:

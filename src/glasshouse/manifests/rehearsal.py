@@ -32,6 +32,10 @@ class Rehearsal:
     referees: frozenset[str] = BUILT_IN_REFEREES
     functions_in: Callable[[str], Collection[str] | None] = no_functions
     """The functions in a Python file beside the world, or none if there is no such file."""
+    tools: frozenset[str] | None = None
+    """The tools that may be granted by name; none if nobody has told, and then no name is held against anybody."""
+    tools_in: Callable[[str], Collection[str] | None] = no_functions
+    """The functions in such a file that may be tools: those that are awaited, too."""
 
     @property
     def cast_is_whole(self) -> bool:

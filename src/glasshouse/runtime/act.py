@@ -61,6 +61,9 @@ class Record(Protocol):
     def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
         """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
 
+    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
+        """What one call of an act's tools wrote on its way, before it was answered."""
+
 
 class Acts:
     """Thinks and writes, one act at a time; knows nothing of whose turn it is."""

@@ -138,6 +138,11 @@ class Cassette:
         answer = None if returned is None else answer_of(returned)
         return None if answer is None or answer.is_engine else answer
 
+    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
+        """What a call wrote on its way then: what was decided about a proposal stands."""
+        steps = self.way_by(creature.ordinal, cause).steps
+        return steps[number - 1].on_the_way if number <= len(steps) else ()
+
 
 def came_from_outside(event: Event) -> bool:
     """Whether no conductor wrote this: a visitor, somebody who paused the run, or a program that spoke for a creature.

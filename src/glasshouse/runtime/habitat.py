@@ -138,6 +138,7 @@ class Habitat:
         """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
         if not isinstance(manifest, Manifest):
             raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        self._check_manifest(manifest)
         intent = AddCreature(
             name=manifest.name,
             manifest=manifest.as_json(),
@@ -157,6 +158,9 @@ class Habitat:
             return self.creature(creature_id)
 
         return cast("Creature", (await self._ledger.change(intent, settled)).seen)
+
+    def _check_manifest(self, manifest: Manifest) -> None:
+        """Whatever keeps a creature from living here."""
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""

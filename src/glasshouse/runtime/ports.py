@@ -198,6 +198,7 @@ class Errand:
     """One call of a tool on behalf of a creature in the middle of its act."""
 
     __slots__ = (
+        "before_commit",
         "called",
         "cause",
         "creature_id",
@@ -206,6 +207,7 @@ class Errand:
         "number",
         "on_the_way",
         "returned",
+        "then",
         "tool",
     )
 
@@ -218,6 +220,8 @@ class Errand:
         *,
         is_untrusted: bool,
         on_the_way: tuple[Event, ...] = (),
+        then: tuple[Event, ...] = (),
+        before_commit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.ledger = ledger
         self.creature_id = creature_id
@@ -232,6 +236,9 @@ class Errand:
         self.on_the_way = on_the_way
         """What this very call has written already, where it is carried out again after a crash: `edit.proposed` and
         `edit.decided`."""
+        self.then = then
+        """In a replay, what this call wrote on its way then."""
+        self.before_commit = before_commit
         self.returned: Event | None = None
         """The `tool.returned`, where the tool itself has written it together with its edit."""
 
@@ -244,6 +251,17 @@ class Errand:
     def creature(self) -> CreatureState | None:
         """The caller as it is now; none if it was removed meanwhile."""
         return self.ledger.folded.world.creatures.get(self.creature_id)
+
+    async def wait_for_room(self) -> None:
+        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+        if self.before_commit is not None:
+            await self.before_commit()
+        await self.ledger.wait_for_room()
+
+    async def write(self, intent: AnyIntent) -> None:
+        """Write something on the way of this call; on return it is durable."""
+        await self.wait_for_room()
+        await self.ledger.change(intent)
 
     async def edit(self, intent: AnyIntent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
         """Carry out an intent and tell the caller of it, in one batch; the answer, which is then written already.

@@ -99,6 +99,7 @@ class Show:
 
     def _check_prices(self, intent: OpenRun) -> None:
         profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
+        profiles |= {str(m.get("model_profile", "fast")) for m in intent.started.spawnable.values()}
         self._acts.check_prices(profiles)
 
     def run(self, run_id: str) -> Run:

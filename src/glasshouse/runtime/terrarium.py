@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
 from glasshouse.runtime.act import Record
@@ -68,6 +68,13 @@ class Terrarium(Habitat):
     async def _let_go(self) -> None:
         await self._show.close()
 
+    def _check_manifest(self, manifest: Manifest) -> None:
+        for name in manifest.tools:
+            if name not in self._tools.names():
+                raise UnknownName(
+                    where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
+                )
+
     def _mind(self, creature_id: str) -> Agent:
         """Who thinks for a creature: the object it was given, or one made from its manifest when it first acts."""
         found = self._agents.get(creature_id)
@@ -86,7 +93,11 @@ class Terrarium(Habitat):
         run_id: str | None = None,
     ) -> Run:
         """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
-        loaded = world if isinstance(world, LoadedWorld) else load_world(world)
+        names = self._tools.names()
+        if isinstance(world, LoadedWorld):
+            check_tools(loaded := world, names)
+        else:
+            loaded = load_world(world, tools=names)
         if loaded.scenario.competition.referee is not None:
             referee_named(
                 loaded.scenario.competition.referee, None if loaded.path is None else str(loaded.path)

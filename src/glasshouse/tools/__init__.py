@@ -1,1 +1,1 @@
-"""Tools that creatures use in the middle of an act."""
+"""Tools that creatures use: Python functions, and those of the engine itself."""

@@ -10,7 +10,8 @@ import asyncio
 from typing import Final
 
 from glasshouse.errors import Refused
-from glasshouse.events.event import VISITOR
+from glasshouse.events import kinds
+from glasshouse.events.event import VISITOR, Event
 from glasshouse.runtime.ports import Approver, Errand, Proposal, Verdict
 from glasshouse.turns.policy import policy_of
 from glasshouse.turns.tools import ToolCall
@@ -51,18 +52,19 @@ class Approving:
 
     async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> Verdict:
         """What is on record for this very call, or what is said now, put on record."""
-        ledger, called = errand.ledger, errand.called.id
-        known = errand.folded.runs.proposed.get(caller.id)
-        if known is not None and known.called == called and known.decided is not None:
-            told = known.decided
-            return Verdict(told["is_approved"], told["by"], told["reason"])
+        known = _decided(errand.on_the_way)
+        if known is not None:
+            return known
+        called, number = errand.called.id, errand.number
         why = f"{caller.handle} wants to {deed}, and a visitor's or a tool's words were in what it read."
-        if known is None or known.called != called:
-            await ledger.change(ProposeEdit(caller.id, called, call.tool, call.arguments, errand.number, why))
-        proposal = Proposal(caller.id, caller.handle, caller.run_id, call.tool, call.arguments, why)
-        verdict = await self._asked(proposal)
-        await ledger.change(
-            DecideEdit(caller.id, called, errand.number, verdict.is_approved, verdict.by, verdict.reason)
+        if not errand.on_the_way:
+            await errand.write(ProposeEdit(caller.id, called, call.tool, call.arguments, number, why))
+        verdict = _decided(errand.then)
+        if verdict is None:
+            proposal = Proposal(caller.id, caller.handle, caller.run_id, call.tool, call.arguments, why)
+            verdict = await self._asked(proposal)
+        await errand.write(
+            DecideEdit(caller.id, called, number, verdict.is_approved, verdict.by, verdict.reason)
         )
         return verdict
 
@@ -80,6 +82,11 @@ class Approving:
             return _read(task.result())
         finally:
             task.cancel()
+
+
+def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
+    told = next((event.payload for event in on_the_way if event.kind == kinds.EDIT_DECIDED), None)
+    return None if told is None else Verdict(told["is_approved"], told["by"], told["reason"])
 
 
 async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:

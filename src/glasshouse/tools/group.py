@@ -50,7 +50,7 @@ class GroupTools:
     async def _used(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         _privileged(errand, call)
         given = arguments_of(call.tool, call.arguments)
-        await errand.ledger.wait_for_room()
+        await errand.wait_for_room()
         caller = _privileged(errand, call)
         if isinstance(given, Look):
             return status_of(errand.folded, caller, is_wide=given.scope == "terrarium")
@@ -62,7 +62,7 @@ class GroupTools:
             return forecast(errand.folded.world, request, decision.change)
         if request.is_risky and errand.is_untrusted:
             await self._approving.check(errand, caller, call, request.deed)
-            await errand.ledger.wait_for_room()
+            await errand.wait_for_room()
             request = request_of(errand.folded, _privileged(errand, call), call.tool, given)
         return await errand.edit(
             request.intent, lambda change, subject: done(errand.folded.world, request, change, subject)

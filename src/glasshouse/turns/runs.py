@@ -30,10 +30,6 @@ NOTED: Final = frozenset(
 """The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
 or if they are what a run ends with."""
 
-_OF_PROPOSALS: Final = frozenset(
-    {kinds.EDIT_PROPOSED, kinds.EDIT_DECIDED, kinds.TOOL_RETURNED, kinds.CREATURE_STOPPED}
-)
-
 
 class Purse(msgspec.Struct):
     """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
@@ -90,14 +86,6 @@ class Clocks(msgspec.Struct):
     edits: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class Proposed(msgspec.Struct, frozen=True):
-    """A change by a tool that waits for a word from outside, or has it."""
-
-    called: str
-    """The `tool.called` that asks for it."""
-    decided: Json | None = None
-
-
 class Runs(msgspec.Struct):
     """Every run that has begun, and the clocks of every graph that they play in."""
 
@@ -109,8 +97,6 @@ class Runs(msgspec.Struct):
     """Runs that may be over: those whose end was counted, and those that have a referee."""
     hiding: dict[str, None] = msgspec.field(default_factory=dict)
     """Runs whose graphs are kept from the creatures of others."""
-    proposed: dict[str, Proposed] = msgspec.field(default_factory=dict)
-    """By creature, the change it has proposed in its present act, until it is told what came of it."""
 
     def concerns(self, event: Event) -> bool:
         """Whether an event could move the runs at all."""
@@ -133,8 +119,6 @@ class Runs(msgspec.Struct):
             self._note_merge(payload_of(event, TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
-        elif kind in _OF_PROPOSALS:
-            self._note_proposal(event)
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse, event)
@@ -225,18 +209,6 @@ class Runs(msgspec.Struct):
             if usd:
                 purse.usd += usd
                 _note_minute(purse, event.created_at, usd)
-
-    def _note_proposal(self, event: Event) -> None:
-        """What was decided outlives a crash: nobody is asked twice."""
-        called = event.caused_by or ""
-        if event.kind == kinds.EDIT_PROPOSED:
-            self.proposed[event.actor] = Proposed(called)
-        elif event.kind == kinds.EDIT_DECIDED:
-            self.proposed[event.payload["creature"]] = Proposed(called, event.payload)
-        elif event.kind == kinds.TOOL_RETURNED:
-            self.proposed.pop(event.actor, None)
-        elif event.payload["reason"] == "removed":
-            self.proposed.pop(event.payload["creature"], None)
 
     def _note_edit(self, event: Event) -> None:
         edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""

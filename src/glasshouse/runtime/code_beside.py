@@ -1,0 +1,31 @@
+"""Code beside a world: one function of a Python file in the world's folder.
+
+Always holds: it runs only when somebody plays that world, never when a store is looked at. It is found by the folder that
+its run was opened from, so two worlds may call theirs alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from glasshouse.errors import BadWorld
+
+
+def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
+    """The function that a world names as `file.py:function`; `advice` says what such a function is like."""
+    file, _, function = name.partition(":")
+    path = Path(folder) / file
+    if not path.is_file():
+        raise BadWorld(f"{path}: the {noun}'s file is gone. Put it back to go on with this run.")
+    spec = spec_from_file_location(f"glasshouse_{noun}_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise BadWorld(f"{path}: this is no Python file. Write the {noun} as file.py:function.")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Callable[..., Any] | None = getattr(module, function, None)
+    if not callable(found):
+        raise BadWorld(f"{path}: there is no function {function!r}. Define it: {advice}")
+    return found

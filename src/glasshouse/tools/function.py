@@ -1,0 +1,163 @@
+"""`Tool`: a Python function that a creature can use, and what its signature says to a model.
+
+Always holds: a tool's schema is made once, from its type hints; what a schema cannot say is refused when the tool is
+made, not when it is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import update_wrapper
+from inspect import Parameter, getdoc, iscoroutinefunction, signature
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
+from typing import get_type_hints as hints_of
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Json
+from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
+
+tool_seconds_max: Final = 10.0
+"""A tool that takes longer has failed; one may set itself a lower bound."""
+result_bytes_max: Final = 4_096
+"""What a tool gives back has at most so many bytes as text; one may set itself a lower bound."""
+description_chars_max: Final = 300
+
+ENGINE_PREFIX: Final = "group_"
+"""Names that begin so are the engine's own tools."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_PLAIN: Final[dict[Any, Json]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+}
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Tool(Generic[P, R]):
+    """A function with a name, a sentence and a schema. Called as a function, it is that function."""
+
+    def __init__(
+        self, function: Callable[P, R], name: str | None, seconds_max: float, bytes_max: int
+    ) -> None:
+        self.function = function
+        self.name: str = name or str(getattr(function, "__name__", ""))
+        _check_name(self.name)
+        self.seconds_max = _bound(self.name, "seconds_max", seconds_max, tool_seconds_max)
+        self.bytes_max = int(_bound(self.name, "bytes_max", bytes_max, result_bytes_max))
+        self.is_async = iscoroutinefunction(function)
+        self.offer = ToolOffer(self.name, _description(self.name, function), _parameters(self.name, function))
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The function itself."""
+        return self.function(*args, **kwargs)
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
+@overload
+def tool(
+    *, name: str | None = None, seconds_max: float = tool_seconds_max, bytes_max: int = result_bytes_max
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+
+
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    seconds_max: float = tool_seconds_max,
+    bytes_max: int = result_bytes_max,
+) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
+    """Make a tool of a function: named as it is, described by its docstring, with a schema from its type hints."""
+
+    def made(of: Callable[P, R]) -> Tool[P, R]:
+        return Tool(of, name, seconds_max, bytes_max)
+
+    return made if function is None else made(function)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise Refused(
+            f"No tool can be called {name!r}.", "Use up to 48 lower-case letters, digits and underscores."
+        )
+    if name.startswith(ENGINE_PREFIX):
+        raise Refused(
+            f"{name} would be a tool of the engine.", f"Let its name not begin with {ENGINE_PREFIX}."
+        )
+
+
+def _bound(name: str, what: str, given: float, most: float) -> float:
+    if not 0 < given <= most:
+        raise Refused(f"{what} of the tool {name} is {given}.", f"Give more than 0 and at most {most:g}.")
+    return given
+
+
+def _description(name: str, function: Callable[..., Any]) -> str:
+    """The first paragraph of a function's docstring, on one line."""
+    told = " ".join((getdoc(function) or "").partition("\n\n")[0].split())
+    if not told:
+        raise Refused(f"The tool {name} says nothing about itself.", "Give it a docstring of one sentence.")
+    if len(told) > description_chars_max:
+        raise Refused(
+            f"The tool {name} says {len(told)} characters about itself.",
+            f"Let the first paragraph of its docstring have at most {description_chars_max}.",
+        )
+    return told
+
+
+def _parameters(name: str, function: Callable[..., Any]) -> Json:
+    hints = hints_of(function, include_extras=True)
+    properties: Json = {}
+    required: list[str] = []
+    for parameter in signature(function).parameters.values():
+        if parameter.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
+            raise Refused(f"The tool {name} takes {parameter}.", "Give each parameter a name of its own.")
+        if parameter.name in RESERVED_ARGUMENTS:
+            raise Refused(
+                f"Every reply has a field {parameter.name!r} already.", "Call the parameter otherwise."
+            )
+        properties[parameter.name] = _schema(name, parameter.name, hints.get(parameter.name, parameter.empty))
+        if parameter.default is Parameter.empty:
+            required.append(parameter.name)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _schema(tool_name: str, name: str, hint: Any) -> Json:
+    if hint in _PLAIN:
+        return dict(_PLAIN[hint])
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        told = [part for part in parts[1:] if isinstance(part, str)]
+        return {**_schema(tool_name, name, parts[0]), **({"description": told[0]} if told else {})}
+    if origin is Literal and all(isinstance(part, str | int) for part in parts):
+        return {"enum": list(parts)}
+    if origin is list and len(parts) == 1:
+        return {"type": "array", "items": _schema(tool_name, name, parts[0])}
+    if origin in (Union, UnionType) and NoneType in parts and len(parts) == 2:
+        return _schema(tool_name, name, next(part for part in parts if part is not NoneType))
+    raise Refused(
+        f"The tool {tool_name} takes {name!r} as {'nothing that is told' if hint is Parameter.empty else hint}.",
+        "Let it be str, int, float, bool, a Literal, or a list of one of these.",
+    )

@@ -1,0 +1,121 @@
+"""Running a Python tool: bounded in time and size, and never able to take anything down with it.
+
+Always holds: whatever a tool does, there is an answer. What it raises, what takes too long, is too much or is no data
+becomes a failure in words. A plain function runs in a thread of its own, which is left behind if it does not end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from contextvars import copy_context
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.errors import BadEvent
+from glasshouse.events import kinds
+from glasshouse.events.codec import json_copy
+from glasshouse.events.event import Json
+from glasshouse.tools.function import Tool
+from glasshouse.turns.quoting import compact_json, cut, one_line
+from glasshouse.turns.tools import ToolAnswer
+
+failure_chars_max: Final = 300
+threads_left_behind_max: Final = 16
+"""After so many calls of plain functions that did not end, no more are begun until one ends."""
+
+_left_behind: set[threading.Thread] = set()
+
+
+async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
+    """What comes of using a tool."""
+    _left_behind.difference_update([thread for thread in _left_behind if not thread.is_alive()])
+    if not tool.is_async and len(_left_behind) >= threads_left_behind_max:
+        return _failure(f"{tool.name} is not to be had now: too many calls before it have not ended.")
+    running: asyncio.Future[Any] = (
+        asyncio.ensure_future(_guarded(tool.function(**arguments)))
+        if tool.is_async
+        else asyncio.wrap_future(_begun_in_thread(tool, arguments))
+    )
+    try:
+        await asyncio.wait([running], timeout=tool.seconds_max)
+    except asyncio.CancelledError:
+        running.cancel()
+        raise
+    if not running.done():
+        running.add_done_callback(_forget)
+        running.cancel()
+        return _failure(f"{tool.name} took longer than {tool.seconds_max:g} seconds and was given up.")
+    if running.cancelled():
+        return _failure(f"{tool.name} gave up by itself.")
+    wrong = running.exception()
+    if wrong is not None:
+        text = str(wrong.__cause__ if isinstance(wrong, _Left) else wrong)
+        name = type(wrong.__cause__ if isinstance(wrong, _Left) else wrong).__name__
+        return _failure(f"{name}: {text}" if text else name)
+    return _answer(tool, running.result())
+
+
+class _Left(RuntimeError):
+    """A tool wanted to end the whole program."""
+
+
+async def _guarded(call: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        return await call
+    except SystemExit as leaving:
+        raise _Left from leaving
+
+
+def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
+    """A daemon: a function that never ends keeps no program from ending."""
+    done: Future[Any] = Future()
+    context = copy_context()
+
+    def run() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            value = context.run(tool.function, **arguments)
+        except BaseException as wrong:
+            done.set_exception(wrong)
+        else:
+            done.set_result(value)
+
+    thread = threading.Thread(target=run, name=f"tool {tool.name}", daemon=True)
+    _left_behind.add(thread)
+    done.add_done_callback(lambda _: _left_behind.discard(thread))
+    thread.start()
+    return done
+
+
+def _forget(running: asyncio.Future[Any]) -> None:
+    """Nobody wants to know any more how it ended."""
+    if not running.cancelled():
+        running.exception()
+
+
+def _answer(tool: Tool[..., Any], value: Any) -> ToolAnswer:
+    if value is None:
+        return ToolAnswer(is_ok=True, text="Done.")
+    if isinstance(value, str):
+        text, result = value.encode("utf-8", "replace").decode(), None
+    else:
+        try:
+            result = json_copy(kinds.TOOL_RETURNED, {"value": msgspec.to_builtins(value)})["value"]
+            text = compact_json(result).encode("utf-8", "replace").decode()
+        except (BadEvent, TypeError, ValueError, RecursionError):
+            return _failure(f"{tool.name} gave back something that is no data: {type(value).__name__}.")
+    size = len(text.encode())
+    if size > tool.bytes_max:
+        return _failure(
+            f"{tool.name} gave back {size:,} bytes, and at most {tool.bytes_max:,} are taken. Ask for less."
+        )
+    return ToolAnswer(is_ok=True, text=text or "Done.", result=result)
+
+
+def _failure(text: str) -> ToolAnswer:
+    return ToolAnswer(is_ok=False, text=cut(one_line(text), failure_chars_max))

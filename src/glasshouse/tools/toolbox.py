@@ -1,0 +1,84 @@
+"""`Toolbox`: Python tools for creatures: those that are built in, those it was given, those in a file beside a world.
+
+Always holds: a creature is offered what its manifest grants and nothing else, and a grant is looked at again before
+every use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from glasshouse.errors import BadWorld, Refused, UnknownName
+from glasshouse.runtime.code_beside import function_beside
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ports import Errand
+from glasshouse.tools.builtin import BUILT_IN
+from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool
+from glasshouse.tools.running import answer_from
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.state import CreatureState
+
+AnyTool = Tool[..., Any]
+grants_cache_max: Final = 1_024
+"""Kept for so many manifests; then all are looked up anew."""
+
+
+class Toolbox:
+    """Offers Python tools by grant, and runs them."""
+
+    def __init__(self, *tools: AnyTool | Callable[..., Any], has_built_in: bool = True) -> None:
+        made = [one if isinstance(one, Tool) else tool(one) for one in tools]
+        names = [one.name for one in made]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise Refused(f"Two tools are called {twice}.", "Name one of them otherwise: @tool(name=...).")
+        self._tools: dict[str, AnyTool] = {one.name: one for one in BUILT_IN} if has_built_in else {}
+        self._tools.update({one.name: one for one in made})
+        self._grants_cache: dict[tuple[str, str | None], dict[str, AnyTool]] = {}
+
+    def names(self) -> frozenset[str]:
+        """The names that a manifest may grant; beside these, it may name a function in a file of its world."""
+        return frozenset(self._tools)
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool may be one of these: all but the engine's may."""
+        return not tool.startswith(ENGINE_PREFIX)
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        """The tools that a creature's manifest grants, in its order."""
+        return tuple([one.offer for one in self._granted(folded, creature).values()])
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        """Run a tool for a creature that it is granted to."""
+        creature = errand.creature
+        granted = {} if creature is None else self._granted(errand.folded, creature)
+        wanted = granted.get(call.tool)
+        if wanted is None:
+            known = ", ".join(granted) or "none"
+            return ToolAnswer(is_ok=False, text=f"You may not use {call.tool}. Your tools: {known}.")
+        return await answer_from(wanted, call.arguments)
+
+    def _granted(self, folded: Folded, creature: CreatureState) -> dict[str, AnyTool]:
+        purse = folded.runs.purses.get(creature.run_id or "")
+        key = (creature.manifest_digest, None if purse is None else purse.folder)
+        found = self._grants_cache.get(key)
+        if found is None:
+            if len(self._grants_cache) >= grants_cache_max:
+                self._grants_cache.clear()
+            names = folded.world.facts_of(creature).manifest.get("tools", ())
+            tools = [self._named(str(name), key[1]) for name in names]
+            found = self._grants_cache[key] = {one.name: one for one in tools}
+        return found
+
+    def _named(self, name: str, folder: str | None) -> AnyTool:
+        if ":" not in name:
+            if name not in self._tools:
+                raise UnknownName(noun="tool", name=name, known=self._tools)
+            return self._tools[name]
+        if folder is None:
+            raise BadWorld(f"tools: {name} stands beside no world. Put it into the folder of a world.")
+        function = function_beside(
+            folder, name, "tool", "it takes what a model gives it, and gives back data."
+        )
+        return function if isinstance(function, Tool) else tool(function)

@@ -1,0 +1,150 @@
+"""Worlds whose creatures use tools, for the rigs: a counting toolbox, edits of the graph, and a model that asks for both."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import blake2b
+from typing import Any, Final
+
+from glasshouse.errors import Refused
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest, Schedule
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ports import Errand
+from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.intents import AddChannel, AnyIntent, Connect, Disconnect
+from glasshouse.world.state import CreatureState
+from glasshouse.world.values import Change
+
+NAMES: Final = frozenset({"weigh", "open_room", "join_others", "leave_others"})
+
+
+class CountingTools:
+    """One tool that counts how often it is really used, and three that change the graph."""
+
+    def __init__(self) -> None:
+        self.uses: Counter[str] = Counter()
+        """How often each call, named by its event, was carried out."""
+
+    def names(self) -> frozenset[str]:
+        return NAMES
+
+    def has(self, tool: str) -> bool:
+        return tool in NAMES
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        granted = folded.world.facts_of(creature).manifest.get("tools", ())
+        return tuple([_offer(name) for name in granted])
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        self.uses[errand.called.id] += 1
+        if call.tool == "weigh":
+            return ToolAnswer(
+                is_ok=True, text=f"{call.arguments['thing']} weighs {len(call.arguments['thing'])}."
+            )
+        intent = _intent(call.tool, errand)
+        if intent is None:
+            return ToolAnswer(is_ok=False, text="There is nobody to do that with.", is_engine=True)
+        try:
+            return await errand.edit(intent, _told)
+        except Refused as refusal:
+            return ToolAnswer(is_ok=False, text=str(refusal), is_engine=True)
+
+
+def _told(change: Change, subject: str) -> ToolAnswer:
+    return ToolAnswer(is_ok=True, text=f"That was a {change.kind}.", is_engine=True)
+
+
+def _offer(name: str) -> ToolOffer:
+    properties = {"thing": {"type": "string"}} if name == "weigh" else {}
+    return ToolOffer(
+        name, f"Does {name}.", {"type": "object", "properties": properties, "required": [*properties]}
+    )
+
+
+def _intent(tool: str, errand: Errand) -> AnyIntent | None:
+    world, mine = errand.folded.world, errand.creature
+    assert mine is not None
+    graph = world.graphs[mine.graph_id]
+    if tool == "open_room":
+        return AddChannel(graph.id, f"room-{len(graph.channels)}")
+    others = [one for one in world.creatures.values() if one.cast_key == "guest"]
+    far = [one.id for one in others if one.graph_id != mine.graph_id]
+    near = [one.id for one in others if one.graph_id == mine.graph_id]
+    if tool == "join_others":
+        return Connect(mine.id, far[0], "bridge") if far else None
+    return Disconnect(mine.id, near[0], "bridge") if near and "bridge" in graph.channels else None
+
+
+class Consulting:
+    """A model that hangs on nothing but its prompt: it uses some of the tools it is offered, then speaks."""
+
+    name: Final = "consulting"
+    is_free: Final = True
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        chance = int.from_bytes(
+            blake2b(f"{prompt.seed}/{prompt.user}".encode(), digest_size=4).digest(), "big"
+        )
+        said = prompt.user.partition("\nWHAT YOUR TOOLS SAID\n")[2].count(" answered: ")
+        return Completion(json.dumps(self._reply(prompt, chance, said)), self.name, 20, 10, usd=0.0)
+
+    def _reply(self, prompt: Prompt, chance: int, said: int) -> Any:
+        branches = (prompt.schema or {"anyOf": []})["anyOf"]
+        tools = [branch for branch in branches if "tool" in branch["properties"]]
+        if tools and chance % (2 + said):
+            branch = tools[chance % len(tools)]
+            things = {"thing": f"stone{chance % 97}"} if "thing" in branch["properties"] else {}
+            tool = branch["properties"]["tool"]["const"]
+            return {"kind": "tool.called", "thought": f"t{chance % 89}", "tool": tool, **things}
+        kind = branches[0]["properties"]["kind"]["const"]
+        return {"kind": kind, "thought": "", "text": f"line {chance % 1009} after {said} tools"}
+
+
+def rooms_with_tools() -> LoadedWorld:
+    """Two graphs that a creature joins and parts; ticks alone and together, a reactor and one who hears of changes."""
+    creatures = [
+        Manifest(
+            name="weigher",
+            persona="weighs things",
+            schedule=Schedule(tick_every=1, together=True),
+            tools=("weigh",),
+        ),
+        Manifest(
+            name="builder",
+            persona="opens rooms",
+            schedule=Schedule(tick_every=2),
+            tools=("open_room", "weigh"),
+        ),
+        Manifest(
+            name="bridge",
+            persona="joins and parts",
+            schedule=Schedule(tick_every=1),
+            tools=("join_others", "leave_others", "weigh"),
+        ),
+        Manifest(name="guest", persona="waits", subscribes_to=("agent.spoke",), may_emit=("guest.noted",)),
+        Manifest(
+            name="watcher",
+            persona="sees shapes",
+            subscribes_to=("topology.changed",),
+            may_emit=("guest.noted",),
+        ),
+    ]
+    scenario = Scenario.model_validate(
+        {
+            "name": "rooms-with-tools",
+            "opening": "Two rooms and a door.",
+            "kinds": {"guest.noted": {"text": "string"}},
+            "troupes": {
+                "first": {
+                    "cast": ["weigher", {"use": "weigher", "handle": "scale"}, "builder", "bridge", "watcher"]
+                },
+                "second": {"cast": ["guest", {"use": "weigher", "handle": "stone"}]},
+            },
+            "governor": {"max_turns": 5, "max_calls_per_turn": 400, "max_total_calls": 400},
+        }
+    )
+    return LoadedWorld.of(scenario, creatures)
