@@ -199,7 +199,8 @@ def _wanted(desk: Desk, direction: Direction) -> list[str]:
     """Whom to join that is not with me yet and was not tried in this act."""
     tried = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
     known = desk.words(_CHANNEL, "creature") or _names_told(desk)
-    strangers = [one for one in known if not desk.circle.is_on_mine(one) and one not in tried]
+    newest = {bare_name(one): one for one in known}
+    strangers = [one for one in newest.values() if not desk.circle.is_on_mine(one) and one not in tried]
     named = [one for one in strangers if direction.names(one)]
     if named or any(direction.names(one) for one in (*known, *desk.circle.channels_of)):
         return named
