@@ -45,11 +45,15 @@ if TYPE_CHECKING:
     from glasshouse.turns.referees import Match, Ruling
     from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
+    from glasshouse.views.knowing import Knower, WhoKnew
     from glasshouse.views.stage import StageProjection, rebuild_stage
+    from glasshouse.views.topology import Member, Shape
+    from glasshouse.views.why import Asked, Link, SeenLine, ToolUse, Why
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 __all__ = [
     "Agent",
+    "Asked",
     "BadEvent",
     "BadWorld",
     "BudgetExceeded",
@@ -67,11 +71,14 @@ __all__ = [
     "Governor",
     "Graph",
     "ImportConflict",
+    "Knower",
     "Lineage",
+    "Link",
     "LoadedWorld",
     "Manifest",
     "ManifestAgent",
     "Match",
+    "Member",
     "MemoryStore",
     "ModelRouter",
     "ModelUnreachable",
@@ -85,7 +92,9 @@ __all__ = [
     "Ruling",
     "Run",
     "Scenario",
+    "SeenLine",
     "Session",
+    "Shape",
     "SqliteStore",
     "StageProjection",
     "StoreBusy",
@@ -95,11 +104,14 @@ __all__ = [
     "StoreTooNew",
     "Terrarium",
     "ToolAnswer",
+    "ToolUse",
     "Toolbox",
     "UnknownName",
     "UnusableReply",
     "Verdict",
     "ViewDiff",
+    "WhoKnew",
+    "Why",
     "Wire",
     "digest_of",
     "kinds",
@@ -167,6 +179,15 @@ _HOMES = {
     "Environment": "glasshouse.world.values",
     "Graph": "glasshouse.world.values",
     "Lineage": "glasshouse.world.values",
+    "Knower": "glasshouse.views.knowing",
+    "WhoKnew": "glasshouse.views.knowing",
+    "Member": "glasshouse.views.topology",
+    "Shape": "glasshouse.views.topology",
+    "Asked": "glasshouse.views.why",
+    "Link": "glasshouse.views.why",
+    "SeenLine": "glasshouse.views.why",
+    "ToolUse": "glasshouse.views.why",
+    "Why": "glasshouse.views.why",
     "Session": "glasshouse.world.values",
     "Wire": "glasshouse.world.values",
 }

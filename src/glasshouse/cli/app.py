@@ -13,8 +13,10 @@ from typing import Annotated
 import typer
 
 from glasshouse.cli import (
+    asking_why,
     carrying,
     checking,
+    comparing,
     digesting,
     disturbing,
     doctoring,
@@ -22,6 +24,7 @@ from glasshouse.cli import (
     making,
     playing,
     replaying,
+    shaping,
     showing,
     touring,
     world_listing,
@@ -43,6 +46,9 @@ COMMANDS = (
     listing,
     showing,
     replaying,
+    asking_why,
+    shaping,
+    comparing,
     digesting,
     carrying,
     checking,

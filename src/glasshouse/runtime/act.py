@@ -20,6 +20,7 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Router
+from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.scene import Scene
 from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
@@ -76,6 +77,7 @@ class Acts:
         agent_of: Callable[[str], Agent],
         tools: ToolDesk,
         record: Record | None = None,
+        recall: Recall | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
@@ -83,8 +85,16 @@ class Acts:
         self._agent_of = agent_of
         self._tools = tools
         self._record = record
+        self._recall = recall
         self._characters_cache: dict[str, Character] = {}
         self._tasks_inside: set[asyncio.Task[object] | None] = set()
+
+    async def make_ready(self, creature_id: str) -> None:
+        """Bring to hand what a creature's run may recall of the run it is a branch of."""
+        creature = self._ledger.world.creatures.get(creature_id)
+        run_id = "" if creature is None else creature.run_id or ""
+        if self._recall is not None and self._recall.is_needed(run_id):
+            await self._recall.make_ready(run_id)
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
@@ -162,6 +172,8 @@ class Acts:
     ) -> Scene:
         route = self._router.route(character.model_profile)
         recorded, upto = self._recorded(creature, cause, upto)
+        if recorded is None and self._recall is not None:
+            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
         asking = Asking(route, self._treasury, mine, recorded)
         return Scene(self._ledger, creature, character, cause, upto, route, asking)
 

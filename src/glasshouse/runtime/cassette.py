@@ -127,7 +127,7 @@ class Cassette:
             if (call["system"], call["user"]) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if told is None else told.turn
                 self.changes.append(PromptChange(creature.handle, turn, call["system"], call["user"], prompt))
-            return _completion(call)
+            return _answer(call)
 
         return recorded
 
@@ -160,7 +160,7 @@ def came_from_outside(event: Event) -> bool:
     return event.caused_by is None and event.actor not in RESERVED_ACTORS
 
 
-def _completion(call: Json) -> Completion:
+def _answer(call: Json) -> Completion:
     if not call.get("reached", True):
         raise ModelUnreachable(str(call.get("error", "")))
     return completion_of(call)

@@ -100,8 +100,8 @@ class Store(Protocol):
     async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
         """The seqs up to `upto` that are not the last of their batch."""
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        """The newest snapshot with this key, if one was kept."""
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key, of those taken at `at_most` or before, if one was kept."""
 
     async def prompt(self, digest: str) -> str | None:
         """The text of this digest that a model was given, if it is still kept."""

@@ -16,8 +16,8 @@ from glasshouse.turns.policy import is_hidden
 from glasshouse.world.names import the_channel
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
 
-creatures_looked_at_max: Final = 128
-edges_looked_at_max: Final = 1_024
+creatures_looked_at_max: Final = 64
+edges_looked_at_max: Final = 256
 graphs_looked_at_max: Final = 64
 
 OF_GRAPH: Final = "@"

@@ -14,6 +14,7 @@ ledger alone, and a show that was cut off goes on exactly where it was.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Final
 
@@ -22,7 +23,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event
-from glasshouse.events.payloads import CreatureStarted, CreatureStopped, payload_of
+from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
@@ -34,7 +35,13 @@ version: Final = 4
 
 
 _TOLD_APART: Final = frozenset(
-    {kinds.TURN_STARTED, kinds.RUN_FINISHED, kinds.CREATURE_STARTED, kinds.CREATURE_STOPPED}
+    {
+        kinds.TURN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.CREATURE_STARTED,
+        kinds.CREATURE_STOPPED,
+        kinds.SESSION_RESTATED,
+    }
 )
 
 
@@ -49,6 +56,15 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """For a tick: the time at which the ticks of its turn began, once they have."""
     handed: Handed | None = None
     """What a wire handed over with the line, if one did."""
+
+
+class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What some creatures owe, as a branch or a resumed session carries it over."""
+
+    owed: dict[str, list[Owed]] = msgspec.field(default_factory=dict)
+    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
+    stops: dict[str, int] = msgspec.field(default_factory=dict)
+    under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
 
 
 class UnderWay(msgspec.Struct, gc=False, array_like=True):
@@ -140,6 +156,8 @@ class Agenda(msgspec.Struct):
             self._forget_run(world, event.run_id)
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
+        elif event.kind == kinds.SESSION_RESTATED:
+            self._take_over(payload_of(event, SessionRestated))
         else:
             self._note_stop(event)
 
@@ -217,6 +235,28 @@ class Agenda(msgspec.Struct):
                 del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
+
+    def owed_by(self, names: Iterable[str]) -> Debts:
+        """What some creatures owe, to be carried over when they live again."""
+        owing = list(names)
+        return Debts(
+            owed={name: list(self.owed[name].values()) for name in owing if name in self.owed},
+            ticks={name: self.ticks[name] for name in owing if name in self.ticks},
+            stops={name: self.stops[name] for name in owing if name in self.stops},
+            under_way={name: self.under_way[name] for name in owing if name in self.under_way},
+        )
+
+    def _take_over(self, told: SessionRestated) -> None:
+        """Those who live again owe what was owed then."""
+        debts = msgspec.convert(told.carried.get("agenda", {}), Debts)
+        for name, mailbox in debts.owed.items():
+            self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
+        for name, tick in debts.ticks.items():
+            self.ticks[told.creatures[name]] = tick
+        for name, stops in debts.stops.items():
+            self.stops[told.creatures[name]] = stops
+        for name, act in debts.under_way.items():
+            self.under_way[told.creatures[name]] = act
 
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[payload_of(event, CreatureStarted).creature]

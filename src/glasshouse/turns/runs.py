@@ -14,8 +14,8 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
-from glasshouse.events.payloads import SessionForked, TopologyChanged, payload_of
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.payloads import SessionForked, SessionRestated, TopologyChanged, payload_of
+from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
@@ -25,7 +25,14 @@ version: Final = 3
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
-    {kinds.RUN_STARTED, kinds.RUN_FINISHED, kinds.TURN_STARTED, kinds.TOPOLOGY_CHANGED, kinds.SESSION_FORKED}
+    {
+        kinds.RUN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.TURN_STARTED,
+        kinds.TOPOLOGY_CHANGED,
+        kinds.SESSION_FORKED,
+        kinds.SESSION_RESTATED,
+    }
 )
 """The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
 or if they are what a run ends with."""
@@ -64,6 +71,10 @@ class Purse(msgspec.Struct):
     profiles: list[str] = msgspec.field(default_factory=list)
     """The sizes of model that its cast and its spawnable ask for."""
     finished: Json | None = None
+    told_in: str = ""
+    """The event that says how it began."""
+    branch_of: BranchOf | None = None
+    scenario_digest: str = ""
 
     def usd_since(self, now: datetime) -> float:
         """Money spent within the hour before now."""
@@ -75,6 +86,44 @@ class Purse(msgspec.Struct):
         """Whether what the scenario ends with has happened."""
         ends_when = self.playbill.ends_when
         return ends_when.kind is not None and self.ends_counted >= ends_when.count
+
+
+class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a run has behind it, as a branch or a resumed session carries it over."""
+
+    started_at: datetime | None = None
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    is_unpriced: bool = False
+    turns: int = 0
+    minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
+    ends_counted: int = 0
+    verdict: str | None = None
+    winner: str | None = None
+    why: str | None = None
+    truth: Json = msgspec.field(default_factory=dict)
+    knowers: list[str] = msgspec.field(default_factory=list)
+
+
+def spent_of(purse: Purse, *, is_over: bool) -> Spent:
+    """What a run has behind it. One that was over has its end before it again."""
+    is_over = is_over or purse.finished is not None
+    return Spent(
+        started_at=purse.started_at,
+        calls=purse.calls,
+        tokens=purse.tokens,
+        usd=purse.usd,
+        is_unpriced=purse.is_unpriced,
+        turns=purse.turns,
+        minutes_usd=purse.minutes_usd,
+        ends_counted=0 if is_over else purse.ends_counted,
+        verdict=None if is_over else purse.verdict,
+        winner=None if is_over else purse.winner,
+        why=None if is_over else purse.why,
+        truth=purse.truth,
+        knowers=purse.knowers,
+    )
 
 
 class Clocks(msgspec.Struct):
@@ -119,6 +168,8 @@ class Runs(msgspec.Struct):
             self._note_merge(payload_of(event, TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
+        elif kind == kinds.SESSION_RESTATED:
+            self._take_over(event.graph_id, payload_of(event, SessionRestated))
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse, event)
@@ -140,6 +191,9 @@ class Runs(msgspec.Struct):
             started_at=event.created_at,
             folder=None if told.recipe is None else told.recipe.path,
             cast={one["creature"]: one["handle"] for one in told.cast},
+            told_in=event.id,
+            branch_of=told.branch_of,
+            scenario_digest=told.scenario_digest,
             spawnable=told.spawnable,
             profiles=_profiles(told),
         )
@@ -189,6 +243,28 @@ class Runs(msgspec.Struct):
             self.clocks[event.graph_id] = Clocks(
                 dict(parent.turns), dict(parent.calls), parent.turn, dict(parent.edits)
             )
+
+    def _take_over(self, graph_id: str, told: SessionRestated) -> None:
+        """A run that lives again has spent what was spent then, and a graph's clocks go on."""
+        for run_id, plain in told.carried.get("runs", {}).items():
+            purse, spent = (
+                self.purses.get(told.runs[run_id]),
+                msgspec.convert(plain, Spent, strict=False, str_keys=True),
+            )
+            if purse is None:
+                continue
+            for field in Spent.__struct_fields__:
+                setattr(purse, field, getattr(spent, field))
+            purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
+            if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
+                self.watched[told.runs[run_id]] = None
+        clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
+        self.clocks[graph_id] = Clocks(
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.turns.items()},
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.calls.items()},
+            clocks.turn,
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.edits.items()},
+        )
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that

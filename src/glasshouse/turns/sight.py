@@ -8,7 +8,7 @@ happens there shows here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -37,8 +37,9 @@ def around_of(world: World, creature: CreatureState) -> Around:
     listens: list[str] = []
     sends: list[str] = []
     shared: dict[str, list[str]] = {}
-    channels = _channels_seen(world, creature)
-    for number, (channel_id, how) in enumerate(channels.items()):
+    for number, (channel_id, how) in enumerate(_channels_seen(world, creature)):
+        if number >= channels_seen_max <= min(len(listens), len(sends)):
+            break
         name = world.channels[channel_id].name
         if how & LISTEN:
             listens.append(name)
@@ -63,15 +64,17 @@ def around_of(world: World, creature: CreatureState) -> Around:
     )
 
 
-def _channels_seen(world: World, creature: CreatureState) -> Mapping[str, int]:
-    """The channels a creature has to do with, and how; for a root also those that it hears without an edge."""
+def _channels_seen(world: World, creature: CreatureState) -> Iterator[tuple[str, int]]:
+    """The channels a creature has to do with, and how; for a root also some that it hears without an edge."""
     own = world.topology.channels_of.get(creature.id, _NOTHING)
     if not creature.is_root:
-        return own
-    seen = {channel_id: how | LISTEN for channel_id, how in own.items()}
+        yield from own.items()
+        return
+    for channel_id, how in own.items():
+        yield channel_id, how | LISTEN
     for channel_id in islice(world.graphs[creature.graph_id].channels.values(), 2 * channels_seen_max):
-        seen.setdefault(channel_id, LISTEN)
-    return seen
+        if channel_id not in own:
+            yield channel_id, LISTEN
 
 
 def _of_the_privileged(world: World, creature: CreatureState) -> tuple[int, tuple[str, ...], int]:
@@ -107,7 +110,7 @@ def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -
     """The handles of whoever spoke, and of those around; each as this creature knows it."""
     names = set(speakers)
     topology, found, here = world.topology, world.creatures, creature.graph_id
-    for channel_id in islice(_channels_seen(world, creature), channels_seen_max):
+    for channel_id, _ in islice(_channels_seen(world, creature), channels_seen_max):
         names.update(_some(topology.members_of.get(channel_id, _NOTHING)))
     names.add(creature.id)
     handles: dict[str, str] = {}
@@ -135,11 +138,12 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
     other = world.creatures.get(name)
     if other is not None and other.graph_id == creature.graph_id:
         return other.handle
-    stays = world.departed.get(name, ()) if other is None else other.stays
+    ever = world.ever(name)
+    stays = (*world.remembered.get(name, ()), *(() if ever is None else ever.stays))
     for stay in reversed(stays):
         if any(_met(stay, mine) for mine in creature.stays):
             return stay.handle or (name if other is None else other.handle)
-    return name
+    return next((stay.handle for stay in stays if not stay.graph_id), name)
 
 
 def _met(theirs: Stay, mine: Stay) -> bool:

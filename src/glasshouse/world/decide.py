@@ -14,6 +14,7 @@ from glasshouse.world import (
     opening,
     parting,
     proposing,
+    restating,
     spawning,
     speaking,
     tooling,
@@ -41,6 +42,7 @@ from glasshouse.world.intents import (
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    Restate,
     ReturnTool,
     Say,
     Spawn,
@@ -94,6 +96,8 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case Restate():
+            return restating.restated(world, intent)
         case ProposeEdit():
             return proposing.edit_proposed(world, intent)
         case DecideEdit():

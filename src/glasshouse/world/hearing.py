@@ -8,9 +8,14 @@ Thoughts and reflections are nobody's but their own actor's.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.world.state import CreatureState, Ear
+from glasshouse.world.conditions import holds
+from glasshouse.world.state import CreatureState, Ear, Stay
+from glasshouse.world.values import Wire
+from glasshouse.world.wiring import is_carried
 
 
 def visible_to(creature: CreatureState, event: Event) -> bool:
@@ -46,3 +51,31 @@ def _heard(ear: Ear, lamport: int) -> bool:
         since < lamport and (until is None or lamport < until)
         for since, until in zip(spans[::2], ends, strict=False)
     )
+
+
+def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
+    """The wire by which a line was handed to a creature, if one was there when the line was said."""
+    if not creature.handed or not is_carried(event):
+        return None
+    for handings in creature.handed.values():
+        for handing in handings:
+            is_later = handing.until is not None and event.lamport >= handing.until
+            is_there = handing.since < event.lamport and not is_later
+            if is_there and handing.wire.source == event.actor and holds(handing.wire.when, event):
+                return handing.wire
+    return None
+
+
+def as_it_stood(creature: CreatureState, lamport: int) -> CreatureState:
+    """The creature with what it had listened on and where it had been up to a time, and nothing later."""
+    ears = {
+        channel_id: Ear(ear.is_full, spans)
+        for channel_id, ear in creature.ears.items()
+        if (spans := [at for at in ear.spans if at <= lamport])
+    }
+    stays = [
+        Stay(stay.graph_id, stay.since, stay.until if (stay.until or lamport + 1) <= lamport else None)
+        for stay in creature.stays
+        if stay.since <= lamport
+    ]
+    return replace(creature, ears=ears, stays=stays)

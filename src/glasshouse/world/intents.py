@@ -5,7 +5,7 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -146,6 +146,94 @@ class Fork(Intent, frozen=True, gc=False):
     session_id: str
     at: str
     upto: int
+
+
+class Revived(msgspec.Struct, frozen=True, gc=False):
+    """A creature that a branch or a resumed session begins with. `key` is its id then, or a name for one that is new."""
+
+    key: str
+    name: str
+    manifest: Json
+    manifest_digest: str
+    handle: str
+    run_id: str | None = None
+    parent: str | None = None
+    is_privileged: bool = False
+    is_running: bool = True
+    is_new: bool = False
+    is_root: bool = False
+
+
+class Reopened(msgspec.Struct, frozen=True, gc=False):
+    """A channel that such a session begins with, and who is on it in which directions, by their keys."""
+
+    key: str
+    name: str
+    description: str = ""
+    history: History = "full"
+    is_new: bool = False
+    members: tuple[tuple[str, int], ...] = ()
+
+
+class Rewired(msgspec.Struct, frozen=True, gc=False):
+    """An output wire that such a session begins with, between two keys."""
+
+    key: str
+    source: str
+    target: str
+    with_content: bool = True
+    prompt: str | None = None
+    when: str | None = None
+
+
+class LineAfter(msgspec.Struct, frozen=True, gc=False):
+    """What is said first of all in a branch, by a key or by one of the reserved actors."""
+
+    kind: str
+    payload: Json
+    actor: str
+    channel: str | None = None
+    caused_by: str | None = None
+    run_id: str | None = None
+    sealed: Json | None = None
+
+
+class Regrown(msgspec.Struct, frozen=True, gc=False):
+    """One graph of a branch or a resumed session: its shape, and what it carries over of the past."""
+
+    parents: tuple[tuple[str, int], ...]
+    """The sessions it grows from, and the last seq of each that it sees."""
+    turn: int
+    creatures: tuple[Revived, ...]
+    channels: tuple[Reopened, ...] = ()
+    wires: tuple[Rewired, ...] = ()
+    graph_ids: tuple[str, ...] = ()
+    """The graphs it goes on as, by the ids they had: the first of them it is, the others it takes in."""
+    places: tuple[str, ...] = ()
+    """Other channels and graphs that somebody remembers something of."""
+    strangers: tuple[str, ...] = ()
+    """Those who are remembered, are not here, and whose ids could be taken for others' in this house."""
+    carried: Json = msgspec.field(default_factory=dict)
+    lines: tuple[LineAfter, ...] = ()
+
+
+class Rerun(msgspec.Struct, frozen=True, gc=False):
+    """A run that goes on under another id. Without `started`, it had not begun."""
+
+    old: str
+    new: str
+    started: RunStarted | None = None
+    is_paused: bool = False
+
+
+class Restate(Intent, frozen=True, gc=False):
+    """Let a past live again, beside what came of it: as a branch, or as a session that is resumed."""
+
+    how: Literal["branch", "resume"]
+    at: str
+    graphs: tuple[Regrown, ...]
+    runs: tuple[Rerun, ...] = ()
+    change: Json | None = None
 
 
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
@@ -320,6 +408,7 @@ AnyIntent: TypeAlias = (
     | GrantPrivilege
     | Say
     | Fork
+    | Restate
     | OpenRun
     | BeginRun
     | StartTurn

@@ -53,6 +53,8 @@ class SessionState(msgspec.Struct):
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
 
     @property
     def lamport(self) -> int:
@@ -84,6 +86,14 @@ class Stay(msgspec.Struct, gc=False, array_like=True):
     handle: str = ""
 
 
+class Handing(msgspec.Struct, array_like=True):
+    """When the lines of another were handed to a creature by one wire: lamport times; no end means now."""
+
+    wire: Wire
+    since: int
+    until: int | None = None
+
+
 class CreatureState(msgspec.Struct):
     """A live creature."""
 
@@ -101,8 +111,19 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    reborn: str = ""
+    """The session that gave it the past of another, and before it those that gave that past to the other."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
+    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
+    """The wires that ever led to it, by edge id."""
+
+
+class Departed(msgspec.Struct):
+    """A creature that is gone, as it stood when it went, and the event that tells of its end."""
+
+    creature: CreatureState
+    at: str
 
 
 class ChannelState(msgspec.Struct, gc=False):
@@ -152,6 +173,8 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """For a run that goes on from another: all sessions it began with."""
     creatures_living: int = 0
 
 
@@ -160,6 +183,10 @@ class World(msgspec.Struct):
 
     house_id: str = ""
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
+    departed: dict[str, Departed] = msgspec.field(default_factory=dict)
+    """Creatures that are gone; the oldest are forgotten at a bound."""
+    remembered: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Where those were, and what they were called, of whom a past that was taken over tells; by the ids they had."""
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
@@ -170,8 +197,6 @@ class World(msgspec.Struct):
     manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
     runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
     numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
-    departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
-    """Where creatures that are gone were, and what they were called there; the oldest are forgotten at a bound."""
     births: int = 0
     roots: int = 0
     sessions_begun: int = 0
@@ -179,6 +204,11 @@ class World(msgspec.Struct):
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
         return self.manifests[creature.manifest_digest]
+
+    def ever(self, creature_id: str) -> CreatureState | None:
+        """A creature that lives, or that is gone, as it stood when it went."""
+        gone = self.departed.get(creature_id)
+        return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
 
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""

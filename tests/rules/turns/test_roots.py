@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.tables import Tables
+from glasshouse.turns.tables import Tables, heard_lines_max
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
@@ -222,3 +222,21 @@ def test_a_house_without_roots_keeps_no_line_twice() -> None:
     assert all(
         bits & LISTEN for bits in made.world.topology.members_of[made.channel("ada", "stage").id].values()
     )
+
+
+def test_a_root_on_a_busy_channel_of_another_graph_still_sees_its_past_and_later_its_newest_lines_alone() -> (
+    None
+):
+    house = two_troupes()
+    house.say("bo", "Before you came.", channel="stage")
+    theirs = house.channel("bo", "stage")
+    house.connect("bo", "heron", theirs.id)
+
+    first = heard(house, "heron")
+    for number in range(heard_lines_max + 3):
+        house.say("bo", f"Line {number}.", channel=theirs.name)
+    later, before = house.tables.heard_by(house.world, house.creature("heron"))
+
+    assert [line.payload["text"] for line in first] == ["Before you came."]
+    assert ids(later) == ids(seen_by_force(house, "heron"))
+    assert before == 3

@@ -1,10 +1,12 @@
 """Wires at work: what goes over them, what is asked, and who was handed what."""
 
+import msgspec
 import pytest
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
+from glasshouse.turns.agenda import Agenda
 from glasshouse.world.intents import AddWire, Say
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import Hand, Handed, asked_chars_max, handed, hands_of, prompt_chars_max
@@ -203,3 +205,13 @@ def test_who_was_handed_a_line_can_be_folded_from_the_ledger_alone() -> None:
     assert {line: hands for line, hands in found.items() if hands} == {
         said[0].id: (Hand("bo", wire_id, with_content=False),)
     }
+
+
+def test_what_was_handed_over_is_kept_in_a_snapshot() -> None:
+    made = pair(prompt="{text}?", with_content=True)
+    made.say("ada")
+
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(made.agenda), type=Agenda)
+
+    assert kept == made.agenda
+    assert kept.handed_to("bo", made.owed("bo")[0]) == Handed(asked='"hello"?')
