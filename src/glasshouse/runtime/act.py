@@ -19,7 +19,7 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Batch, Router
+from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.scene import Scene
 from glasshouse.runtime.taking_up import TakenUp
@@ -31,6 +31,7 @@ from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.tools import ToolAnswer
+from glasshouse.turns.verdicts import check_verdict
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -150,6 +151,7 @@ class Acts:
             draft = await self._let_act(agent, moment)
             if using is not None and using.has_written:
                 channels = _channels_of(self._ledger.world, moment.creature_id)
+            check_verdict(draft, moment)
             return _outcome(draft, channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
@@ -170,7 +172,7 @@ class Acts:
         upto: int | None,
         mine: Reservation,
     ) -> Scene:
-        route = self._router.route(character.model_profile)
+        route = self.route(character.model_profile, self._model_named_for(creature))
         recorded, upto = self._recorded(creature, cause, upto)
         if recorded is None and self._recall is not None:
             recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
@@ -201,10 +203,18 @@ class Acts:
                 "Ask from outside, or in a task of its own.",
             )
 
-    def check_prices(self, profiles: Iterable[str]) -> None:
+    def route(self, profile: str, model: str | None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def _model_named_for(self, creature: CreatureState) -> str | None:
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return None if purse is None else purse.bound.get(creature.id)
+
+    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
         """Refuse a limit of money where nobody knows what a call costs."""
-        for profile in sorted(set(profiles)):
-            route = self._router.route(profile)
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
             if not route.is_priced:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",

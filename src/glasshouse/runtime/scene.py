@@ -21,6 +21,7 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
 from glasshouse.world.names import the_creature
 from glasshouse.world.state import CreatureState, World
@@ -133,6 +134,9 @@ class Scene:
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
             handed=handed,
+            masks=masks_before(world, purse)
+            if self.character.role == "judge" and purse is not None
+            else None,
         )
         return moment if using is None else self._with_tools(moment, using)
 
