@@ -29,7 +29,7 @@ class ManifestAgent(Agent):
         prompt, attempt = prompt_for(moment), 1
         while True:
             answer = await moment.ask(prompt)
-            reply = draft_from(answer.text, moment)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
             if isinstance(reply, Draft):
                 return reply
             if isinstance(reply, Passed):

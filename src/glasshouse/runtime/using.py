@@ -27,6 +27,8 @@ from glasshouse.world.state import CreatureState
 BeforeCommit = Callable[[], Awaitable[None]]
 AnswerThen = Callable[[int], ToolAnswer | None]
 """Gives the answer that a replay has on record for a call by its number; none if it is to be carried out again."""
+WayThen = Callable[[int], tuple[Event, ...]]
+"""Gives what a replay has on record that a call wrote on its way."""
 MakeReady = Callable[[CreatureState], Awaitable[None]]
 """Brings the lines of the graph that a creature is in to hand."""
 
@@ -49,6 +51,7 @@ class Using:
         gate: asyncio.Event | None = None,
         before_commit: BeforeCommit | None = None,
         answer_then: AnswerThen | None = None,
+        way_then: WayThen | None = None,
         make_ready: MakeReady,
     ) -> None:
         self.talk: list[ToolTalk] = []
@@ -69,10 +72,13 @@ class Using:
         self._gate = gate
         self._before_commit = before_commit
         self._answer_then = answer_then
+        self._way_then = way_then
         self._make_ready = make_ready
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
         self._has_asked = False
+        self._has_changed = False
+        """Whether something was carried out since offers were last looked at."""
 
     @property
     def has_written(self) -> bool:
@@ -81,6 +87,7 @@ class Using:
 
     def offers(self) -> tuple[ToolOffer, ...]:
         """What may be used now; nothing after so many calls that the act must end."""
+        self._has_changed = False
         creature = self._ledger.world.creatures.get(self._creature_id)
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
@@ -153,11 +160,10 @@ class Using:
             raise Refused(
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
             )
-        offer = next((offer for offer in self._offers if offer.name == call.tool), None)
+        offers = self.offers() if self._has_changed else self._offers
+        offer = next((offer for offer in offers if offer.name == call.tool), None)
         if offer is None:
-            raise UnknownName(
-                noun="tool that is offered", name=call.tool, known=[one.name for one in self._offers]
-            )
+            raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])
         try:
             return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
         except Wrong as wrong:
@@ -199,6 +205,8 @@ class Using:
             called,
             is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
             on_the_way=step.on_the_way,
+            then=() if self._way_then is None else self._way_then(int(called.payload["number"])),
+            before_commit=self._before_commit,
         )
         answer = None if self._answer_then is None else self._answer_then(errand.number)
         if answer is None:
@@ -214,6 +222,7 @@ class Using:
             await self._wait_for(queued)
         self.talk.append(ToolTalk(call.tool, call.arguments, answer))
         self.is_untrusted = self.is_untrusted or not answer.is_engine
+        self._has_changed = True
         self._tell_treasury()
         creature = self._ledger.world.creatures.get(self._creature_id)
         if creature is None:

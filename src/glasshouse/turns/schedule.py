@@ -13,7 +13,7 @@ import msgspec
 from glasshouse.events.event import Json, place_of
 from glasshouse.turns.agenda import Agenda, Owed
 from glasshouse.turns.playbill import Beat
-from glasshouse.turns.runs import Runs
+from glasshouse.turns.runs import Purse, Runs
 from glasshouse.world.state import CreatureState, GraphState, World
 
 
@@ -135,22 +135,34 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     return min(turns, default=None)
 
 
-def _actors(world: World, graph: GraphState) -> list[CreatureState]:
-    creatures = [world.creatures[name] for name in graph.creatures]
-    return [creature for creature in creatures if may_act(world, creature)]
+def _actors(world: World, graph: GraphState) -> Iterator[CreatureState]:
+    creatures = (world.creatures[name] for name in graph.creatures)
+    return (creature for creature in creatures if may_act(world, creature))
+
+
+def runs_acting(world: World, graph: GraphState) -> list[str]:
+    """The runs that somebody in a graph may act for, each once: the oldest member's first."""
+    members = map(world.creatures.__getitem__, graph.creatures)
+    names = dict.fromkeys([one.run_id or "" for one in members if one.is_running])
+    return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
     """The beats that runs of this graph have before them, with the turns they have played and the run."""
-    run_ids = dict.fromkeys(creature.run_id or "" for creature in _actors(world, graph))
     ahead: list[tuple[Beat, int, str]] = []
-    for run_id in run_ids:
+    for run_id in runs_acting(world, graph):
         purse = runs.purses.get(run_id)
         for beat in purse.playbill.beats if purse is not None else ():
             played = runs.turns_of(run_id, graph.id)
-            if beat.turn > played:
+            if beat.turn > played and (beat.at is None or _is_here(purse, graph, beat.at)):
                 ahead.append((beat, played, run_id))
     return ahead
+
+
+def _is_here(purse: Purse | None, graph: GraphState, handle: str) -> bool:
+    """Whether the one that a run's cast calls so is in this graph."""
+    cast = {} if purse is None else purse.cast
+    return any(name in graph.creatures for name, called in cast.items() if called == handle)
 
 
 def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:

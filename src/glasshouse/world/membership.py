@@ -42,6 +42,7 @@ from glasshouse.world.names import (
 from glasshouse.world.register import free_name
 from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
@@ -65,7 +66,7 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
     graph_id = graph_id_for(session_id)
     change = change_of("nothing", (), (graph_id,), (creature_id,))
     facts = (
-        _born(intent, creature_id, intent.handle or intent.name),
+        _born(world, intent, creature_id, intent.handle or intent.name),
         *attached(session_id, [creature_id]),
         topology_changed(change),
     )
@@ -74,20 +75,25 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
 
 
 def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
-    if intent.handle in graph.handles:
-        raise Refused(
-            f"The handle {intent.handle!r} is taken in graph {graph.name}.",
-            f"Use {free_name(intent.handle or '', graph.handles)!r}, or leave the handle out.",
-        )
-    handle = intent.handle or free_name(intent.name, graph.handles)
-    facts = [_born(intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
+    handle = handle_for(graph, intent.handle, intent.name)
+    facts = [_born(world, intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
     facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
     change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
     facts.append(topology_changed(change))
     return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, creature_id)
 
 
-def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
+def handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
+    """The handle a newcomer gets: the one it wants, refused if it is taken; else its name, numbered if need be."""
+    if wanted is not None and wanted in graph.handles:
+        raise Refused(
+            f"The handle {wanted!r} is taken in graph {graph.name}.",
+            f"Use {free_name(wanted, graph.handles)!r}, or leave the handle out.",
+        )
+    return wanted or free_name(name, graph.handles)
+
+
+def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Fact:
     return engine_fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
@@ -99,8 +105,15 @@ def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
             parent=intent.parent,
             run_id=intent.run_id,
             manifest=intent.manifest,
+            ordinal=next_ordinal(world, intent.run_id),
         ),
     )
+
+
+def next_ordinal(world: World, run_id: str | None) -> int:
+    """The how-manieth creature of its run the next one will be."""
+    run = world.runs.get(run_id or "")
+    return 0 if run_id is None else 1 if run is None else run.creatures_born + 1
 
 
 def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:
@@ -128,6 +141,7 @@ def creature_started(world: World, intent: StartCreature) -> Decision:
         cast_key=creature.cast_key,
         manifest_digest=creature.manifest_digest,
         is_privileged=creature.is_privileged,
+        is_root=creature.is_root,
         parent=creature.parent,
         run_id=creature.run_id,
     )
@@ -191,6 +205,7 @@ def wire_added(world: World, intent: AddWire) -> Decision:
         )
     check_length("prompt", intent.prompt or "")
     check_length("condition", intent.when or "")
+    check_wire(with_content=intent.with_content, prompt=intent.prompt, when=intent.when)
     wire_id = wire_id_for(source.id, target.id)
     added = WireAdded(wire_id, source.id, target.id, intent.with_content, intent.prompt, intent.when)
     facts = [engine_fact(kinds.OUTPUT_WIRE_ADDED, added)]

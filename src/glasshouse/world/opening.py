@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 
 import msgspec
 
@@ -38,6 +39,7 @@ from glasshouse.world.names import (
 )
 from glasshouse.world.shaping import attached, change_of, joined, topology_changed
 from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
 
@@ -47,6 +49,7 @@ class Ensemble(msgspec.Struct):
 
     members: list[Member]
     channels: list[ChannelPlan]
+    opening: str = ""
 
 
 def run_opened(world: World, intent: OpenRun) -> Decision:
@@ -61,6 +64,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     started = Fact(kinds.RUN_STARTED, _self_described(intent, creature_ids), CONDUCTOR, run_id=intent.run_id)
     root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
     writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
+    numbers = count(1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
         opens = Segment(
             id=session_id,
@@ -72,7 +76,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
             at=f"{root_id}.2",
         )
         ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
-        facts = tuple(_ensemble_facts(intent, part, ids, opens))
+        facts = tuple(_ensemble_facts(intent, part, ids, opens, numbers))
         writes.append(Write(session_id, opens.graph_id, facts, opens))
     return Decision(tuple(writes), change, intent.run_id)
 
@@ -131,6 +135,7 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
             "cast_key": member.name,
             "profile": member.manifest.get("model_profile", "fast"),
             "model": member.model,
+            **({"is_bound": True} if member.is_bound else {}),
         }
         for number, troupe in enumerate(intent.troupes)
         for member in troupe.members
@@ -151,7 +156,10 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
                 group_of = {name: number if group == other else group for name, group in group_of.items()}
             group_of[channel] = number
     order = {member.handle: place for place, member in enumerate(troupe.members)}
-    parts = [Ensemble(sorted(members, key=lambda m: order[m.handle]), []) for members in groups.values()]
+    parts = [
+        Ensemble(sorted(members, key=lambda m: order[m.handle]), [], troupe.opening)
+        for members in groups.values()
+    ]
     parts.sort(key=lambda part: order[part.members[0].handle])
     for plan in troupe.channels:
         home = next((part for part in parts if _is_on(part, plan.name)), parts[0])
@@ -163,11 +171,13 @@ def _is_on(part: Ensemble, channel: str) -> bool:
     return any(channel in member.listens or channel in member.sends for member in part.members)
 
 
-def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment) -> Iterator[Fact]:
+def _ensemble_facts(
+    intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment, numbers: Iterator[int]
+) -> Iterator[Fact]:
     parent = opens.parents[0].session_id
     yield engine_fact(kinds.SESSION_FORKED, SessionForked(opens.id, [parent], "fork", opens.at or ""))
     for member in part.members:
-        yield _born(intent, member, ids[member.handle])
+        yield _born(intent, member, ids[member.handle], next(numbers))
     attachments = list(attached(opens.id, list(ids.values())))
     yield from attachments
     seq = 1 + len(part.members) + len(attachments)
@@ -185,7 +195,7 @@ def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens:
     yield from _shown_first(intent, part, ids)
 
 
-def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
+def _born(intent: OpenRun, member: Member, creature_id: str, ordinal: int) -> Fact:
     return engine_fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
@@ -194,8 +204,10 @@ def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
             cast_key=member.name,
             manifest_digest=member.manifest_digest,
             is_privileged=member.is_privileged,
+            is_root=member.is_root,
             run_id=intent.run_id,
             manifest=member.manifest,
+            ordinal=ordinal,
         ),
     )
 
@@ -207,6 +219,7 @@ def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
                 f"{member.handle} is wired to {wire.to}, which no channel joins it with.",
                 "Put both on one channel: a wire never joins graphs.",
             )
+        check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
         source, target = ids[member.handle], ids[wire.to]
         added = WireAdded(
             wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when
@@ -225,8 +238,9 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
                 sealed={"to": [ids[member.handle]], "facts": member.dealt},
                 run_id=intent.run_id,
             )
-    if intent.opening:
-        yield Fact(kinds.WORLD_OBSERVED, {"text": intent.opening}, CONDUCTOR, run_id=intent.run_id)
+    opening = part.opening or intent.opening
+    if opening:
+        yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:

@@ -52,9 +52,7 @@ def test_one_who_is_gone_calls_nothing_and_is_told_nothing() -> None:
         decide(made.world, CallTool("bo", call, "lamp", {}, 2))
 
 
-@pytest.mark.parametrize(
-    "result", [object(), float("nan"), "x" * answer_result_bytes_max, {1: 2}, "\ud800"]
-)
+@pytest.mark.parametrize("result", [object(), float("nan"), "x" * answer_result_bytes_max, {1: 2}, "\ud800"])
 def test_telling_an_answer_never_fails_and_leaves_out_what_cannot_be_kept(result: object) -> None:
     made = table("ada", "bo")
     call = called(made)

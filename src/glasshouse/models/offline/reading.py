@@ -24,6 +24,7 @@ from glasshouse.turns.context import (
     LAST_ANSWER,
     REMEMBERED,
     SCENE,
+    TOOLS_SAID,
 )
 from glasshouse.turns.prompt import Prompt
 
@@ -32,10 +33,12 @@ line_cache_lines_max: Final = 8_192
 words_said_default: Final = 40
 lines_disturbed_max: Final = 8
 
+
 _HEADINGS: Final = frozenset(
-    {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, ANSWERED, LAST_ANSWER}
+    {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, TOOLS_SAID, ANSWERED, LAST_ANSWER}
 )
 _LINE: Final = re.compile(r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+_TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
 _WORDS_MAX: Final = re.compile(r"At most (\d+) words")
 
 
@@ -53,6 +56,15 @@ class Heard(NamedTuple):
     def fields(self) -> Json:
         """What the line says beside its text."""
         return _fields(self.fields_text) if self.fields_text else {}
+
+
+class ToolSaid(NamedTuple):
+    """One call of a tool in this act, and what came of it."""
+
+    tool: str
+    arguments: Json
+    is_ok: bool
+    text: str
 
 
 class Identity(NamedTuple):
@@ -80,13 +92,17 @@ class Identity(NamedTuple):
 class Reading:
     """A prompt as its player understands it."""
 
-    def __init__(self, prompt: Prompt) -> None:
+    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
         self.me = identity_of(prompt.system)
         self.schema: Any = prompt.schema if prompt.schema is not None else _value(self.me.schema)
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
+        if lines_max is not None:
+            self.discussion, self.remembered = self.discussion[-lines_max:], []
         self.disturbances = _lines(parts.get(DISTURBANCES, ()))
+        self.tools_said = _tools(parts.get(TOOLS_SAID, ()))
+        """What my tools said in this act, oldest first."""
         answered = parts.get(ANSWERED, ())
         self.cause = line_of(answered[0]) if answered else None
         self.usable_cache: dict[str, list[Noun]] = {}
@@ -172,7 +188,9 @@ class Reading:
         """The handles in sight and their parts, in small letters: names, and no topics."""
         handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
         handles.update(re.findall(r"([\w~-]+) \(", self.around))
-        return frozenset(part for handle in handles for part in (handle, *re.split(r"[-_~]", handle)) if part)
+        return frozenset(
+            part for name in handles for part in (name, *re.split(r"[-_~ ]", name.lower())) if part
+        )
 
     @cached_property
     def stems_heard(self) -> frozenset[str]:
@@ -247,6 +265,13 @@ def _sections(user: str) -> dict[str, list[str]]:
 
 def _lines(texts: Any) -> list[Heard]:
     return [line for text in texts if (line := line_of(text)) is not None]
+
+
+def _tools(texts: Any) -> list[ToolSaid]:
+    found = (_TOOL.fullmatch(text) for text in texts)
+    return [
+        ToolSaid(one[1], _fields(one[2]), one[3] == "answered", str(_value(one[4]))) for one in found if one
+    ]
 
 
 @lru_cache(maxsize=line_cache_lines_max)
