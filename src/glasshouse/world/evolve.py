@@ -47,7 +47,7 @@ from glasshouse.world.state import (
     World,
 )
 from glasshouse.world.topology import LISTEN
-from glasshouse.world.values import Wire
+from glasshouse.world.values import GOES_ON, Wire
 
 version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
@@ -61,7 +61,10 @@ MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
-    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment))
+    rank = segment.ordinal
+    if segment.origin in GOES_ON and len(segment.parents) == 1:
+        rank = world.sessions[segment.parents[0].session_id].rank
+    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment), rank=rank)
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
