@@ -10,12 +10,13 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench import acts, appends, commands, connectivity, histories, scale, stage
+from bench import acts, appends, commands, connectivity, hindsight, histories, scale, stage
 from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "appends": appends.run,
     "histories": histories.run,
+    "hindsight": hindsight.run,
     "connectivity": connectivity.run,
     "scale": scale.run,
     "acts": acts.run,

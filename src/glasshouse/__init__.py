@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glasshouse.runtime.manifest_agent import ManifestAgent
     from glasshouse.runtime.observer import Observer
     from glasshouse.runtime.played import Played
-    from glasshouse.runtime.ports import Route
+    from glasshouse.runtime.ports import Proposal, Route, Verdict
     from glasshouse.runtime.run import Run
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
@@ -45,11 +45,16 @@ if TYPE_CHECKING:
     from glasshouse.turns.referees import Match, Ruling
     from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
+    from glasshouse.views.knowing import Knower, WhoKnew
+    from glasshouse.views.leaderboard import Standing
     from glasshouse.views.stage import StageProjection, rebuild_stage
+    from glasshouse.views.topology import Member, Shape
+    from glasshouse.views.why import Asked, Link, SeenLine, ToolUse, Why
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 __all__ = [
     "Agent",
+    "Asked",
     "BadEvent",
     "BadWorld",
     "BudgetExceeded",
@@ -67,11 +72,14 @@ __all__ = [
     "Governor",
     "Graph",
     "ImportConflict",
+    "Knower",
     "Lineage",
+    "Link",
     "LoadedWorld",
     "Manifest",
     "ManifestAgent",
     "Match",
+    "Member",
     "MemoryStore",
     "ModelRouter",
     "ModelUnreachable",
@@ -79,14 +87,18 @@ __all__ = [
     "Observer",
     "Played",
     "Prompt",
+    "Proposal",
     "Refused",
     "Route",
     "Ruling",
     "Run",
     "Scenario",
+    "SeenLine",
     "Session",
+    "Shape",
     "SqliteStore",
     "StageProjection",
+    "Standing",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
@@ -94,10 +106,14 @@ __all__ = [
     "StoreTooNew",
     "Terrarium",
     "ToolAnswer",
+    "ToolUse",
     "Toolbox",
     "UnknownName",
     "UnusableReply",
+    "Verdict",
     "ViewDiff",
+    "WhoKnew",
+    "Why",
     "Wire",
     "digest_of",
     "kinds",
@@ -146,7 +162,9 @@ _HOMES = {
     "ManifestAgent": "glasshouse.runtime.manifest_agent",
     "Observer": "glasshouse.runtime.observer",
     "Played": "glasshouse.runtime.played",
+    "Proposal": "glasshouse.runtime.ports",
     "Route": "glasshouse.runtime.ports",
+    "Verdict": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",
@@ -156,6 +174,7 @@ _HOMES = {
     "Ruling": "glasshouse.turns.referees",
     "ToolAnswer": "glasshouse.turns.tools",
     "ViewDiff": "glasshouse.views.diff",
+    "Standing": "glasshouse.views.leaderboard",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",
     "Change": "glasshouse.world.values",
@@ -163,6 +182,15 @@ _HOMES = {
     "Environment": "glasshouse.world.values",
     "Graph": "glasshouse.world.values",
     "Lineage": "glasshouse.world.values",
+    "Knower": "glasshouse.views.knowing",
+    "WhoKnew": "glasshouse.views.knowing",
+    "Member": "glasshouse.views.topology",
+    "Shape": "glasshouse.views.topology",
+    "Asked": "glasshouse.views.why",
+    "Link": "glasshouse.views.why",
+    "SeenLine": "glasshouse.views.why",
+    "ToolUse": "glasshouse.views.why",
+    "Why": "glasshouse.views.why",
     "Session": "glasshouse.world.values",
     "Wire": "glasshouse.world.values",
 }

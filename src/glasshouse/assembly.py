@@ -16,13 +16,14 @@ from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.played_by import agent_for
-from glasshouse.runtime.ports import Clock, Ids, Router, Store
+from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.runtime.sitting import Sitting
 from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.tools.function import tool
+from glasshouse.tools.group import GroupTools
 from glasshouse.tools.joined import JoinedTools
 from glasshouse.tools.toolbox import Toolbox
 from glasshouse.turns.governor import Governor
@@ -41,8 +42,8 @@ __all__ = [
 
 
 class Terrarium(terrarium.Terrarium):
-    """The running whole, with the usual parts: memory for a store, the offline troupe, the built-in tools, the machine's
-    clock, random ids."""
+    """The running whole, with the usual parts: memory for a store, the offline troupe, the built-in tools and
+    the group tools, nobody to ask, the machine's clock, random ids."""
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Terrarium(terrarium.Terrarium):
         *,
         models: Router | None = None,
         tools: AnyToolbox | None = None,
+        approver: Approver | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         clock: Clock | None = None,
@@ -62,7 +64,7 @@ class Terrarium(terrarium.Terrarium):
             ids or RandomIds(),
             models or ModelRouter(),
             _mind,
-            tools=usual_tools(tools),
+            tools=usual_tools(tools, approver),
             governor=governor,
             pacing=pacing,
             record=record,
@@ -97,9 +99,9 @@ def play(
     return outcome_of(played)
 
 
-def usual_tools(tools: AnyToolbox | None = None) -> AnyToolbox:
-    """The tools that a terrarium has: those given, or the built-in ones."""
-    return JoinedTools(tools or Toolbox())
+def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = None) -> AnyToolbox:
+    """The tools that a terrarium has: those given, or the built-in ones; and the group tools, for the privileged."""
+    return JoinedTools(tools or Toolbox(), GroupTools(approver))
 
 
 def _mind(manifest: Manifest) -> Agent:

@@ -169,5 +169,5 @@ async def test_a_broken_snapshot_is_a_cache_that_is_folded_again(path: Path) -> 
     connection.close()
 
     async with Terrarium(SqliteStore(path)) as terrarium:
-        assert changed == 1
+        assert changed >= 1
         assert [creature.id for creature in terrarium.creatures()] == ["ada", "bo"]

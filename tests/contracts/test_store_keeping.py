@@ -38,6 +38,16 @@ async def test_a_newer_snapshot_replaces_the_older_whatever_its_key(store: Store
     assert await store.snapshot("", "world", "2") == Snapshot("", "world", "2", 5, b"new")
 
 
+async def test_snapshots_are_kept_through_time_and_found_by_the_moment(store: Store) -> None:
+    for at in (3, 9, 6):
+        await store.commit([Batch(snapshot=Snapshot("", "world", "1", at, b"%d" % at))])
+
+    found = [await store.snapshot("", "world", "1", at_most) for at_most in (2, 3, 8, 9, 100, None)]
+
+    assert [one and one.at for one in found] == [None, 3, 6, 9, 9, 9]
+    assert found[2] == Snapshot("", "world", "1", 6, b"6")
+
+
 @pytest.mark.parametrize("lines_behind", [0, 2])
 async def test_a_snapshot_without_a_place_stands_behind_what_was_committed_before_it(
     store: Store, lines_behind: int

@@ -16,7 +16,7 @@ from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.manifest_agent import ManifestAgent
-from glasshouse.runtime.ports import Router, Store
+from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
@@ -105,6 +105,7 @@ def show(
     minds: Mapping[str, Agent] | None = None,
     *,
     models: Router | None = None,
+    tools: Toolbox | None = None,
     governor: Governor | None = None,
     pacing: Pacing = "lockstep",
     clock: HandMovedClock | None = None,
@@ -117,6 +118,7 @@ def show(
         SeededIds(7),
         models or ModelRouter(ScriptedModel(ANSWER)),
         lambda manifest: played.get(manifest.name) or ManifestAgent(),
+        tools=tools,
         governor=governor,
         pacing=pacing,
     )

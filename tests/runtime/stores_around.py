@@ -60,9 +60,9 @@ class StoreAround:
         await asyncio.sleep(0)
         return await self.inner.inner_seqs(session_id, upto)
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         await asyncio.sleep(0)
-        return await self.inner.snapshot(scope, name, key)
+        return await self.inner.snapshot(scope, name, key, at_most)
 
     async def prompt(self, digest: str) -> str | None:
         return await self.inner.prompt(digest)

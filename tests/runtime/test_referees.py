@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from glasshouse import Agent, Draft, Event, MemoryStore
+from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import Doing, Speaker, on_stage, the_end
@@ -26,6 +26,11 @@ def counts_the_votes(match):
         return Ruling(match.handles[odd], f"Most named {named}.")
     others = tuple(match.handles[one] for one in match.knowers if one != odd)
     return Ruling("the others", f"They found the odd one: {named}.", others)
+
+
+def votes_at_once(match):
+    if match.line is not None and match.line.kind == "vote.cast":
+        return Ruling(match.line.payload["who"], "It was said.")
 
 
 def tells_what_it_heard(match):
@@ -66,7 +71,7 @@ def _votes_for(who: str) -> Doing:
 
 def _the_odd_one(events: tuple[Event, ...]) -> str:
     sealed = [event.sealed for event in events if event.sealed]
-    return next(one["to"][0] for one in sealed if one["facts"]["word"] == "puddle")
+    return next(str(one["to"][0]) for one in sealed if one["facts"]["word"] == "puddle")
 
 
 async def _played(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[Event, str]:
@@ -106,3 +111,20 @@ async def test_a_referee_looks_back_on_the_same_lines_after_a_crash(tmp_path: Pa
 
     dealt = [f"Something is dealt to {name}, face down." for name in CAST]
     assert whys == [" / ".join([*dealt, "Four sit down.", "ada1"])] * 3
+
+
+async def test_a_ruling_from_before_a_crash_is_found_again_whoever_asks_first(tmp_path: Path) -> None:
+    scenario = SCENARIO.replace("ends_when: {referee: true}\n", "").replace(
+        "counts_the_votes", "votes_at_once"
+    )
+    world = _world(tmp_path, scenario)
+    store = SqliteStore(tmp_path / "kept.glasshouse")
+    async with on_stage(store, minds={"ada": _votes_for("bo")}) as t:
+        run = await t.play(world)
+        await t.step_one()
+
+    async with on_stage(SqliteStore(tmp_path / "kept.glasshouse"), minds={n: Speaker() for n in CAST}) as t:
+        t.due(run.id)
+        await t.run(run.id)
+
+        assert (await the_end(t)).payload["winner"] == "bo"

@@ -88,8 +88,8 @@ class JournalStore:
     async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
         return self._journal.inner_seqs(session_id, upto)
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        return self._journal.snapshot(scope, name, key)
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        return self._journal.snapshot(scope, name, key, at_most)
 
     async def prompt(self, digest: str) -> str | None:
         return self._journal.prompt(digest)

@@ -1,6 +1,7 @@
-"""The desk of the person who looks on: the pace of reading, and the keys `i`, space and `q`.
+"""The desk of the person who looks on: the pace of reading, the keys `i`, space and `q`, and the word on a change.
 
-Always holds: what somebody asks for is done between two acts, never in the middle of one. Pausing holds the show up and
+Always holds: what somebody asks for is done between two acts, never in the middle of one; only a change that waits for a
+word is asked about in the middle of its act. Pausing holds the show up and
 writes nothing: how long somebody reads is no part of the story.
 """
 
@@ -14,6 +15,7 @@ from glasshouse.cli.keys import Keys
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import one_line
 from glasshouse.errors import Refused
+from glasshouse.runtime.ports import Proposal
 
 Disturb = Callable[[str], Awaitable[object]]
 """Says something to the run, as the visitor."""
@@ -44,6 +46,18 @@ class Desk:
             await self._pause()
         else:
             await self._obey(key)
+
+    async def decide(self, proposal: Proposal, /) -> bool | None:
+        """Ask whether a change may be made, in one line; none if nobody is there any more."""
+        self._keys.forget()
+        self._display.say(f"{one_line(proposal.why)} Allow it? y or n")
+        while not self._keys.is_gone:
+            key = (await self._keys.next() or "").lower()
+            if key == "q":
+                self.is_leaving = True
+            if key in ("y", "n", "q"):
+                return key == "y"
+        return None
 
     async def _pause(self) -> None:
         """Hold the show up until space is pressed again, or something was thrown in."""

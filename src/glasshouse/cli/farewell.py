@@ -58,6 +58,8 @@ def commands_for(programme: Programme, by: Words) -> list[str]:
     found = [
         None if programme.is_finished else by.offered("play", f"--continue {run_id}"),
         by.offered("show", run_id),
+        by.offered("why", f"last --run {run_id}"),
+        by.offered("lineage", run_id) if programme.has_several_graphs else None,
         by.offered("replay", f"{run_id} --verify"),
         by.offered("branch", f"{run_id} --at {programme.last_id}"),
     ]

@@ -69,6 +69,10 @@ class Keys:
             await self._wait_for_news(seconds)
         return self._pressed.popleft() if self._pressed else None
 
+    def forget(self) -> None:
+        """Let go of what was pressed before: it was not meant for what is asked now."""
+        self._pressed.clear()
+
     async def line(self) -> str:
         """A whole line, edited by the terminal itself; empty if nobody is there any more."""
         self._typed, self._is_line_wanted = "", True

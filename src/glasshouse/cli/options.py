@@ -14,6 +14,10 @@ StoreOption = Annotated[
         "--store", metavar="PATH", help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
     ),
 ]
+NumbersOption = Annotated[
+    bool,
+    typer.Option("--numbers", help="Print the number of its event before each line, as `why` takes it."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")

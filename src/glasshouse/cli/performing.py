@@ -17,6 +17,7 @@ from glasshouse.assembly import SqliteStore, Terrarium
 from glasshouse.cli import farewell
 from glasshouse.cli.desk import Desk, Disturb
 from glasshouse.cli.displays import Display, JsonDisplay, PipeDisplay, TerminalDisplay
+from glasshouse.cli.doorkeeping import Doorkeeper
 from glasshouse.cli.following import FastReader, News, PacedReader, Reader
 from glasshouse.cli.interrupting import run_to_its_end
 from glasshouse.cli.keys import Keys, are_ours
@@ -81,8 +82,8 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
     world = None if wish.continued is not None else load_world(wish.world or "")
     if world is None and not wish.store.exists():
         raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
-    store, display = SqliteStore(wish.store), display_for(wish)
-    async with Terrarium(store) as terrarium:
+    store, display, doorkeeper = SqliteStore(wish.store), display_for(wish), Doorkeeper()
+    async with Terrarium(store, approver=doorkeeper) as terrarium:
         position = store.position
         run = await _opened(terrarium, wish, world)
         _excuse_visitors(terrarium, run)
@@ -93,6 +94,7 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
         news = News(store, programme, display, position)
         with ExitStack() as seats:
             reader = reader_for(wish, display, programme, partial(terrarium.disturb, run.id), seats)
+            doorkeeper.seat(reader)
             await _play(Sitting(terrarium, run.id, wish.turns), news, reader)
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")

@@ -46,6 +46,11 @@ class Programme:
         """Whether it is over."""
         return self.run.state == "finished"
 
+    @property
+    def has_several_graphs(self) -> bool:
+        """Whether its graphs have parted or come together: beside where it began there was more than one."""
+        return len(self._graph_ids) > 2
+
     def concerns(self, event: Event) -> bool:
         """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""
         if event.run_id is not None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from glasshouse.cli.looking import Story
 from glasshouse.cli.pace import Pace
+from glasshouse.cli.pointing import numbers_of
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.reading_speed import seconds_to_read
 from glasshouse.cli.screen import Screen, print_json
@@ -23,9 +24,10 @@ from glasshouse.views.transcript import transcript_of
 class Recital:
     """A story, with or without what everybody thought."""
 
-    def __init__(self, story: Story, *, has_minds: bool) -> None:
+    def __init__(self, story: Story, *, has_minds: bool, has_numbers: bool = False) -> None:
         self._story = story
         self._has_minds = has_minds
+        self._numbers = numbers_of(story.events) if has_numbers else None
         self._events = story.seen_by("audience" if has_minds else "spectator")
 
     def tell(self) -> None:
@@ -36,7 +38,8 @@ class Recital:
     def perform(self, pace: Pace) -> None:
         """Each line, and after it as long a pause as it takes to read it."""
         screen, programme = Screen(), self._folded()
-        voices = Voices([m.handle for m in programme.stage.cast.values()], has_minds=self._has_minds)
+        cast = [member.handle for member in programme.stage.cast.values()]
+        voices = Voices(cast, has_minds=self._has_minds, numbers=self._numbers)
         if self._story.run_id is None:
             screen.draw(Rule(Text(f" {self._story.name} ", style="bold"), style=QUIET))
         else:

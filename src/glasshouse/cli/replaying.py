@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from glasshouse.cli.exits import CHECK_FAILED, in_words
-from glasshouse.cli.options import JsonOption, StoreOption, StoryArgument
+from glasshouse.cli.options import JsonOption, NumbersOption, StoreOption, StoryArgument
 from glasshouse.cli.pace import Pace
 
 EXAMPLES: Final = """\b
@@ -38,6 +38,7 @@ def replay(
         typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe."),
     ] = None,
     minds: Annotated[bool, typer.Option("--minds", help="Show what everybody thought.")] = False,
+    numbers: NumbersOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -55,7 +56,7 @@ def replay(
         from glasshouse.cli.recital import Recital
 
         found = looked_up(store, lambda lookout: lookout.story(story))
-        recital = Recital(found, has_minds=minds)
+        recital = Recital(found, has_minds=minds, has_numbers=numbers)
         if as_json:
             recital.tell()
         else:

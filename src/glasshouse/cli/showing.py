@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from glasshouse.cli.exits import in_words
-from glasshouse.cli.options import JsonOption, RoleName, StoreOption, StoryArgument
+from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, StoreOption, StoryArgument
 
 EXAMPLES: Final = """\b
 Examples:
@@ -15,6 +15,7 @@ Examples:
   glasshouse show last --at 40                 the stage as it was after 40 events
   glasshouse show r-1a2b --as audience         with what everybody thought
   glasshouse show last --ledger                every event, one a line
+  glasshouse show last --numbers               with numbers that `glasshouse why` takes
   glasshouse show last --ledger --json         every event, for machines"""
 
 
@@ -39,6 +40,7 @@ def show(
     lines: Annotated[
         int, typer.Option(min=0, max=200, metavar="N", help="How many of the last lines to draw.")
     ] = 20,
+    numbers: NumbersOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,7 +51,7 @@ def show(
         from glasshouse.cli.stage_ledger import draw_ledger, tell_ledger
 
         found = looked_up(store, lambda lookout: lookout.story(story))
-        sight = Sight(found, place_in(found, at), role.value)
+        sight = Sight(found, place_in(found, at), role.value, has_numbers=numbers)
         if ledger:
             (tell_ledger if as_json else draw_ledger)(sight)
         elif as_json:

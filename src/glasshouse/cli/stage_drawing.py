@@ -15,6 +15,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from glasshouse.cli.looking import Story
+from glasshouse.cli.pointing import numbers_of
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, one_line, print_json, spelled
 from glasshouse.cli.voices import QUIET, Voices
@@ -31,11 +32,18 @@ class Sight:
     story: Story
     count: int
     role: Role
+    has_numbers: bool = False
+    """Whether each line has the number of its event in front."""
 
     @cached_property
     def events(self) -> list[Event]:
         """The events, as this role may read them."""
         return [redacted(event, self.role) for event in self.story.events[: self.count]]
+
+    @property
+    def numbers(self) -> dict[str, int] | None:
+        """The number of each event by its id, if they are wanted."""
+        return numbers_of(self.story.events) if self.has_numbers else None
 
     @cached_property
     def stage(self) -> StageProjection:
@@ -60,7 +68,8 @@ def tell_stage(sight: Sight) -> None:
 def draw_stage(sight: Sight, lines_shown: int) -> None:
     """Draw the stage for people: what is played, the scene, the cast, the last lines, the verdicts."""
     screen, stage = Screen(), sight.stage
-    voices = Voices([member.handle for member in stage.cast.values()], has_minds=sight.role != "spectator")
+    cast = [member.handle for member in stage.cast.values()]
+    voices = Voices(cast, has_minds=sight.role != "spectator", numbers=sight.numbers)
     _draw_heading(screen, sight)
     _draw_cast(screen, stage, voices)
     if stage.current_scene:

@@ -22,8 +22,9 @@ _NAMED_IN: Final = frozenset({kinds.CREATURE_STARTED, kinds.CREATURE_RENAMED})
 
 def draw_ledger(sight: Sight) -> None:
     """Print the events for people."""
-    for line in ledger_lines(sight.events):
-        print(line)
+    chars = len(str(sight.count))
+    for number, line in enumerate(ledger_lines(sight.events), start=1):
+        print(f"{number:>{chars}} {line}" if sight.has_numbers else line)
 
 
 def tell_ledger(sight: Sight) -> None:

@@ -11,7 +11,7 @@ ground. In a pipe a line stays one line, however long it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from rich.cells import cell_len
@@ -40,6 +40,7 @@ VISITOR: Final = "bold reverse"
 WORLD: Final = "italic"
 QUIET: Final = "dim"
 MARGIN: Final = 2
+number_chars: Final = 4
 _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
 """The id of a line, which people read by its last number."""
 
@@ -52,10 +53,18 @@ said_chars_min: Final = 24
 class Voices:
     """Draws the lines of one show, and remembers which voice has which colour."""
 
-    def __init__(self, cast: Iterable[str] = (), *, has_minds: bool = False) -> None:
+    def __init__(
+        self,
+        cast: Iterable[str] = (),
+        *,
+        has_minds: bool = False,
+        numbers: Mapping[str, int] | None = None,
+    ) -> None:
+        """With `numbers`, by event id, each line has its number in front."""
         self._colours: dict[str, str] = {}
         self._who_chars = who_chars_min
         self._has_minds = has_minds
+        self._numbers = numbers
         for handle in cast:
             self.colour_of(handle)
 
@@ -69,7 +78,18 @@ class Voices:
 
     def show(self, screen: Screen, line: TranscriptLine) -> None:
         """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
-        screen.draw(self.drawn(line, screen.width) if screen.is_terminal else self.plain(line))
+        if self._numbers is None:
+            screen.draw(self.drawn(line, screen.width) if screen.is_terminal else self.plain(line))
+            return
+        number = str(self._numbers.get(line.id, "")).rjust(number_chars)
+        if not screen.is_terminal:
+            screen.draw(f"{number}  {self.plain(line)}")
+            return
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(width=number_chars, no_wrap=True)
+        grid.add_column(ratio=1)
+        grid.add_row(Text(number, style=QUIET), self.drawn(line, screen.width - number_chars - 1))
+        screen.draw(grid)
 
     def drawn(self, line: TranscriptLine, columns: int = 80) -> RenderableType:
         """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""

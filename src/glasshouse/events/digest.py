@@ -3,12 +3,16 @@
 Each event enters as its header and the digest of its body, so that a body may be erased later without
 breaking the rest. Ids are renamed by first appearance: two plays of one seed have different run, session
 and graph ids, and the same digest. Wall times, latencies and positions do not enter at all.
+
+A branch is told as what it is: the past of its parent, and what came after. The events at its head that only restate
+that past do not enter, and its incarnations go by the names of those whose past they have; so a branch in which
+nothing differs has the digest of its parent.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -28,9 +32,12 @@ _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 _header_encoder = msgspec.json.Encoder(order="sorted")
 
 
-def digest_of(events: Iterable[Event]) -> str:
-    """The digest of these events in this order, as hexadecimal text."""
-    digest = Digest()
+def digest_of(events: Iterable[Event], skews: Mapping[str, int] | None = None) -> str:
+    """The digest of these events in this order, as hexadecimal text.
+
+    `skews` says of sessions that grew from a branch how far their times run ahead of the story's.
+    """
+    digest = Digest(skews)
     for event in events:
         digest.take_in(event)
     return digest.text()
@@ -39,28 +46,42 @@ def digest_of(events: Iterable[Event]) -> str:
 class Digest:
     """A digest in the making, one event after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, skews: Mapping[str, int] | None = None) -> None:
         self._story = blake2b(digest_size=32)
         self._names = _Names()
+        self._skews = dict(skews or {})
+        self._restated: dict[str, int] = {}
 
-    def take_in(self, event: Event) -> None:
-        """Add the next event."""
-        self._story.update(_header_encoder.encode(_header(event, self._names)))
-        self._story.update(b"\n")
+    def take_in(self, event: Event) -> bytes | None:
+        """Add the next event, and give what it adds. Those that only restate a past are listened to for names, and
+        leave no trace."""
+        if event.kind == kinds.SESSION_FORKED and event.payload.get("restated"):
+            self._restated[event.session_id] = event.payload["restated"]
+            self._skews[event.session_id] = event.payload["skew"]
+            self._names.go_on_from(event.session_id, event.payload)
+            if event.payload.get("change") is None:
+                return None
+        elif event.seq <= self._restated.get(event.session_id, 0):
+            self._names.learn(event)
+            return None
+        header = _header(event, self._names, self._skews.get(event.session_id, 0))
+        entry = _header_encoder.encode(header) + b"\n"
+        self._story.update(entry)
+        return entry
 
     def text(self) -> str:
         """The digest so far, as hexadecimal text."""
         return self._story.hexdigest()
 
 
-def _header(event: Event, names: _Names) -> Json:
+def _header(event: Event, names: _Names, skew: int) -> Json:
     body = {field: _body_part(event, field, names) for field in _BODY_FIELDS}
     return {
         "id": names.of(event.id),
         "run_id": names.of_run(event.run_id),
         "session_id": names.of(event.session_id),
         "graph_id": names.of(event.graph_id),
-        "lamport": event.lamport,
+        "lamport": event.lamport - skew,
         "turn": event.turn,
         "actor": names.of_creature(event.actor),
         "kind": event.kind,
@@ -97,11 +118,30 @@ class _Names:
 
     def __init__(self) -> None:
         self._numbers: dict[str, str] = {}
+        self._formerly: dict[str, str] = {}
+        """What restated things were called before; creatures and runs with their noun."""
+        self._sessions: dict[str, tuple[str, int]] = {}
+        """The session that a branch goes on from, and how much further its seqs would be there."""
+
+    def go_on_from(self, session_id: str, forked: Json) -> None:
+        if len(forked["parents"]) == 1:
+            self._sessions[session_id] = (forked["parents"][0], forked["upto"][0] - forked["restated"])
+
+    def learn(self, event: Event) -> None:
+        if event.kind == kinds.OUTPUT_WIRE_ADDED and event.payload.get("incarnation_of"):
+            self._formerly[event.payload["edge_id"]] = event.payload["incarnation_of"]
+        elif event.kind == kinds.SESSION_RESTATED:
+            for noun, field in (("creature ", "creatures"), ("run ", "runs"), ("", "places")):
+                for old, new in event.payload[field].items():
+                    self._formerly.setdefault(noun + new, noun + old)
 
     def of(self, generated: str | None) -> str | None:
         if generated is None:
             return None
         owner, seq = place_of(generated)
+        while owner in self._sessions:
+            owner, further = self._sessions[owner]
+            seq += further if seq else 0
         return f"{self._number(owner)}.{seq}" if seq else self._number(owner)
 
     def of_run(self, run_id: str | None) -> str | None:
@@ -111,6 +151,8 @@ class _Names:
         return name if name in RESERVED_ACTORS else self._number(f"creature {name}")
 
     def _number(self, name: str) -> str:
+        while name in self._formerly:
+            name = self._formerly[name]
         return self._numbers.setdefault(name, f"#{len(self._numbers)}")
 
     def in_value(self, value: Any, kind: str, field: str = "") -> Any:
@@ -126,6 +168,8 @@ class _Names:
         if field == "run_id":
             return self.of_run(text)
         if (kind in _NAMES_CREATURES and field in CREATURE_FIELDS) or (kind == _SEALED and field == "to"):
+            return self.of_creature(text)
+        if kind == kinds.CREATURE_STARTED and field == "incarnation_of":
             return self.of_creature(text)
         if _GENERATED_ID.fullmatch(text):
             return self.of(text)

@@ -44,6 +44,7 @@ OUTPUT_WIRE_REMOVED: Final = "wire.removed"
 PARENT_LINK_CHANGED: Final = "parent.changed"
 TOPOLOGY_CHANGED: Final = "topology.changed"
 SESSION_FORKED: Final = "session.forked"
+SESSION_RESTATED: Final = "session.restated"
 CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
 
@@ -62,6 +63,7 @@ ENGINE: Final = frozenset(
         PARENT_LINK_CHANGED,
         TOPOLOGY_CHANGED,
         SESSION_FORKED,
+        SESSION_RESTATED,
         CREATURE_SESSION_ATTACHED,
         PRIVILEGE_GRANTED,
     }

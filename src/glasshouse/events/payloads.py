@@ -17,7 +17,7 @@ from glasshouse.events.event import Event, Json
 Direction = Literal["listen", "send"]
 ChangeKind = Literal["merge", "split", "nothing"]
 History = Literal["full", "since_joined"]
-Origin = Literal["split", "fork", "branch"]
+Origin = Literal["split", "fork", "branch", "resume"]
 StopReason = Literal["stopped", "removed"]
 
 affected_creatures_max = 1_000
@@ -38,6 +38,9 @@ class CreatureStarted(Payload, frozen=True):
     parent: str | None = None
     run_id: str | None = None
     manifest: Json | None = None
+    incarnation_of: str | None = None
+    """Whose past it has, where a branch or a resumed session goes on from another."""
+    is_root: bool = False
 
 
 class CreatureStopped(Payload, frozen=True):
@@ -62,6 +65,7 @@ class ChannelOpened(Payload, frozen=True):
     name: str
     description: str = ""
     history: History = "full"
+    incarnation_of: str | None = None
 
 
 class ChannelClosed(Payload, frozen=True):
@@ -96,6 +100,7 @@ class WireAdded(Payload, frozen=True):
     with_content: bool = True
     prompt: str | None = None
     when: str | None = None
+    incarnation_of: str | None = None
 
 
 class WireRemoved(Payload, frozen=True):
@@ -132,6 +137,27 @@ class SessionForked(Payload, frozen=True):
     parents: list[str]
     how: Origin
     at: str
+    restated: int = 0
+    """How many events at its head, this one included, only say again what was there already."""
+    upto: list[int] = msgspec.field(default_factory=list)
+    """The last seq of each parent that it sees, where it goes on from them."""
+    skew: int = 0
+    """How far its lamport times run ahead of the story's, because of events that only restate."""
+    change: Json | None = None
+    """What a branch has otherwise than its parent."""
+
+
+class SessionRestated(Payload, frozen=True):
+    """What a branch or a resumed session takes over of the past it grows from: what was heard, owed, dealt and spent.
+
+    `carried` names everything as it was called then; `creatures`, `places` and `runs` say what it is called now.
+    """
+
+    session: str
+    creatures: dict[str, str]
+    places: dict[str, str]
+    runs: dict[str, str]
+    carried: Json
 
 
 class SessionAttached(Payload, frozen=True):
@@ -162,6 +188,7 @@ PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.PARENT_LINK_CHANGED: ParentChanged,
     kinds.TOPOLOGY_CHANGED: TopologyChanged,
     kinds.SESSION_FORKED: SessionForked,
+    kinds.SESSION_RESTATED: SessionRestated,
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached,
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted,
 }

@@ -23,6 +23,13 @@ class Recipe(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str
 
 
+class BranchOf(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The run that another goes on from, and the event up to which the two have one past."""
+
+    run_id: str
+    at: str
+
+
 class RunStarted(Payload, frozen=True):
     """A run began."""
 
@@ -36,6 +43,9 @@ class RunStarted(Payload, frozen=True):
     """Who plays: creature, handle, cast key, profile, and the model behind it."""
     competition: Json = msgspec.field(default_factory=dict)
     limits: Json = msgspec.field(default_factory=dict)
+    branch_of: BranchOf | None = None
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The creatures that may be born while it plays: each one's manifest by its name."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

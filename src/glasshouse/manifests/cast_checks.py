@@ -23,14 +23,18 @@ def creatures_without_a_file(world: Rehearsal) -> Iterator[Complaint]:
 
 
 def root_is_somebody(world: Rehearsal) -> Iterator[Complaint]:
-    """A root that is neither in the cast nor a creature that could be added to it."""
-    root = world.scenario.root
-    if root is None or not world.cast_is_whole or any(entry.name == root for _, entry in world.entries):
+    """A root that is neither in its cast nor a creature that could be added to it."""
+    scenario = world.scenario
+    if not world.cast_is_whole:
         return
-    if world.scenario.troupes or root not in world.known:
-        known = [entry.name for _, entry in world.entries]
-        known += [] if world.scenario.troupes else world.known
-        yield Complaint(("root",), nobody_called("creature", root, known))
+    if scenario.troupes and scenario.root is not None:
+        handles = [entry.name for _, entry in world.entries]
+        if scenario.root not in handles:
+            yield Complaint(("root",), nobody_called("creature", scenario.root, handles))
+    for at, troupe in world.troupes:
+        handles = [entry.name for entry in troupe.cast]
+        if troupe.root is not None and troupe.root not in (*handles, *world.known):
+            yield Complaint((*at, "root"), nobody_called("creature", troupe.root, [*handles, *world.known]))
 
 
 def handles_given_twice(world: Rehearsal) -> Iterator[Complaint]:
@@ -77,7 +81,7 @@ def wires_to_nobody(world: Rehearsal) -> Iterator[Complaint]:
 
 
 def names_of_nobody(world: Rehearsal) -> Iterator[Complaint]:
-    """Teams, contestants, deals and protections that name nobody in the cast."""
+    """Teams, contestants, deals, protections and beats that name nobody in the cast."""
     if not world.cast_is_whole:
         return
     for at, name in _named(world):
@@ -94,6 +98,7 @@ def _named(world: Rehearsal) -> Iterator[tuple[At, str]]:
     for key, deal in scenario.deal.items():
         yield from ((("deal", key, "to", n), name) for n, name in enumerate(deal.to))
     yield from ((("policy", "protected", n), name) for n, name in enumerate(scenario.policy.protected))
+    yield from ((("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at)
 
 
 def too_many_for_the_population(world: Rehearsal) -> Iterator[Complaint]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from glasshouse.manifests import cast_checks, play_checks, team_checks, tool_checks
+from glasshouse.manifests import cast_checks, play_checks, team_checks, tool_checks, wire_checks
 from glasshouse.manifests.problem import Complaint
 from glasshouse.manifests.rehearsal import Rehearsal
 
@@ -20,6 +20,8 @@ CHECKS: tuple[Check, ...] = (
     cast_checks.handles_given_twice,
     cast_checks.channels_that_are_not_open,
     cast_checks.wires_to_nobody,
+    wire_checks.conditions_that_cannot_hold,
+    wire_checks.prompts_that_cannot_be_filled,
     cast_checks.names_of_nobody,
     cast_checks.too_many_for_the_population,
     team_checks.versus_without_teams,

@@ -111,6 +111,11 @@ class Manifest(Strict):
             raise ValueError(f"{of_others[0]} is written by the engine alone; take it out of may_emit")
         return given
 
+    def as_root(self) -> Manifest:
+        """The same creature as the root of its graph: its role says so, and it answers the visitor."""
+        answered = tuple(dict.fromkeys((*self.subscribes_to, kinds.USER_INJECTED)))
+        return self.model_copy(update={"role": "root", "subscribes_to": answered})
+
     def as_json(self) -> Json:
         """The manifest as a plain object, with what is at its default left out, save the two lists the world reads."""
         plain: Json = self.model_dump(mode="json", exclude_defaults=True)

@@ -6,9 +6,11 @@ the same cards on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import Recipe, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
@@ -18,10 +20,20 @@ from glasshouse.world.intents import ChannelPlan, Member, OpenRun, Troupe, WireP
 
 
 def opening_of(
-    world: LoadedWorld, *, run_id: str, seed: str | None, rng_seed: int, limits: Json | None = None
+    world: LoadedWorld,
+    *,
+    run_id: str,
+    seed: str | None,
+    rng_seed: int,
+    limits: Json | None = None,
+    models: Mapping[str, str] | None = None,
 ) -> OpenRun:
-    """The intent that opens a world. Without a seed: the first of its own; without limits: its own."""
+    """The intent that opens a world. Without a seed: the first of its own; without limits: its own.
+
+    `models` puts a model by its name behind whoever has a handle or plays for a team of that name.
+    """
     scenario = world.scenario
+    bound = _bound(scenario, models or {})
     chosen = seed if seed is not None else next(iter(scenario.seeds), "")
     dealt = _dealt(world, rng_seed)
     recipe = None if world.path is None else Recipe(str(world.path), world.digest)
@@ -35,14 +47,32 @@ def opening_of(
         recipe=recipe,
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
+        spawnable=_spawnable(world),
     )
-    troupes = tuple(_troupe(world, plan, dealt) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+
+
+def _spawnable(world: LoadedWorld) -> dict[str, Json]:
+    """The manifests of whoever may be born during the play. What is played again from a ledger has them already."""
+    named = [name for name in world.scenario.spawnable if name in world.manifests]
+    return {name: world.manifests[name].as_json() for name in named}
 
 
 def limits_of(scenario: Scenario) -> Json:
     """A scenario's limits as a governor takes them."""
     return scenario.governor.model_dump(mode="json", exclude={"on_turn_limit"})
+
+
+def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:
+    """The model by name behind each handle that is given one."""
+    teams, bound = scenario.competition.teams, dict[str, str]()
+    handles = [entry.name for stage in scenario.stages.values() for entry in stage.cast]
+    for name, model in models.items():
+        if name not in handles and name not in teams:
+            raise UnknownName(noun="creature or team of the cast", name=name, known=[*handles, *teams])
+        bound.update(dict.fromkeys(teams.get(name, (name,)), model))
+    return bound
 
 
 def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Json]:
@@ -62,16 +92,31 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json]) -> Troupe:
+def _troupe(
+    world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], bound: dict[str, str], seed: str
+) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    return Troupe(tuple(_member(world, entry, dealt.get(entry.name)) for entry in plan.cast), channels)
+    members = [
+        _member(
+            world,
+            entry,
+            dealt.get(entry.name),
+            bound.get(entry.name),
+            is_root=entry.name == plan.root,
+        )
+        for entry in plan.cast
+    ]
+    return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
 
 
-def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
+def _member(
+    world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str | None, *, is_root: bool
+) -> Member:
     manifest = world.manifest_of(entry)
+    manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
     return Member(
         name=entry.use,
@@ -83,4 +128,7 @@ def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None) -> Member:
         sends=entry.channels.send if entry.channels is not None else (),
         wires=wires,
         dealt=dealt,
+        model=model or "",
+        is_bound=model is not None,
+        is_root=is_root,
     )

@@ -10,7 +10,7 @@ from string import Formatter
 
 from glasshouse.events import kinds
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.problem import Complaint, likely
+from glasshouse.manifests.problem import At, Complaint, likely
 from glasshouse.manifests.rehearsal import Rehearsal
 from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, Troupe
 
@@ -126,13 +126,20 @@ def beats_beyond_the_end(world: Rehearsal) -> Iterator[Complaint]:
 def opening_placeholders(world: Rehearsal) -> Iterator[Complaint]:
     """Placeholders of the opening that stand for nothing."""
     scenario = world.scenario
+    yield from _misplaced(world, ("opening",), scenario.opening)
+    for name, troupe in scenario.troupes.items():
+        yield from _misplaced(world, ("troupes", name, "opening"), troupe.opening)
+
+
+def _misplaced(world: Rehearsal, at: At, opening: str) -> Iterator[Complaint]:
     try:
-        found = [part for part in Formatter().parse(scenario.opening) if part[1] is not None]
+        found = [part for part in Formatter().parse(opening) if part[1] is not None]
     except ValueError:
-        yield Complaint(("opening",), "a '{' or '}' stands alone. Only {seed} may be in braces.")
+        yield Complaint(at, "a '{' or '}' stands alone. Only {seed} may be in braces.")
         return
     for _, name, spec, conversion in found:
         if name != "seed" or spec or conversion:
-            yield Complaint(("opening",), f"nothing is put in for {{{name}}}. Only {{seed}} is.")
-    if any(name == "seed" for _, name, _, _ in found) and not scenario.seeds and "seeds" not in world.hurt:
-        yield Complaint(("opening",), "there are no seeds to put in for {seed}. List one under 'seeds'.")
+            yield Complaint(at, f"nothing is put in for {{{name}}}. Only {{seed}} is.")
+    is_seeded = any(name == "seed" for _, name, _, _ in found)
+    if is_seeded and not world.scenario.seeds and "seeds" not in world.hurt:
+        yield Complaint(at, "there are no seeds to put in for {seed}. List one under 'seeds'.")

@@ -53,7 +53,7 @@ class Rehearsal:
         scenario = self.scenario
         if scenario.troupes:
             return [(("troupes", name), troupe) for name, troupe in scenario.troupes.items()]
-        return [((), Troupe(cast=scenario.cast, channels=scenario.channels))]
+        return [((), Troupe(cast=scenario.cast, channels=scenario.channels, root=scenario.root))]
 
     @property
     def entries(self) -> list[tuple[At, CastEntry]]:

@@ -43,6 +43,8 @@ from glasshouse.manifests.fields import (
 from glasshouse.manifests.problem import likely
 
 STAGE = "stage"
+REPORTS = "reports"
+"""The channel on which those who speak nowhere else can still report to their root."""
 FIELD_TYPES = ("string", "number", "boolean", "strings", "event", "events", "creature")
 FIELDS_OF_EVERY_REPLY = frozenset({"kind", "thought", "mood"})
 
@@ -171,6 +173,13 @@ class Troupe(Strict):
     channels: Channels | None = Field(
         default=None, description="Its channels. Left out: those of the scenario, or `stage` alone."
     )
+    opening: Text = Field(
+        default="", description="Its own first scene, with {seed} in it or not. Left out: the scenario's."
+    )
+    root: Handle | None = Field(
+        default=None,
+        description="The handle of this cast's own root. Left out: the scenario's, if it is of this cast.",
+    )
 
 
 class Deal(Strict):
@@ -212,14 +221,23 @@ class GovernorPlan(Strict):
 class PolicyPlan(Strict):
     """What privileged creatures may do to their graph."""
 
-    population_max: Count | None = Field(default=None, description="How many creatures there may be.")
+    population_max: Count | None = Field(
+        default=None, description="How many creatures of the run may live at once. Left out: no bound."
+    )
     edits_per_turn_max: int | None = Field(
-        default=None, ge=0, le=number_max, description="How many changes in one turn."
+        default=None,
+        ge=0,
+        le=number_max,
+        description="How many changes its tools may make in one turn of a graph. Left out: no bound.",
     )
     protected: Handles = Field(default=(), description="Handles of those that nobody may take away or stop.")
     untrusted_edits: Literal["ask", "refuse", "allow"] = Field(
         default="ask",
         description="What happens to a change that a visitor's or a tool's words may have led to.",
+    )
+    hidden: bool = Field(
+        default=False,
+        description="Whether creatures of other graphs are kept from finding the graphs of this run.",
     )
 
 
@@ -242,6 +260,9 @@ class BeatPlan(Strict):
     turn: Count = Field(description="The turn.")
     text: Text = Field(min_length=1, description="What is shown.")
     title: Text = Field(default="", description="A name for this movement of the play.")
+    at: Handle | None = Field(
+        default=None, description="Shown only in the graph where this one is. Left out: in every graph."
+    )
 
 
 class EndsWhenPlan(Strict):
@@ -309,7 +330,9 @@ class Scenario(Strict):
     @property
     def stages(self) -> dict[str, Troupe]:
         """Every graph the world opens with, by name: handles, channels and rights filled in."""
-        troupes = self.troupes or {self.name: Troupe(cast=self._cast_with_root(), channels=self.channels)}
+        troupes = self.troupes or {
+            self.name: Troupe(cast=self.cast, channels=self.channels, opening=self.opening, root=self.root)
+        }
         return {name: self._filled(troupe) for name, troupe in troupes.items()}
 
     def opening_text(self, seed: str) -> str:
@@ -322,30 +345,57 @@ class Scenario(Strict):
         stages = {name: troupe.model_dump(mode="json") for name, troupe in self.stages.items()}
         return {**plain, "troupes": stages} if self.troupes else {**plain, **stages[self.name]}
 
-    def _cast_with_root(self) -> tuple[CastEntry, ...]:
-        if self.root is None or any(entry.name == self.root for entry in self.cast):
-            return self.cast
-        return (*self.cast, CastEntry(use=self.root))
-
     def _filled(self, troupe: Troupe) -> Troupe:
-        channels = troupe.channels or self.channels or {STAGE: ChannelPlan()}
+        cast, root = troupe.cast, troupe.root
+        if root is None and any(entry.name == self.root for entry in cast):
+            root = self.root
+        if root is not None and all(entry.name != root for entry in cast):
+            cast = (*cast, CastEntry(use=root))
+        channels = dict(troupe.channels or self.channels or {STAGE: ChannelPlan()})
         names = tuple(channels)
-        return Troupe(
-            cast=tuple(self._entry_filled(entry, names) for entry in troupe.cast), channels=channels
-        )
+        filled = tuple(_entry_filled(entry, names) for entry in cast)
+        if root is not None:
+            filled = _rooted(filled, root, channels)
+        return Troupe(cast=filled, channels=channels, opening=troupe.opening or self.opening, root=root)
 
-    def _entry_filled(self, entry: CastEntry, names: tuple[str, ...]) -> CastEntry:
-        is_root = entry.name == self.root
-        joined = entry.channels or EntryChannels(listen=names, send=names)
-        if is_root:
-            joined = EntryChannels(listen=names, send=joined.send)
-        return CastEntry(
-            use=entry.use,
-            handle=entry.name,
-            privileged=entry.privileged or is_root,
-            channels=joined,
-            wires=entry.wires,
-        )
+
+def _entry_filled(entry: CastEntry, names: tuple[str, ...]) -> CastEntry:
+    return CastEntry(
+        use=entry.use,
+        handle=entry.name,
+        privileged=entry.privileged,
+        channels=entry.channels or EntryChannels(listen=names, send=names),
+        wires=entry.wires,
+    )
+
+
+def _rooted(
+    cast: tuple[CastEntry, ...], root: str, channels: dict[str, ChannelPlan]
+) -> tuple[CastEntry, ...]:
+    """A cast whose root is privileged and listens everywhere, and in which everybody can report to it.
+
+    Whoever sends nowhere gets to send on a channel for reports, which is opened if it is not there.
+    """
+    silent = {entry.name for entry in cast if entry.name != root and not _sends(entry)}
+    if silent:
+        channels.setdefault(REPORTS, ChannelPlan(description="what is reported to the root"))
+    everywhere = tuple(channels)
+    return tuple(_entry_rooted(entry, everywhere, root, silent) for entry in cast)
+
+
+def _entry_rooted(entry: CastEntry, everywhere: tuple[str, ...], root: str, silent: set[str]) -> CastEntry:
+    joined = entry.channels or EntryChannels()
+    if entry.name == root:
+        hearing = EntryChannels(listen=everywhere, send=joined.send)
+        return entry.model_copy(update={"privileged": True, "channels": hearing})
+    if entry.name in silent:
+        reporting = EntryChannels(listen=joined.listen, send=(REPORTS,))
+        return entry.model_copy(update={"channels": reporting})
+    return entry
+
+
+def _sends(entry: CastEntry) -> bool:
+    return entry.channels is not None and bool(entry.channels.send)
 
 
 CORE_KINDS = frozenset(

@@ -18,7 +18,8 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
     purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
     usd = None if purse.is_unpriced else round(purse.usd, 9)
     spent = (purse.turns, purse.calls, purse.tokens, usd)
-    return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, list(ending.members) or UNSET)
+    members = list(ending.members) or UNSET
+    return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, members)
 
 
 def last_graph(world: World, run_id: str) -> str | None:

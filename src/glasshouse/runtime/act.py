@@ -19,7 +19,8 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Batch, Router
+from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.scene import Scene
 from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
@@ -30,6 +31,7 @@ from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.tools import ToolAnswer
+from glasshouse.turns.verdicts import check_verdict
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -61,6 +63,9 @@ class Record(Protocol):
     def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
         """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
 
+    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
+        """What one call of an act's tools wrote on its way, before it was answered."""
+
 
 class Acts:
     """Thinks and writes, one act at a time; knows nothing of whose turn it is."""
@@ -73,6 +78,7 @@ class Acts:
         agent_of: Callable[[str], Agent],
         tools: ToolDesk,
         record: Record | None = None,
+        recall: Recall | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
@@ -80,8 +86,16 @@ class Acts:
         self._agent_of = agent_of
         self._tools = tools
         self._record = record
+        self._recall = recall
         self._characters_cache: dict[str, Character] = {}
         self._tasks_inside: set[asyncio.Task[object] | None] = set()
+
+    async def make_ready(self, creature_id: str) -> None:
+        """Bring to hand what a creature's run may recall of the run it is a branch of."""
+        creature = self._ledger.world.creatures.get(creature_id)
+        run_id = "" if creature is None else creature.run_id or ""
+        if self._recall is not None and self._recall.is_needed(run_id):
+            await self._recall.make_ready(run_id)
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
@@ -137,6 +151,7 @@ class Acts:
             draft = await self._let_act(agent, moment)
             if using is not None and using.has_written:
                 channels = _channels_of(self._ledger.world, moment.creature_id)
+            check_verdict(draft, moment)
             return _outcome(draft, channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
@@ -157,8 +172,10 @@ class Acts:
         upto: int | None,
         mine: Reservation,
     ) -> Scene:
-        route = self._router.route(character.model_profile)
+        route = self.route(character.model_profile, self._model_named_for(creature))
         recorded, upto = self._recorded(creature, cause, upto)
+        if recorded is None and self._recall is not None:
+            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
         asking = Asking(route, self._treasury, mine, recorded)
         return Scene(self._ledger, creature, character, cause, upto, route, asking)
 
@@ -186,10 +203,18 @@ class Acts:
                 "Ask from outside, or in a task of its own.",
             )
 
-    def check_prices(self, profiles: Iterable[str]) -> None:
+    def route(self, profile: str, model: str | None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def _model_named_for(self, creature: CreatureState) -> str | None:
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return None if purse is None else purse.bound.get(creature.id)
+
+    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
         """Refuse a limit of money where nobody knows what a call costs."""
-        for profile in sorted(set(profiles)):
-            route = self._router.route(profile)
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
             if not route.is_priced:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",

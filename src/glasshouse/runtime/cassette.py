@@ -127,7 +127,7 @@ class Cassette:
             if (call["system"], call["user"]) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if told is None else told.turn
                 self.changes.append(PromptChange(creature.handle, turn, call["system"], call["user"], prompt))
-            return _completion(call)
+            return _answer(call)
 
         return recorded
 
@@ -137,6 +137,11 @@ class Cassette:
         returned = steps[number - 1].returned if number <= len(steps) else None
         answer = None if returned is None else answer_of(returned)
         return None if answer is None or answer.is_engine else answer
+
+    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
+        """What a call wrote on its way then: what was decided about a proposal stands."""
+        steps = self.way_by(creature.ordinal, cause).steps
+        return steps[number - 1].on_the_way if number <= len(steps) else ()
 
 
 def came_from_outside(event: Event) -> bool:
@@ -155,7 +160,7 @@ def came_from_outside(event: Event) -> bool:
     return event.caused_by is None and event.actor not in RESERVED_ACTORS
 
 
-def _completion(call: Json) -> Completion:
+def _answer(call: Json) -> Completion:
     if not call.get("reached", True):
         raise ModelUnreachable(str(call.get("error", "")))
     return completion_of(call)
@@ -198,6 +203,7 @@ class NoModel:
         """Refuse: everything that was asked is on the record."""
         raise ModelUnreachable(f"A replay asks no model, and this prompt is not on record: {prompt.digest}.")
 
-    def route(self, profile: str) -> Route:
+    def route(self, profile: str, model: str | None = None) -> Route:
         """The name that stood behind the profile then, with sizes as the record's prompts were made for."""
-        return Route(self, self._names.get(profile, ""), CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])
+        name = model or self._names.get(profile, "")
+        return Route(self, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])

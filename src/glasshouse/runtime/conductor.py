@@ -210,7 +210,7 @@ class Conductor:
                 world = self._ledger.world
                 cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
                 self._acts.check_prices(
-                    [str(world.facts_of(one).manifest.get("model_profile", "fast")) for one in cast]
+                    {(str(world.facts_of(one).manifest.get("model_profile", "fast")), None) for one in cast}
                 )
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]
@@ -306,6 +306,7 @@ class Conductor:
     async def _think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
+        await self._acts.make_ready(due.creature)
         if due.creature not in self._ledger.world.creatures:
             return None
         return await self._acts.think(due, cause, upto, gate)
@@ -351,7 +352,10 @@ class Conductor:
             found = found if found is not None and found.id == due.cause else None
         else:
             found = self._ledger.folded.tables.find(self._ledger.world, due.creature, due.cause)
-        return found if found is not None else await self._event(due.cause)
+        if found is not None:
+            return found
+        tables, world = self._ledger.folded.tables, self._ledger.world
+        return tables.cause_for(world, due.creature, await self._event(due.cause))
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]

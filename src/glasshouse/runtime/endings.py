@@ -80,8 +80,10 @@ class Endings:
 
     def _ruling(self, run_id: str, purse: Purse) -> Ruling | None:
         """The first ruling on a line of this run. After a look at all that was said, new lines come by `note`."""
-        if run_id not in self._looked_through and self._referee(purse) is not None:
+        is_new = run_id not in self._looked_through and self._referee(purse) is not None
+        if is_new and self._is_at_hand(run_id):
             self._looked_through.add(run_id)
+            self._pasts_cache.pop(run_id, None)
             for line in self._past(run_id).lines():
                 self._rule(run_id, purse, line)
         return self._rulings.get(run_id)
@@ -103,6 +105,14 @@ class Endings:
         ruling = referee(self._match(purse, line, past))
         if ruling is not None and not past.was_cut:
             self._rulings[run_id] = ruling
+
+    def _is_at_hand(self, run_id: str) -> bool:
+        """Whether all that was said where a run plays can be looked at now."""
+        world, tables = self._folded().world, self._folded().tables
+        places = {
+            creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
+        }
+        return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in places)
 
     def _past(self, run_id: str) -> RunPast:
         found = self._pasts_cache.get(run_id)

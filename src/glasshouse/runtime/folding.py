@@ -25,17 +25,19 @@ def snapshot_key() -> str:
     return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
 
 
-async def folded_from(store: Store) -> Folded:
-    """The world as the store tells it: the newest snapshot that fits, and every event after it."""
-    kept = await store.snapshot("", "world", snapshot_key())
+async def folded_from(store: Store, upto: int | None = None) -> Folded:
+    """The world as the store tells it, now or right after the event at a position: the newest snapshot that fits, and
+    every event after it."""
+    position = store.position if upto is None else upto
+    kept = await store.snapshot("", "world", snapshot_key(), position)
     if kept is None:
-        return await folded_upto(store, store.position)
+        return await folded_upto(store, position)
     try:
         folded = msgspec.msgpack.decode(kept.body, type=Folded)
     except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
-        return await folded_upto(store, store.position)
+        return await folded_upto(store, position)
     folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
-    return await _folded_on(store, folded, store.position)
+    return await _folded_on(store, folded, position)
 
 
 async def folded_upto(store: Store, position: int) -> Folded:
@@ -48,10 +50,8 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
     segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
     position = folded.position
     while position < upto:
-        page = await store.read_after(position, fold_page_events)
+        page = await store.read_after(position, min(fold_page_events, upto - position))
         for event in page:
-            if position >= upto:
-                break
             position += 1
             if event.position != position:
                 raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")

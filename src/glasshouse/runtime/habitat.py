@@ -21,7 +21,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature
-from glasshouse.runtime.folding import folded_upto
+from glasshouse.runtime.folding import folded_from
 from glasshouse.runtime.ledger import Acknowledgement, Ledger
 from glasshouse.runtime.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ports import Clock, Ids, Store
@@ -285,8 +285,15 @@ class Habitat:
 
     async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
         """Every graph that was open right after the change an event belongs to: the shape of the past."""
-        folded = await folded_upto(self._store, await self._history.end_of_change(event_id))
+        folded = await folded_from(self._store, await self._history.end_of_change(event_id))
         return topology_views.graphs_of(folded.world)
+
+    async def shapes(self, at: str | None = None) -> tuple[topology_views.Shape, ...]:
+        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        if at is None:
+            return topology_views.shapes_of(self._ledger.world)
+        folded = await folded_from(self._store, await self._history.end_of_change(at))
+        return topology_views.shapes_of(folded.world)
 
     # The ledger
 

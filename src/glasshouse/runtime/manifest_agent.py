@@ -42,7 +42,7 @@ class ManifestAgent(Agent):
         prompt = prompt_for(moment)
         for attempt in range(1, attempts_max + 1):
             answer = await moment.ask(prompt)
-            reply = draft_from(answer.text, moment)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
             if not isinstance(reply, Problem):
                 return reply
             if attempt == attempts_max:

@@ -6,14 +6,14 @@ Always holds: a store keeps bytes and their places; it knows nothing of creature
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
@@ -100,8 +100,8 @@ class Store(Protocol):
     async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
         """The seqs up to `upto` that are not the last of their batch."""
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        """The newest snapshot with this key, if one was kept."""
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key, of those taken at `at_most` or before, if one was kept."""
 
     async def prompt(self, digest: str) -> str | None:
         """The text of this digest that a model was given, if it is still kept."""
@@ -144,8 +144,8 @@ class Route(NamedTuple):
 class Router(Protocol):
     """Turns the profile that a manifest asks for into a concrete model."""
 
-    def route(self, profile: str) -> Route:
-        """The model behind a profile, or a refusal."""
+    def route(self, profile: str, model: str | None = None, /) -> Route:
+        """The model behind a profile, or the one of this name that a run has put in its place; or a refusal."""
 
 
 class Outcome(Protocol):
@@ -178,6 +178,9 @@ class Door(Protocol):
     def foresee(self, intent: AnyIntent) -> Change:
         """What an intent would change, without the commit; a refusal if it would be refused."""
 
+    async def wait_for_room(self) -> None:
+        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+
     async def change(self, intent: AnyIntent, look: Callable[[str], object] | None = None) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
@@ -195,6 +198,7 @@ class Errand:
     """One call of a tool on behalf of a creature in the middle of its act."""
 
     __slots__ = (
+        "before_commit",
         "called",
         "cause",
         "creature_id",
@@ -203,6 +207,7 @@ class Errand:
         "number",
         "on_the_way",
         "returned",
+        "then",
         "tool",
     )
 
@@ -215,6 +220,8 @@ class Errand:
         *,
         is_untrusted: bool,
         on_the_way: tuple[Event, ...] = (),
+        then: tuple[Event, ...] = (),
+        before_commit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.ledger = ledger
         self.creature_id = creature_id
@@ -229,6 +236,9 @@ class Errand:
         self.on_the_way = on_the_way
         """What this very call has written already, where it is carried out again after a crash: `edit.proposed` and
         `edit.decided`."""
+        self.then = then
+        """In a replay, what this call wrote on its way then."""
+        self.before_commit = before_commit
         self.returned: Event | None = None
         """The `tool.returned`, where the tool itself has written it together with its edit."""
 
@@ -241,6 +251,17 @@ class Errand:
     def creature(self) -> CreatureState | None:
         """The caller as it is now; none if it was removed meanwhile."""
         return self.ledger.folded.world.creatures.get(self.creature_id)
+
+    async def wait_for_room(self) -> None:
+        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+        if self.before_commit is not None:
+            await self.before_commit()
+        await self.ledger.wait_for_room()
+
+    async def write(self, intent: AnyIntent) -> None:
+        """Write something on the way of this call; on return it is durable."""
+        await self.wait_for_room()
+        await self.ledger.change(intent)
 
     async def edit(self, intent: AnyIntent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
         """Carry out an intent and tell the caller of it, in one batch; the answer, which is then written already.
@@ -292,6 +313,31 @@ class Toolbox(Protocol):
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         """Carry a call out. What goes wrong is an answer in words; raises only if cancelled, or if the store fails."""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A change by a tool that somebody outside is asked about: a visitor's or a tool's words may have led to it."""
+
+    creature: str
+    """The id of who wants it."""
+    handle: str
+    run_id: str | None
+    tool: str
+    arguments: Json
+    why: str
+    """What it would do and why it is asked, in words."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What somebody outside said to a proposal, or that nobody did."""
+
+    is_approved: bool
+    by: str
+    reason: str = ""
+
+
+Approver = Callable[[Proposal], Awaitable["bool | Verdict | None"]]
+"""Asks somebody outside whether a change may be made. None: nobody is there."""
 
 
 class Clock(Protocol):

@@ -6,15 +6,18 @@ and only then fetches. So a history has no gap at its end, however many appends 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.filter import EventFilter
+from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.subscriptions import Subscriptions
+from glasshouse.turns.agenda import Owed
+from glasshouse.turns.sight import cause_as_seen
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import (
     Span,
@@ -22,6 +25,7 @@ from glasshouse.world.lineage import (
     moment_of,
     page_events_max,
     pages,
+    place_in_story,
     span_of,
     spans_between,
     visible_prefixes,
@@ -82,6 +86,12 @@ class HistoryReader:
         scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged graphs are
         not of it, and neither is what comes after its `run.finished`.
         """
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        if purse is not None and purse.branch_of is not None:
+            return await self._events_of_branch(run_id, purse.branch_of)
+        return await self._events_of_its_own(run_id)
+
+    async def _events_of_its_own(self, run_id: str) -> list[Event]:
         found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
         found = [event for event in found if event.run_id in (run_id, None)]
         if not self._has_scenario(run_id):
@@ -90,11 +100,35 @@ class HistoryReader:
         end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         return [e for e in found if end is None or (e.position or 0) <= end]
 
+    async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
+        """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
+        own = await self._events_of_its_own(run_id)
+        end = (await self.event(branch_of.at)).position or 0
+        if branch_of.run_id in self._ledger.world.runs:
+            past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
+        else:
+            past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
+        told = {event.id for event in past}
+        whole = [*past, *[event for event in own if event.id not in told]]
+        whole.sort(key=lambda event: place_in_story(self._sessions, event))
+        return whole
+
+    async def _past_of(self, session_id: str) -> list[Event]:
+        """Everything that the sessions saw which a session grew from."""
+        prefixes = visible_prefixes(self._sessions, session_id)
+        prefixes.pop(session_id)
+        spans = spans_between(self._sessions, prefixes)
+        await self._ledger.wait_for_durability()
+        return [event for page in pages(spans) for event in await self._store.read(page)]
+
     def _sessions_of_run(self, run_id: str) -> list[str]:
         world = self._ledger.world
-        root = the_run(world, run_id).session_id
-        if self._has_scenario(run_id):
-            return [root, *descendants_of(world.sessions, root)]
+        run = the_run(world, run_id)
+        if run.grown_in or self._has_scenario(run_id):
+            names = run.grown_in or [run.session_id]
+            return list(
+                dict.fromkeys([n for name in names for n in (name, *descendants_of(world.sessions, name))])
+            )
         return [name for name, session in world.sessions.items() if not session.segment.is_imported]
 
     def _has_scenario(self, run_id: str) -> bool:
@@ -124,7 +158,8 @@ class HistoryReader:
     async def end_of_change(self, id_of_event: str) -> int:
         """The position of the last event that was committed as one change with this one.
 
-        A split goes on in the segments of its parts, so that its shape is whole only with the last of them.
+        A split goes on in the segments of its parts, an opening in those of its graphs, so that their shape is whole
+        only with the last of them.
         """
         event = await self.event(id_of_event)
         session = self._sessions[event.session_id]
@@ -134,20 +169,26 @@ class HistoryReader:
                 "Ask the store it was exported from.",
             )
         last = await self._last_of_batch(event)
-        if session.segment.origin == "split" and last.seq == await self._store.batch_end(event.session_id, 1):
-            last = await self.event(session.segment.at or last.id)
-        if last.kind == kinds.TOPOLOGY_CHANGED and last.payload["kind"] == "split":
-            parts = [c for c in self._sessions[last.session_id].children or () if self._is_split(c)]
-            last = await self._last_of_batch(await self.event(event_id(parts[-1], 1)))
+        while (onward := await self._next_part(last)) is not None:
+            last = await self._last_of_batch(onward)
         return last.position or 0
+
+    async def _next_part(self, last: Event) -> Event | None:
+        """The first event of the next segment that one change has begun, if there is one behind this event."""
+        found = await self._store.read_after(last.position or 0, 1)
+        if not found or found[0].seq != 1:
+            return None
+        here = self._sessions[last.session_id].segment
+        at = self._sessions[found[0].session_id].segment.at
+        if at is None or at == last.id:
+            return None if at is None else found[0]
+        is_beside = at == here.at and last.seq == await self._store.batch_end(last.session_id, 1)
+        return found[0] if is_beside else None
 
     async def _last_of_batch(self, event: Event) -> Event:
         return await self.event(
             event_id(event.session_id, await self._store.batch_end(event.session_id, event.seq))
         )
-
-    def _is_split(self, session_id: str) -> bool:
-        return self._sessions[session_id].segment.origin == "split"
 
 
 def _is_of(event: Event, run_id: str) -> bool:
@@ -168,11 +209,22 @@ async def mail_pages(
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
                 page = await store.read(_spans(ledger.world, some))
                 seen_until = page[-1].lamport if page else seen_until
-                yield page
+                yield _as_handed(ledger.world, page, causes, creature_id)
             if not follow or creature_id not in ledger.world.creatures:
                 return
             if not causes and await anext(news, None) is None:
                 return
+
+
+def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
+    """Mail as its creature gets it: a wire without content keeps the words back."""
+    creature = world.creatures.get(creature_id)
+    bare = {
+        owed.cause: owed.handed for owed in causes if owed.handed is not None and not owed.handed.with_content
+    }
+    if creature is None or not bare:
+        return page
+    return [cause_as_seen(creature, event, bare[event.id]) if event.id in bare else event for event in page]
 
 
 class _MailOf(EventFilter):

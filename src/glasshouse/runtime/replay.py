@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from functools import cached_property
 from typing import Final, Protocol
 
 import msgspec
@@ -17,7 +16,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import VISITOR, Draft, Event
+from glasshouse.events.event import VISITOR, Draft, Event, Json
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
@@ -29,7 +28,7 @@ from glasshouse.runtime.ports import Store, Toolbox
 from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
-from glasshouse.world.intents import OpenRun
+from glasshouse.world.intents import Member, OpenRun
 
 diff_lines_max: Final = 200
 prompt_changes_max: Final = 8
@@ -128,6 +127,9 @@ class _Replay:
     def __init__(self, cassette: Cassette, scratch: Store, tools: Toolbox | None) -> None:
         self._cassette = cassette
         self._scratch = scratch
+        self._followed = 0
+        self._graphs_now: dict[str, None] = {}
+        self._births_now: dict[str, None] = {}
         started = cassette.events[0]
         if started.kind != kinds.RUN_STARTED or started.payload.get("scenario") is None:
             raise Refused(
@@ -137,7 +139,8 @@ class _Replay:
         self._started = msgspec.convert(started.payload, RunStarted)
         self._run_id = started.run_id or ""
         self._opened = self._events_of_opening()
-        names = {str(one["profile"]): str(one["model"]) for one in self._started.cast}
+        cast = self._started.cast
+        names = {str(one["profile"]): str(one["model"]) for one in cast if not one.get("is_bound")}
         self._terrarium = Terrarium(
             scratch, cassette, SeededIds(0), NoModel(names), self._mind, tools=tools, record=cassette
         )
@@ -173,7 +176,7 @@ class _Replay:
                 written = self._scratch.position
                 await self._cassette.before_commit()
                 ahead = self._cassette.next()
-                told = None if ahead is None else await terrarium.step_one(self._graph(ahead))
+                told = None if ahead is None else await terrarium.step_one(await self._graph(ahead))
                 ahead = self._cassette.next()
                 if ahead is None or (told is None and not await self._finish_if_told(ahead)):
                     break
@@ -193,19 +196,33 @@ class _Replay:
             e.payload for e in self._cassette.events[: self._opened] if e.kind == kinds.CREATURE_STARTED
         ]
         manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
-        dealt = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
-        facts = {key: value for sealed in dealt for key, value in sealed["facts"].items()}
-        world = LoadedWorld(scenario, manifests, {key: (value,) for key, value in facts.items()})
+        world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
         opening = opening_of(
             world, run_id=self._run_id, seed=self._started.seed, rng_seed=self._started.rng_seed
         )
-        return msgspec.structs.replace(opening, started=self._started)
+        then = iter(self._started.cast)
+        troupes = [
+            msgspec.structs.replace(
+                troupe, members=tuple([self._as_then(one, next(then)) for one in troupe.members])
+            )
+            for troupe in opening.troupes
+        ]
+        return msgspec.structs.replace(opening, started=self._started, troupes=tuple(troupes))
+
+    def _as_then(self, member: Member, told: Json) -> Member:
+        """One of the cast with what was dealt to it then, and the model that its run asked for."""
+        opened = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
+        dealt = next((sealed["facts"] for sealed in opened if told["creature"] in sealed["to"]), None)
+        is_bound = bool(told.get("is_bound"))
+        return msgspec.structs.replace(
+            member, dealt=dealt, model=told["model"] if is_bound else "", is_bound=is_bound
+        )
 
     async def _let_happen(self, event: Event) -> None:
         """What came from outside, at the place where it came."""
         terrarium = self._terrarium
         if event.actor == VISITOR:
-            await terrarium.disturb(self._run_id, event.payload["text"], graph_id=self._graph(event))
+            await terrarium.disturb(self._run_id, event.payload["text"], graph_id=await self._graph(event))
         elif event.kind == kinds.RUN_PAUSED:
             await terrarium.pause(self._run_id, event.payload["reason"])
         elif event.kind == kinds.RUN_FINISHED:
@@ -216,7 +233,7 @@ class _Replay:
             draft = Draft(
                 kind=event.kind, payload=event.payload, channel=event.channel, private=event.private
             )
-            await terrarium.append(self._creature(event.actor), draft)
+            await terrarium.append(await self._creature(event.actor), draft)
         else:
             raise Refused(
                 f"Run {self._run_id} was changed from outside by {event.kind} at turn {event.turn}, which cannot"
@@ -224,22 +241,28 @@ class _Replay:
                 "Verify a run that only its own creatures and visitors took part in.",
             )
 
-    def _graph(self, event: Event) -> str | None:
-        """The graph of the replay that stands for one of the record: the how-manieth of the run's graphs."""
-        graphs = self._terrarium.run_of(self._run_id).graph_ids
-        place = self._graphs_then.get(event.graph_id, 0)
-        return graphs[place] if place < len(graphs) else None
+    async def _graph(self, event: Event) -> str | None:
+        """The graph of the replay that stands for one of the record: both came to be in the same order."""
+        await self._follow()
+        then = list(dict.fromkeys([one.graph_id for one in self._cassette.events]))
+        place, now = then.index(event.graph_id), list(self._graphs_now)
+        graph_id = now[place] if place < len(now) else None
+        return graph_id if graph_id in self._terrarium.run_of(self._run_id).graph_ids else None
 
-    @cached_property
-    def _graphs_then(self) -> dict[str, int]:
-        """The graphs of the record, each with its number among them; the root's own, where nobody lives, is none."""
-        _root, *others = dict.fromkeys([event.graph_id for event in self._cassette.events])
-        return {graph_id: number for number, graph_id in enumerate(others)}
-
-    def _creature(self, then: str) -> str:
+    async def _creature(self, then: str) -> str:
         """The creature of the replay that stands for one of the record: ids may have got other numbers."""
-        births = [
-            str(e.payload["creature"]) for e in self._cassette.events if e.kind == kinds.CREATURE_STARTED
-        ]
-        now = [creature.id for creature in self._terrarium.creatures()]
-        return dict(zip(dict.fromkeys(births), now, strict=False)).get(then, then)
+        await self._follow()
+        births = dict.fromkeys([_born(e) for e in self._cassette.events if e.kind == kinds.CREATURE_STARTED])
+        return dict(zip(births, self._births_now, strict=False)).get(then, then)
+
+    async def _follow(self) -> None:
+        """Note which graphs and creatures have come to be in the replay."""
+        for event in await self._scratch.read_after(self._followed, self._scratch.position):
+            self._followed = event.position or self._followed
+            self._graphs_now[event.graph_id] = None
+            if event.kind == kinds.CREATURE_STARTED:
+                self._births_now[_born(event)] = None
+
+
+def _born(event: Event) -> str:
+    return str(event.payload["creature"])

@@ -20,7 +20,9 @@ from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.sight import around_of, handles_of, visitors_among
+from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.verdicts import masks_before
+from glasshouse.world.lineage import story_time
 from glasshouse.world.names import the_creature
 from glasshouse.world.state import CreatureState, World
 
@@ -94,6 +96,8 @@ class Scene:
         heard, before = folded.tables.heard_by(world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
+        handed = folded.agenda.handed_to(creature.id, cause.id)
+        cause_at = story_time(world, cause)
 
         async def ask(prompt: Prompt) -> Completion:
             self.asked += 1
@@ -102,7 +106,7 @@ class Scene:
                 known = using.completion_before()
                 if known is not None:
                     return known
-            seed = seed_of(rng_seed, creature, cause, self.asked)
+            seed = seed_of(rng_seed, creature, cause_at, self.asked)
             return await self.asking.ask(
                 Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
             )
@@ -112,7 +116,7 @@ class Scene:
         moment = Moment(
             run_id=creature.run_id,
             turn=world.graphs[creature.graph_id].turn,
-            cause=cause,
+            cause=cause_as_seen(creature, cause, handed),
             creature_id=creature.id,
             handle=creature.handle,
             character=self.character,
@@ -126,9 +130,13 @@ class Scene:
             as_of=self.as_of,
             number_in_run=creature.ordinal,
             house_id=world.house_id,
-            seed=seed_of(rng_seed, creature, cause, 0),
+            seed=seed_of(rng_seed, creature, cause_at, 0),
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
+            handed=handed,
+            masks=masks_before(world, purse)
+            if self.character.role == "judge" and purse is not None
+            else None,
         )
         return moment if using is None else self._with_tools(moment, using)
 
@@ -145,9 +153,9 @@ class Scene:
         return moment
 
 
-def seed_of(rng_seed: int, creature: CreatureState, cause: Event, attempt: int) -> int:
-    """The seed of one call: the same story gives the same seeds, whatever its ids are."""
-    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause.lamport}/{attempt}"
+def seed_of(rng_seed: int, creature: CreatureState, cause_at: int, attempt: int) -> int:
+    """The seed of one call: the same story gives the same seeds, whatever its ids are, and in whichever branch."""
+    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause_at}/{attempt}"
     return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
 
 

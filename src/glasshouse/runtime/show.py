@@ -8,32 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import Event
-from glasshouse.events.run_payloads import FinishReason, RunContinued
+from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import FinishReason, RunContinued, RunStarted
 from glasshouse.runtime.act import Acts, Record
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Conductor, Pacing
 from glasshouse.runtime.driving import Driver
 from glasshouse.runtime.endings import Endings
 from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.past import Past
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
 from glasshouse.runtime.reading import HistoryReader
+from glasshouse.runtime.recall import Recall
+from glasshouse.runtime.restating import Limits, restate_of
+from glasshouse.runtime.resuming import Recipes, resume_of
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
-from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun
+from glasshouse.world.intents import Inject, LineAfter, Member, MoveRun, OpenRun
 
 inbox_lines_max: Final = 64
 inbox_seconds_min: Final = 0.25
 """The inbox is looked into no more often than this."""
+
+
+def _asked_for(member: Member) -> tuple[str, str | None]:
+    """The profile that a manifest asks for, and the model that the run has put in its place."""
+    profile = str(member.manifest.get("model_profile", "fast"))
+    return profile, member.model if member.is_bound else None
 
 
 class Show:
@@ -47,6 +58,7 @@ class Show:
         history: HistoryReader,
         router: Router,
         agent_of: Callable[[str], Agent],
+        new_run_id: Callable[[], str],
         *,
         tools: Toolbox,
         governor: Governor,
@@ -55,14 +67,14 @@ class Show:
         self._store = store
         self._ledger = ledger
         self._clock = clock
-        self._router = router
+        self._history = history
+        self.new_run_id = new_run_id
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
+        treasury, recall = Treasury(lambda: ledger.folded, clock), Recall(ledger, history)
         warming = Warming(store, ledger)
         desk = ToolDesk(ledger, tools, history.event, warming, record)
-        acts = self._acts = Acts(
-            ledger, Treasury(lambda: ledger.folded, clock), router, agent_of, desk, record
-        )
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger,
@@ -84,6 +96,51 @@ class Show:
         await self._ledger.change(self._with_models(intent))
         return self.run(intent.run_id)
 
+    async def restate(
+        self,
+        past: Past,
+        how: Literal["branch", "resume"],
+        *,
+        limits: Limits | None = None,
+        change: Json | None = None,
+        lines: tuple[LineAfter, ...] = (),
+    ) -> Run:
+        """Let a past live again: its graphs as they were, its runs under new ids, what they had spent spent."""
+        started: dict[str, RunStarted] = {}
+        for run_id, purse in past.folded.runs.purses.items():
+            if past.holds_run(run_id):
+                told = await self._history.event(purse.told_in)
+                started[run_id] = self._with_models_now(past, payload_of(told, RunStarted))
+        intent = restate_of(
+            past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
+        )
+        await self._ledger.change(intent)
+        return self.run(intent.runs[0].new)
+
+    def new_run_for(self, past: Past) -> str:
+        """The id of a run that goes on from a past: one that neither this house nor that past has given."""
+        while (new := self.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
+            pass
+        return new
+
+    async def resume(self, past: Past, recipes: Recipes) -> Run:
+        """Play scenarios on from a past."""
+        intent = resume_of(past, {old: self._with_models(opening) for old, opening in recipes.items()})
+        await self._ledger.change(intent)
+        return self.run(intent.runs[0].new)
+
+    def _with_models_now(self, past: Past, started: RunStarted) -> RunStarted:
+        cast = [{**one, **self._profile_now(past, one)} for one in started.cast]
+        return replace(started, cast=cast)
+
+    def _profile_now(self, past: Past, one: Json) -> Json:
+        creature = past.world.creatures.get(one["creature"])
+        if creature is None:
+            return {}
+        profile = str(past.world.facts_of(creature).manifest.get("model_profile", "fast"))
+        model = one["model"] if one.get("is_bound") else None
+        return {"profile": profile, "model": self._acts.route(profile, model).name}
+
     def _with_models(self, intent: OpenRun) -> OpenRun:
         """Write down which model stands behind each creature's profile as it begins."""
         troupes = [
@@ -93,13 +150,16 @@ class Show:
         return replace(intent, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        return replace(
-            member, model=self._router.route(str(member.manifest.get("model_profile", "fast"))).name
-        )
+        return replace(member, model=self._acts.route(*_asked_for(member)).name)
 
     def _check_prices(self, intent: OpenRun) -> None:
-        profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
-        self._acts.check_prices(profiles)
+        asked_for = {_asked_for(m) for t in intent.troupes for m in t.members}
+        spawnable = {(str(m.get("model_profile", "fast")), None) for m in intent.started.spawnable.values()}
+        self._acts.check_prices(asked_for | spawnable)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._acts.route("fast", model)
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""

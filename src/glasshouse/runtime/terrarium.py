@@ -5,12 +5,14 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import Literal
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
+from glasshouse.events.redaction import Role
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.manifest import Manifest
@@ -19,15 +21,24 @@ from glasshouse.runtime.act import Record
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.habitat import Habitat
+from glasshouse.runtime.hindsight import Hindsight
 from glasshouse.runtime.no_tools import NoTools
+from glasshouse.runtime.past import Pasts
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.referee_files import referee_named
+from glasshouse.runtime.results import results_of
+from glasshouse.runtime.resuming import Recipes
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
 from glasshouse.runtime.visitor import VisitorAgent
+from glasshouse.runtime.what_if import WhatIf, changed
 from glasshouse.turns.governor import Governor
+from glasshouse.turns.runs import Purse
+from glasshouse.views.knowing import WhoKnew
+from glasshouse.views.leaderboard import By, Standing, leaderboard
+from glasshouse.views.why import Why
 from glasshouse.world.intents import OpenRun
-from glasshouse.world.names import the_creature
+from glasshouse.world.names import the_creature, the_session
 
 AgentFor = Callable[[Manifest], Agent]
 """Makes the mind of a creature that was given none."""
@@ -50,6 +61,7 @@ class Terrarium(Habitat):
         record: Record | None = None,
     ) -> None:
         super().__init__(store, clock, ids)
+        self._hindsight = Hindsight(store, self._ledger, self._history)
         self._agent_for = agent_for
         self._tools = tools or NoTools()
         self._pacing: Pacing = pacing
@@ -60,10 +72,12 @@ class Terrarium(Habitat):
             self._history,
             router,
             self._mind,
+            lambda: f"r-{ids.new()}",
             tools=self._tools,
             governor=governor or Governor(),
             record=record,
         )
+        self._pasts = Pasts(store, self._ledger, self._history)
 
     async def _let_go(self) -> None:
         await self._show.close()
@@ -91,8 +105,12 @@ class Terrarium(Habitat):
         governor: Governor | None = None,
         *,
         run_id: str | None = None,
+        models: Mapping[str, str] | None = None,
     ) -> Run:
-        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
+        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+
+        `models` puts models by name behind handles or teams, for this run alone.
+        """
         names = self._tools.names()
         if isinstance(world, LoadedWorld):
             check_tools(loaded := world, names)
@@ -106,14 +124,79 @@ class Terrarium(Habitat):
             if manifest.played_by is not None:
                 self._agent_for(manifest)  # Whoever cannot play is refused before anything begins.
         limits = None if governor is None else governor.as_json()
-        name = run_id or f"r-{self._ids.new()}"
+        name = run_id or self._show.new_run_id()
         return await self._show.open(
-            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits)
+            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits, models=models)
         )
 
     async def open_run(self, intent: OpenRun) -> Run:
         """Open a run from an intent that somebody has made ready; `play` makes one from a world."""
         return await self._show.open(intent)
+
+    async def branch(self, session_id: str, at: str | None = None, change: WhatIf | None = None) -> Run:
+        """Begin a counterfactual that shares the past of a session up to an event. Its parent stays as it is.
+
+        Without an event: from the end. Where nothing differs, it is answered from the parent's record.
+        """
+        what_if = change or WhatIf()
+        past = await self._pasts.at(session_id, at, before=what_if.begins_before)
+        lines = changed(past, what_if)
+        limits = None if what_if.limits is None else what_if.limits.as_json()
+        return await self._show.restate(past, "branch", limits=limits, change=what_if.as_json(), lines=lines)
+
+    async def resume(
+        self,
+        session_id: str,
+        shape: Literal["recipe", "as-was"] = "recipe",
+        *,
+        world: str | Path | LoadedWorld | None = None,
+    ) -> Run:
+        """Play on from a session that is closed, imported or over, as a child of it.
+
+        `recipe`: the scenario as it is on disk now, edited or not, each creature with the past of its own. `as-was`: the
+        very shape that the session ended with. `world` is where the scenario lies now, if it has moved.
+        """
+        self._check_is_not_live(session_id)
+        past = await self._pasts.at_the_end(session_id)
+        if shape == "as-was":
+            return await self._show.restate(past, "resume")
+        recipes: Recipes = {}
+        for run_id, purse in past.folded.runs.purses.items():
+            if purse.playbill.name and past.holds_run(run_id):
+                loaded = self._scenario_now(purse, world)
+                new = self._show.new_run_for(past)
+                recipes[run_id] = opening_of(loaded, run_id=new, seed=purse.seed, rng_seed=purse.rng_seed)
+        if not recipes:
+            raise Refused(
+                f"Session {session_id} was opened from no scenario.", "Resume it with shape='as-was'."
+            )
+        return await self._show.resume(past, recipes)
+
+    def _check_is_not_live(self, session_id: str) -> None:
+        world = self._ledger.world
+        graph = world.graphs.get(the_session(world, session_id).segment.graph_id)
+        if graph is None or graph.session_id != session_id:
+            return
+        runs = [world.runs.get(world.creatures[name].run_id or "") for name in graph.creatures]
+        if any(run is None or run.status != "finished" for run in runs):
+            raise Refused(
+                f"Session {session_id} is live: its graph can be driven as it is.",
+                "Drive it, or finish its run first, or branch it.",
+            )
+
+    def _scenario_now(self, purse: Purse, world: str | Path | LoadedWorld | None) -> LoadedWorld:
+        if isinstance(world, LoadedWorld):
+            return world
+        for place in [world] if world is not None else [purse.folder, purse.playbill.name]:
+            try:
+                if place is not None:
+                    return load_world(place)
+            except UnknownName:
+                continue
+        raise Refused(
+            f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
+            "Say where it is (world=…), or resume with shape='as-was'.",
+        )
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
@@ -122,6 +205,19 @@ class Terrarium(Habitat):
     def run_of(self, run_id: str) -> Run:
         """One run as it stands now."""
         return self._show.run(run_id)
+
+    def leaderboard(
+        self, by: By = "creature", *, world: str | None = None, run_ids: Collection[str] | None = None
+    ) -> tuple[Standing, ...]:
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model."""
+        results = results_of(self._ledger.folded)
+        if run_ids is not None:
+            results = tuple([one for one in results if one.run_id in run_ids])
+        return leaderboard(results, by, world=world)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._show.check_model(model)
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
@@ -179,8 +275,17 @@ class Terrarium(Habitat):
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run: equal wherever and whenever the story is the same."""
-        return digest_of(await self._history.events_of_run(run_id))
+        skews = {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
+        return digest_of(await self._history.events_of_run(run_id), skews)
 
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given, by its digest, if it is still kept."""
         return await self._store.prompt(digest)
+
+    async def why(self, event_id: str, *, role: Role = "audience") -> Why:
+        """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
+        return await self._hindsight.why(event_id, role)
+
+    async def who_knew(self, event_id: str) -> WhoKnew:
+        """Which creatures could see an event, how, and since when; those who are gone, too."""
+        return await self._hindsight.who_knew(event_id)

@@ -30,6 +30,9 @@ class ToolRecord(Protocol):
     def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
         """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
 
+    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
+        """What one call wrote on its way, before it was answered."""
+
 
 class ToolDesk:
     """Hands tools to acts."""
@@ -83,6 +86,7 @@ class ToolDesk:
             answer_then=None
             if record is None
             else lambda number: record.tool_answer(creature, cause, number),
+            way_then=None if record is None else lambda number: record.tool_way(creature, cause, number),
             make_ready=self._make_ready,
         )
 

@@ -27,6 +27,8 @@ from glasshouse.world.state import CreatureState
 BeforeCommit = Callable[[], Awaitable[None]]
 AnswerThen = Callable[[int], ToolAnswer | None]
 """Gives the answer that a replay has on record for a call by its number; none if it is to be carried out again."""
+WayThen = Callable[[int], tuple[Event, ...]]
+"""Gives what a replay has on record that a call wrote on its way."""
 MakeReady = Callable[[CreatureState], Awaitable[None]]
 """Brings the lines of the graph that a creature is in to hand."""
 
@@ -49,6 +51,7 @@ class Using:
         gate: asyncio.Event | None = None,
         before_commit: BeforeCommit | None = None,
         answer_then: AnswerThen | None = None,
+        way_then: WayThen | None = None,
         make_ready: MakeReady,
     ) -> None:
         self.talk: list[ToolTalk] = []
@@ -69,6 +72,7 @@ class Using:
         self._gate = gate
         self._before_commit = before_commit
         self._answer_then = answer_then
+        self._way_then = way_then
         self._make_ready = make_ready
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
@@ -199,6 +203,8 @@ class Using:
             called,
             is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
             on_the_way=step.on_the_way,
+            then=() if self._way_then is None else self._way_then(int(called.payload["number"])),
+            before_commit=self._before_commit,
         )
         answer = None if self._answer_then is None else self._answer_then(errand.number)
         if answer is None:

@@ -38,7 +38,7 @@ class MemoryStore:
         self._is_open = False
         self._bodies: list[bytes] = []
         self._segments: dict[str, _Kept] = {}
-        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
@@ -73,7 +73,7 @@ class MemoryStore:
                 self._append(write)
             if batch.snapshot is not None:
                 kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
-                self._snapshots[kept.scope, kept.name] = kept
+                self._keep_snapshot(kept)
             for number in batch.inbox_done:
                 self._inbox.pop(number, None)
             if batch.prompts:
@@ -171,10 +171,16 @@ class MemoryStore:
         kept = self._segments.get(session_id)
         return sorted(seq for seq in (kept.inner if kept is not None else None) or () if seq <= upto)
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        """The newest snapshot with this key."""
-        kept = self._snapshots.get((scope, name))
-        return kept if kept is not None and kept.key == key else None
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key, up to a position."""
+        kept = self._snapshots.get((scope, name), ())
+        fitting = [one for one in kept if one.key == key and (at_most is None or one.at <= at_most)]
+        return max(fitting, key=lambda one: one.at, default=None)
+
+    def _keep_snapshot(self, kept: Snapshot) -> None:
+        others = self._snapshots.get((kept.scope, kept.name), ())
+        still_good = [one for one in others if one.key == kept.key and one.at != kept.at]
+        self._snapshots[kept.scope, kept.name] = [*still_good, kept]
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         """Leave a line."""

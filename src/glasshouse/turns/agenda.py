@@ -1,7 +1,8 @@
 """The agenda: the acts now owed, as a set of (creature, cause), folded from the ledger.
 
 Always holds: an event is owed to each creature that hears it when it is said and has its kind in
-`subscribes_to`, never to its own actor; wires owe their target. One cause, one act: the event that an act ends
+`subscribes_to`, never to its own actor; a root hears every channel of its graph; wires owe their target, and what a
+wire handed over is kept with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends
 in names its cause and settles it. What a stopped creature hears waits for it as one bundle, which one act
 settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
 
@@ -13,6 +14,7 @@ ledger alone, and a show that was cut off goes on exactly where it was.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Final
 
@@ -21,17 +23,25 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event
-from glasshouse.events.payloads import CreatureStarted, CreatureStopped, payload_of
+from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
+from glasshouse.world.values import Wire
+from glasshouse.world.wiring import Handed, handed, wires_taken
 
 version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
 _TOLD_APART: Final = frozenset(
-    {kinds.TURN_STARTED, kinds.RUN_FINISHED, kinds.CREATURE_STARTED, kinds.CREATURE_STOPPED}
+    {
+        kinds.TURN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.CREATURE_STARTED,
+        kinds.CREATURE_STOPPED,
+        kinds.SESSION_RESTATED,
+    }
 )
 
 
@@ -44,6 +54,17 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     due: int = 1
     as_of: int | None = None
     """For a tick: the time at which the ticks of its turn began, once they have."""
+    handed: Handed | None = None
+    """What a wire handed over with the line, if one did."""
+
+
+class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What some creatures owe, as a branch or a resumed session carries it over."""
+
+    owed: dict[str, list[Owed]] = msgspec.field(default_factory=dict)
+    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
+    stops: dict[str, int] = msgspec.field(default_factory=dict)
+    under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
 
 
 class UnderWay(msgspec.Struct, gc=False, array_like=True):
@@ -72,6 +93,11 @@ class Agenda(msgspec.Struct):
         newest_first = reversed(self.owed.get(creature_id, {}).values())
         return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
 
+    def handed_to(self, creature_id: str, cause: str) -> Handed | None:
+        """What a wire handed over with a line that a creature still owes an answer to."""
+        owed = self.owed.get(creature_id, {}).get(cause)
+        return None if owed is None else owed.handed
+
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
@@ -82,8 +108,8 @@ class Agenda(msgspec.Struct):
         due = _turn_due(event, is_tick=is_tick)
         if event.kind in self.subscribers and event.kind not in kinds.INNER:
             self._owe_hearers(world, event, due)
-        if event.actor in world.wires_of and ends_its_act(event) and event.kind not in kinds.WITHOUT_A_LINE:
-            self._owe_wired(world, event, due)
+        for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
+            self._owe_wired(world, event, due, wire)
 
     def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
         """Settle what the event ends. True if it is of a tick."""
@@ -130,6 +156,8 @@ class Agenda(msgspec.Struct):
             self._forget_run(world, event.run_id)
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
+        elif event.kind == kinds.SESSION_RESTATED:
+            self._take_over(payload_of(event, SessionRestated))
         else:
             self._note_stop(event)
 
@@ -137,6 +165,10 @@ class Agenda(msgspec.Struct):
         if event.channel_id is not None:
             for name, directions in world.topology.members_of.get(event.channel_id, {}).items():
                 if directions & LISTEN and name != event.actor:
+                    self._owe(world, world.creatures[name], event, due)
+            graph = world.graphs.get(event.graph_id)
+            for name in () if graph is None else graph.roots:
+                if name != event.actor:
                     self._owe(world, world.creatures[name], event, due)
         elif event.graph_id in world.graphs:
             self._owe_members(world, event, due)
@@ -173,11 +205,13 @@ class Agenda(msgspec.Struct):
             if name in more and name != event.actor:
                 self._add(world, world.creatures[name], event, due)
 
-    def _owe_wired(self, world: World, event: Event, due: int) -> None:
-        for wire_id in world.wires_of[event.actor]:
-            wire = world.wires[wire_id]
-            if wire.source == event.actor:
-                self._add(world, world.creatures[wire.target], event, due)
+    def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
+        """The target owes an answer; if it owes one already because it heard the line, this one tells it more."""
+        self._add(world, world.creatures[wire.target], event, due)
+        mailbox = self.owed.get(wire.target, {})
+        owed = mailbox.get(event.id)
+        if owed is not None:
+            mailbox[event.id] = replace(owed, handed=handed(wire, event, world.creatures[wire.source].handle))
 
     def _owe(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
         if event.kind in world.manifests[creature.manifest_digest].subscribes_to:
@@ -201,6 +235,28 @@ class Agenda(msgspec.Struct):
                 del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
+
+    def owed_by(self, names: Iterable[str]) -> Debts:
+        """What some creatures owe, to be carried over when they live again."""
+        owing = list(names)
+        return Debts(
+            owed={name: list(self.owed[name].values()) for name in owing if name in self.owed},
+            ticks={name: self.ticks[name] for name in owing if name in self.ticks},
+            stops={name: self.stops[name] for name in owing if name in self.stops},
+            under_way={name: self.under_way[name] for name in owing if name in self.under_way},
+        )
+
+    def _take_over(self, told: SessionRestated) -> None:
+        """Those who live again owe what was owed then."""
+        debts = msgspec.convert(told.carried.get("agenda", {}), Debts)
+        for name, mailbox in debts.owed.items():
+            self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
+        for name, tick in debts.ticks.items():
+            self.ticks[told.creatures[name]] = tick
+        for name, stops in debts.stops.items():
+            self.stops[told.creatures[name]] = stops
+        for name, act in debts.under_way.items():
+            self.under_way[told.creatures[name]] = act
 
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[payload_of(event, CreatureStarted).creature]

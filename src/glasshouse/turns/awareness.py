@@ -19,15 +19,22 @@ around_cache_values_max: Final = 4_096
 
 @lru_cache(maxsize=around_cache_values_max)
 def around_lines(around: Around) -> tuple[str, ...]:
-    """Who is around, where one hears and speaks, and whose lines are handed on to whom."""
+    """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
     told = (
         ("With you", _neighbours(around)),
-        ("You hear", _names(around.listens)),
+        *_heard(around),
         ("You speak on", _names(around.sends)),
         ("Your lines are handed to", _names(around.wired_to)),
         ("You are handed the lines of", _names(around.wired_from)),
+        ("Your children", _counted(around.children, around.children_count)),
     )
     return tuple(f"{what}: {names}." for what, names in told if names)
+
+
+def _heard(around: Around) -> tuple[tuple[str, str]]:
+    if around.channels_heard_count:
+        return (("You hear every channel here", _counted(around.listens, around.channels_heard_count)),)
+    return (("You hear", _names(around.listens)),)
 
 
 def _neighbours(around: Around) -> str:
@@ -41,7 +48,11 @@ def _neighbour(one: Neighbour) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return _and_more([one_line(name) for name in names[:names_shown_max]], len(names))
+    return _counted(names, len(names))
+
+
+def _counted(names: Sequence[str], count: int) -> str:
+    return _and_more([one_line(name) for name in names[:names_shown_max]], count)
 
 
 def _and_more(shown: list[str], count: int) -> str:

@@ -19,13 +19,15 @@ from glasshouse.events.event import VISITOR, Json
 from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
 from glasshouse.turns.lines import Table, older_cause, table_of
+from glasshouse.turns.masking import masked
 from glasshouse.turns.memory import places_discussed, places_of_disturbances, places_remembered
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
-from glasshouse.turns.reading import content_words, line_chars_max
+from glasshouse.turns.reading import content_words, line_chars_max, speaker_of
 from glasshouse.turns.reply_schema import reply_schema
 from glasshouse.turns.tools import ToolTalk
+from glasshouse.world.wiring import asked_chars_max
 
 examples_shown_max: Final = 8
 example_chars_max: Final = 400
@@ -51,6 +53,8 @@ LAST_ANSWER: Final = "YOUR LAST ANSWER"
 HOW_TO_ANSWER: Final = "HOW TO ANSWER"
 
 NO_CAUSE: Final = "It is your turn."
+ASKED: Final = "You are asked"
+KEPT_BACK: Final = "said something. The words were not handed to you."
 AS_JSON: Final = "One JSON object and nothing else."
 AS_PROSE: Final = (
     "Two lines and nothing else.\n"
@@ -99,6 +103,7 @@ _LANGUAGES: Final = {
 
 def prompt_for(moment: Moment) -> Prompt:
     """Everything the model behind a creature gets to see for one act."""
+    moment = masked(moment)
     schema = None if answers_in_prose(moment.character) else reply_schema(moment)
     playbill = moment.playbill
     schema_text = None if schema is None else schema.text
@@ -169,7 +174,6 @@ def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[
         shown.add(cause)
     remembered = places_remembered(moment, table, shown, _about(moment, table, cause))
     text = table.text
-    answered = NO_CAUSE if cause is None else text(cause)
     sections = {
         DISCUSSION: table.texts(discussed),
         AROUND: list(around_lines(moment.around)),
@@ -178,7 +182,10 @@ def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[
         REMEMBERED: [text(place) for place in remembered],
         DISTURBANCES: [text(place) for place in disturbances],
         TOOLS_SAID: [_tool_line(one) for one in moment.talk] if moment.talk else [],
-        ANSWERED: [answered if older is None else older.text, _last_line(moment.handle, moment.character)],
+        ANSWERED: [
+            *_answered(moment, text(cause) if cause is not None else "" if older is None else older.text),
+            _last_line(moment.handle, moment.character),
+        ],
     }
     places: dict[str, Sequence[int]] = {
         DISCUSSION: discussed,
@@ -209,6 +216,21 @@ def _is_untrusted(
         return True
     said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
     return any(not one.answer.is_engine for one in said)
+
+
+def _answered(moment: Moment, line: str) -> list[str]:
+    """The cause's line, and what a wire asks with it: quoted as a whole, so that it can look like nothing else."""
+    handed = moment.handed
+    if not line:
+        line = _kept_back(moment) if moment.is_kept_back else NO_CAUSE
+    if handed is None or not handed.asked:
+        return [line]
+    return [line, f"{ASKED}: {quoted(handed.asked, asked_chars_max)}"]
+
+
+def _kept_back(moment: Moment) -> str:
+    handle, origin = speaker_of(moment.cause.actor, moment.handles.get(moment.cause.actor))
+    return f"{handle} ({origin}, {moment.cause.kind}) {KEPT_BACK}"
 
 
 def _about(moment: Moment, table: Table, cause: int | None) -> tuple[str, ...]:

@@ -209,9 +209,11 @@ def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
 
 
 def older_cause(moment: Moment, table: Table) -> Line | None:
-    """The line of a cause that is no longer among the recent events."""
+    """The line of a cause that is not among the recent events: it is older, or a wire handed it over."""
     cause = moment.cause
     if not is_line_for(moment.creature_id, cause) or table.place_of(cause.id) is not None:
+        return None
+    if moment.is_kept_back:
         return None
     return table.line_of_older(cause)
 

@@ -16,10 +16,12 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.character import Character
+from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.views.stage import StageProjection, rebuild_stage
+from glasshouse.world.wiring import Handed
 
 Origin = Literal["cast", "visitor", "tool", "import", "world"]
 
@@ -42,6 +44,11 @@ class Around(msgspec.Struct, frozen=True):
     neighbours_count: int = 0
     wired_to: tuple[str, ...] = ()
     wired_from: tuple[str, ...] = ()
+    channels_heard_count: int = 0
+    """For a root: how many channels its graph has, all of which it hears."""
+    children: tuple[str, ...] = ()
+    """For a privileged creature: the handles of those that answer to it."""
+    children_count: int = 0
 
 
 Ask = Callable[[Prompt], Awaitable[Completion]]
@@ -82,6 +89,10 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
+    masks: Masks | None = None
+    """The labels that contestants wear in this creature's prompt: a judge's alone."""
+    handed: Handed | None = None
+    """What a wire gave along with the cause, if one handed it over. Without content, the cause's payload is empty."""
     tools: tuple[ToolOffer, ...] = ()
     """What this creature may use now."""
     talk: tuple[ToolTalk, ...] = ()
@@ -105,6 +116,11 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     def projection(self) -> StageProjection:
         """The stage as this creature has seen it."""
         return rebuild_stage(self.recent_events)
+
+    @property
+    def is_kept_back(self) -> bool:
+        """Whether a wire told that the cause was said, and not what."""
+        return self.handed is not None and not self.handed.with_content and not self.cause.payload
 
     @property
     def is_tick(self) -> bool:

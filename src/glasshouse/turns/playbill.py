@@ -19,6 +19,8 @@ class Beat(msgspec.Struct, frozen=True):
     turn: int
     text: str
     title: str = ""
+    at: str | None = None
+    """The cast key of the one in whose graph it is shown; none: in every graph."""
 
 
 class Competition(msgspec.Struct, frozen=True):
@@ -35,6 +37,17 @@ class Competition(msgspec.Struct, frozen=True):
     def may_win(self) -> tuple[str, ...]:
         """The names a verdict may give."""
         return tuple(self.teams) or self.contestants
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """What the privileged of a run may do to their graph."""
+
+    population_max: int | None = None
+    edits_per_turn_max: int | None = None
+    protected: tuple[str, ...] = ()
+    untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
+    hidden: bool = False
+    """Whether graphs with a creature of this run are kept from the creatures of others."""
 
 
 class EndsWhen(msgspec.Struct, frozen=True):
@@ -57,6 +70,7 @@ class Playbill(msgspec.Struct, frozen=True):
     competition: Competition = Competition()
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
+    policy: Policy = Policy()
     on_turn_limit: Literal["finish", "defer"] = "finish"
 
 

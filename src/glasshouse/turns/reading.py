@@ -77,6 +77,17 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
     return one_line(known_as or "") or "somebody", "cast"
 
 
+def number_of(event: Event, known_as: str | None) -> int:
+    """The number that an event has as a line of somebody who knows its actor by this handle. Nothing is kept."""
+    handle, origin = speaker_of(event.actor, known_as)
+    rest, _ = _parted(event.payload)
+    return _number(f"{handle} ({origin}, {event.kind}): {body_of(event.payload.get('text'), rest)}")
+
+
+def _number(said: str) -> int:
+    return _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
+
+
 _reading_cache: dict[int, Reading] = {}
 """By the identity of a payload, which an entry keeps alive, so that an identity is never mistaken for another."""
 
@@ -108,7 +119,7 @@ def _read(event: Event, known_as: str | None) -> Reading:
     rest, points = ({}, {}) if len(payload) == 1 and "text" in payload else _parted(payload)
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     said = head + body
-    number = _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
+    number = _number(said)
     return Reading(
         payload=payload,
         kind=kind,

@@ -14,21 +14,40 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
-from glasshouse.events.payloads import SessionForked, TopologyChanged, payload_of
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.payloads import SessionForked, SessionRestated, TopologyChanged, payload_of
+from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
-    {kinds.RUN_STARTED, kinds.RUN_FINISHED, kinds.TURN_STARTED, kinds.TOPOLOGY_CHANGED, kinds.SESSION_FORKED}
+    {
+        kinds.RUN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.TURN_STARTED,
+        kinds.TOPOLOGY_CHANGED,
+        kinds.SESSION_FORKED,
+        kinds.SESSION_RESTATED,
+    }
 )
 """The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
 or if they are what a run ends with."""
+
+
+class Account(msgspec.Struct):
+    """Who plays in a run, and what its thinking has cost."""
+
+    cast_key: str
+    model: str
+    """The model that stood behind it as the run began."""
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    is_unpriced: bool = False
 
 
 class Purse(msgspec.Struct):
@@ -57,9 +76,21 @@ class Purse(msgspec.Struct):
     """Where its world was opened from, and a referee may stand."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """The creatures it began with, and the handles they had then: what teams are written in."""
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    """Of each creature that it began with."""
+    bound: dict[str, str] = msgspec.field(default_factory=dict)
+    """The creatures for which this run asks for a model by name."""
     knowers: list[str] = msgspec.field(default_factory=list)
     """The creatures that something was dealt to."""
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The manifests of those that may be born during the play, by name."""
+    profiles: list[str] = msgspec.field(default_factory=list)
+    """The sizes of model that its cast and its spawnable ask for."""
     finished: Json | None = None
+    told_in: str = ""
+    """The event that says how it began."""
+    branch_of: BranchOf | None = None
+    scenario_digest: str = ""
 
     def usd_since(self, now: datetime) -> float:
         """Money spent within the hour before now."""
@@ -73,12 +104,53 @@ class Purse(msgspec.Struct):
         return ends_when.kind is not None and self.ends_counted >= ends_when.count
 
 
+class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a run has behind it, as a branch or a resumed session carries it over."""
+
+    started_at: datetime | None = None
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    is_unpriced: bool = False
+    turns: int = 0
+    minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
+    ends_counted: int = 0
+    verdict: str | None = None
+    winner: str | None = None
+    why: str | None = None
+    truth: Json = msgspec.field(default_factory=dict)
+    knowers: list[str] = msgspec.field(default_factory=list)
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+
+
+def spent_of(purse: Purse, *, is_over: bool) -> Spent:
+    """What a run has behind it. One that was over has its end before it again."""
+    is_over = is_over or purse.finished is not None
+    return Spent(
+        started_at=purse.started_at,
+        calls=purse.calls,
+        tokens=purse.tokens,
+        usd=purse.usd,
+        is_unpriced=purse.is_unpriced,
+        turns=purse.turns,
+        minutes_usd=purse.minutes_usd,
+        ends_counted=0 if is_over else purse.ends_counted,
+        verdict=None if is_over else purse.verdict,
+        winner=None if is_over else purse.winner,
+        why=None if is_over else purse.why,
+        truth=purse.truth,
+        knowers=purse.knowers,
+        accounts=purse.accounts,
+    )
+
+
 class Clocks(msgspec.Struct):
-    """How one graph stands: turns of each run along its line, and calls of each run in its present turn."""
+    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
 
     turns: dict[str, int] = msgspec.field(default_factory=dict)
     calls: dict[str, int] = msgspec.field(default_factory=dict)
     turn: int = 0
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Runs(msgspec.Struct):
@@ -90,6 +162,8 @@ class Runs(msgspec.Struct):
     """Kinds that some run ends with."""
     watched: dict[str, None] = msgspec.field(default_factory=dict)
     """Runs that may be over: those whose end was counted, and those that have a referee."""
+    hiding: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs whose graphs are kept from the creatures of others."""
 
     def concerns(self, event: Event) -> bool:
         """Whether an event could move the runs at all."""
@@ -112,9 +186,13 @@ class Runs(msgspec.Struct):
             self._note_merge(payload_of(event, TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
+        elif kind == kinds.SESSION_RESTATED:
+            self._take_over(event.graph_id, payload_of(event, SessionRestated))
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse, event)
+            if event.kind == kinds.TOOL_RETURNED and event.payload.get("is_edit"):
+                self._note_edit(event)
             _note_end(purse, event)
             if purse.finished is not None:
                 self.watched.pop(event.run_id or "", None)
@@ -131,16 +209,25 @@ class Runs(msgspec.Struct):
             started_at=event.created_at,
             folder=None if told.recipe is None else told.recipe.path,
             cast={one["creature"]: one["handle"] for one in told.cast},
+            accounts={one["creature"]: Account(one["cast_key"], one["model"]) for one in told.cast},
+            bound={one["creature"]: one["model"] for one in told.cast if one.get("is_bound")},
+            told_in=event.id,
+            branch_of=told.branch_of,
+            scenario_digest=told.scenario_digest,
+            spawnable=told.spawnable,
+            profiles=_profiles(told),
         )
         self.purses[event.run_id or ""] = purse
         if purse.playbill.ends_when.kind is not None:
             self.endings[purse.playbill.ends_when.kind] = None
+        if purse.playbill.policy.hidden:
+            self.hiding[event.run_id or ""] = None
 
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self.clocks.setdefault(event.graph_id, Clocks())
         passed = event.turn - clocks.turn
         clocks.turn = event.turn
-        clocks.calls = {}
+        clocks.calls, clocks.edits = {}, {}
         graph = world.graphs.get(event.graph_id)
         present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
         for run_id in present:
@@ -163,6 +250,8 @@ class Runs(msgspec.Struct):
                 whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
             for run_id, calls in part.calls.items():
                 whole.calls[run_id] = calls + whole.calls.get(run_id, 0)
+            for run_id, edits in part.edits.items():
+                whole.edits[run_id] = edits + whole.edits.get(run_id, 0)
         self.clocks[told.new_graph_ids[0]] = whole
 
     def _note_split(self, world: World, event: Event) -> None:
@@ -171,7 +260,33 @@ class Runs(msgspec.Struct):
             return
         parent = self.clocks.get(world.sessions[told.parents[0]].segment.graph_id)
         if parent is not None:
-            self.clocks[event.graph_id] = Clocks(dict(parent.turns), dict(parent.calls), parent.turn)
+            self.clocks[event.graph_id] = Clocks(
+                dict(parent.turns), dict(parent.calls), parent.turn, dict(parent.edits)
+            )
+
+    def _take_over(self, graph_id: str, told: SessionRestated) -> None:
+        """A run that lives again has spent what was spent then, and a graph's clocks go on."""
+        for run_id, plain in told.carried.get("runs", {}).items():
+            purse, spent = (
+                self.purses.get(told.runs[run_id]),
+                msgspec.convert(plain, Spent, strict=False, str_keys=True),
+            )
+            if purse is None:
+                continue
+            now = purse.accounts
+            for field in Spent.__struct_fields__:
+                setattr(purse, field, getattr(spent, field))
+            purse.accounts = _accounts_now(now, spent.accounts, told.creatures)
+            purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
+            if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
+                self.watched[told.runs[run_id]] = None
+        clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
+        self.clocks[graph_id] = Clocks(
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.turns.items()},
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.calls.items()},
+            clocks.turn,
+            {told.runs.get(run_id, run_id): count for run_id, count in clocks.edits.items()},
+        )
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
@@ -184,14 +299,18 @@ class Runs(msgspec.Struct):
             run_id = event.run_id or ""
             clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
             purse.calls += count
+            account = purse.accounts.get(event.actor)
+            for one in (purse,) if account is None else (purse, account):
+                _note_calls(one, reached)
+            if account is not None:
+                account.calls += count
         for call in reached:
-            usage: dict[str, Any] = call.get("usage") or {}
-            purse.tokens += usage.get("input", 0) + usage.get("output", 0)
-            usd = call.get("usd")
-            purse.is_unpriced = purse.is_unpriced or usd is None
-            if usd:
-                purse.usd += usd
-                _note_minute(purse, event.created_at, usd)
+            if call.get("usd"):
+                _note_minute(purse, event.created_at, call["usd"])
+
+    def _note_edit(self, event: Event) -> None:
+        edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
+        edits[run_id] = edits.get(run_id, 0) + 1
 
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Cost = NOTHING, calls_held: int = 0
@@ -219,14 +338,46 @@ class Runs(msgspec.Struct):
         clocks = self.clocks.get(graph_id)
         return clocks is not None and clocks.calls.get(run_id or "", 0) >= purse.limits.max_calls_per_turn
 
+    def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
+        """How many changes tools of a run have made in this graph's present turn."""
+        clocks = self.clocks.get(graph_id)
+        return 0 if clocks is None else clocks.edits.get(run_id or "", 0)
+
     def turns_of(self, run_id: str, graph_id: str) -> int:
         """How many turns a run has played along the line of this graph."""
         clocks = self.clocks.get(graph_id)
         return 0 if clocks is None else clocks.turns.get(run_id, 0)
 
 
+def _profiles(told: RunStarted) -> list[str]:
+    named = [str(one.get("profile", "")) for one in told.cast]
+    named += [str(manifest.get("model_profile", "fast")) for manifest in told.spawnable.values()]
+    return [name for name in dict.fromkeys(named) if name]
+
+
 def _ends_an_act(event: Event) -> bool:
     return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
+
+
+def _accounts_now(
+    now: dict[str, Account], then: dict[str, Account], creatures: dict[str, str]
+) -> dict[str, Account]:
+    """The accounts of a cast that lives again: who plays now, with what was spent then."""
+    for name, spent in then.items():
+        account = now.get(creatures.get(name, ""))
+        if account is not None:
+            account.calls, account.tokens = spent.calls, spent.tokens
+            account.usd, account.is_unpriced = spent.usd, spent.is_unpriced
+    return now
+
+
+def _note_calls(sums: Purse | Account, reached: list[Json]) -> None:
+    for call in reached:
+        usage: dict[str, Any] = call.get("usage") or {}
+        sums.tokens += usage.get("input", 0) + usage.get("output", 0)
+        usd = call.get("usd")
+        sums.is_unpriced = sums.is_unpriced or usd is None
+        sums.usd += usd or 0.0
 
 
 def _note_minute(purse: Purse, at: datetime, usd: float) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from glasshouse.events.event import Json, place_of
 from glasshouse.turns.agenda import Agenda, Owed
 from glasshouse.turns.playbill import Beat
-from glasshouse.turns.runs import Runs
+from glasshouse.turns.runs import Purse, Runs
 from glasshouse.world.state import CreatureState, GraphState, World
 
 
@@ -148,9 +148,15 @@ def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat,
         purse = runs.purses.get(run_id)
         for beat in purse.playbill.beats if purse is not None else ():
             played = runs.turns_of(run_id, graph.id)
-            if beat.turn > played:
+            if beat.turn > played and (beat.at is None or _is_here(purse, graph, beat.at)):
                 ahead.append((beat, played, run_id))
     return ahead
+
+
+def _is_here(purse: Purse | None, graph: GraphState, handle: str) -> bool:
+    """Whether the one that a run's cast calls so is in this graph."""
+    cast = {} if purse is None else purse.cast
+    return any(name in graph.creatures for name, called in cast.items() if called == handle)
 
 
 def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:

@@ -11,18 +11,21 @@ first driven. A table without its lines is cold.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.turns.renaming import Renamed
+from glasshouse.world.carrying import chained_via
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -33,6 +36,8 @@ few_lines_max: Final = 24
 
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
+ROOTS_OWN: Final = "*"
+
 
 class Stretch(msgspec.Struct, array_like=True, gc=False):
     """Lines that stand one behind the other in one session."""
@@ -40,6 +45,20 @@ class Stretch(msgspec.Struct, array_like=True, gc=False):
     session_id: str
     first: int
     last: int
+    via: str = ""
+    """The session that took these lines over from a past it grows from, and says what everything is called now."""
+
+
+class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a branch or a resumed session carries over of what was said."""
+
+    said: dict[str, Table] = msgspec.field(default_factory=dict)
+    missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    left: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    dealt: dict[str, Json] = msgspec.field(default_factory=dict)
+    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
+    """Where this past was itself taken over from an older one: by what names."""
+    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Table(msgspec.Struct, dict=True):
@@ -111,6 +130,10 @@ class Tables(msgspec.Struct, dict=True):
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
+    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
+    """When roots last came to listen where lines had been said without them: their own tables lack those."""
+    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
+    """For each session that took lines over from a past: what everything in them is called now."""
 
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None
@@ -123,6 +146,8 @@ class Tables(msgspec.Struct, dict=True):
                 self._note_joined(world, event)
             elif event.kind == kinds.CHANNEL_LEFT:
                 self._note_left(event)
+            elif event.kind == kinds.SESSION_RESTATED:
+                self._take_over(world, payload_of(event, SessionRestated), event.lamport)
             return
         if event.sealed is not None:
             for owner in event.sealed.get("to", ()):
@@ -134,6 +159,14 @@ class Tables(msgspec.Struct, dict=True):
             actor = world.creatures.get(event.actor)
             if actor is not None and event.channel_id not in actor.ears:
                 self._keep(event.actor, event)  # One who only speaks there still knows what it said.
+            graph = world.graphs.get(event.graph_id)
+            if graph is not None and graph.roots:
+                self._keep_for_roots(graph, event)
+
+    def _keep_for_roots(self, graph: GraphState, event: Event) -> None:
+        """A root hears what is said on every channel of its graph: it has a table of its own for all of it."""
+        for name in graph.roots:
+            self._keep(by_rule(name), event)
 
     def _keep(self, place: str, event: Event) -> None:
         table = self.said.get(place)
@@ -150,25 +183,93 @@ class Tables(msgspec.Struct, dict=True):
             creature = world.creatures[name]
             places.update(dict.fromkeys(creature.ears))
             places.update(dict.fromkeys([stay.graph_id for stay in creature.stays]))
+            if creature.is_root:
+                places[by_rule(name)] = None
         return [place for place in places if place in self.said and self.said[place].lines_cache is None]
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
         """Take back the lines of a cold place; false if these are not all of them."""
         table = self.said[place]
         standing = {
-            (part.session_id, seq) for part in table.spans for seq in range(part.first, part.last + 1)
+            (part.session_id, seq): part.via
+            for part in table.spans
+            for seq in range(part.first, part.last + 1)
         }
-        lines = [public_part(event) for event in events if (event.session_id, event.seq) in standing]
+        lines = [
+            self._as_heard(public_part(event), standing[event.session_id, event.seq])
+            for event in events
+            if (event.session_id, event.seq) in standing
+        ]
         if len(lines) != table.count:
             return False
         table.lines_cache = lines
         return True
+
+    def _as_heard(self, event: Event, via: str) -> Event:
+        return self.renamed[via].heard_now(event) if via else event
+
+    def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
+        """What a creature answers, with the names of the present if it was said in a past that it took over."""
+        via = world.creatures[creature_id].reborn
+        if via and event.lamport <= world.sessions[via.rpartition(" ")[2]].segment.base:
+            return self.renamed[via].heard_now(event)
+        return event
+
+    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> Remembered:
+        """What is to be carried over when some creatures live again, named with the sessions by which their own past
+        came: their own lines, and those of these places."""
+        owners, here = list(names), list(places)
+        kept = (*here, *owners, *map(by_rule, owners))
+        said = {place: self.said[place] for place in kept if place in self.said}
+        ways = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
+        return Remembered(
+            said=said,
+            missed={place: _of(self.missed[place], owners) for place in here if place in self.missed},
+            left={place: _of(self.left[place], owners) for place in here if place in self.left},
+            dealt={name: self.dealt[name] for name in owners if name in self.dealt},
+            renamed={via: names for via, names in self.renamed.items() if via in ways},
+            with_a_past=_of(self.with_a_past, owners),
+        )
+
+    def _take_over(self, world: World, told: SessionRestated, lamport: int) -> None:
+        """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
+        past = msgspec.convert(told.carried.get("tables", {}), Remembered)
+        names = self.renamed[told.session] = Renamed(told.creatures, told.places, told.runs)
+        for via, older in past.renamed.items():
+            self.renamed[chained_via(via, told.session)] = older.then(names)
+        for place, table in past.said.items():
+            taken = Table(table.spans, table.count, table.dropped)
+            for part in taken.spans:
+                part.via = chained_via(part.via, told.session)
+            taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
+            taken.lines_cache = None if taken.count else []
+            self.said[_place_now(told, place)] = taken
+        for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
+            for place, counts in carried.items():
+                mine[told.places[place]] = {told.creatures[name]: count for name, count in counts.items()}
+        for name, facts in past.dealt.items():
+            self.dealt[told.creatures[name]] = facts
+        for name in told.creatures.values():
+            if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
+                self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
+        self.with_a_past.update({told.creatures[name]: since for name, since in past.with_a_past.items()})
+        for name in told.carried["shape"].get("newcomers", ()):
+            self._note_newcomer(world, told.creatures[name])
+
+    def _note_newcomer(self, world: World, name: str) -> None:
+        """Who has no past here was there for none of what was said before."""
+        for channel_id in world.creatures[name].ears:
+            table = self.said.get(channel_id)
+            if table is not None and table.total:
+                self.missed.setdefault(channel_id, {})[name] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
         channel_id, name = event.payload["channel_id"], event.payload["creature"]
         table = self.said.get(channel_id)
         if table is None or event.payload["direction"] != "listen":
             return
+        if world.creatures[name].is_root and not _was_there_for(world, world.creatures[name], table):
+            self.with_a_past[name] = event.lamport
         there_until = self.left.get(channel_id, {}).pop(name, 0)
         if world.channels[channel_id].history == "since_joined":
             late = self.missed.setdefault(channel_id, {})
@@ -195,6 +296,9 @@ class Tables(msgspec.Struct, dict=True):
         """
         lines: list[Event] = []
         before, sources = 0, 0
+        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        if own is not None:
+            return self._heard_by_root(world, creature, own, upto)
         for channel_id, ear in creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
@@ -216,25 +320,87 @@ class Tables(msgspec.Struct, dict=True):
             on_channels = sum([event.channel_id in creature.ears for event in newest])
         return newest, max(0, before - min(on_channels, len(newest)))
 
+    def _heard_by_root(
+        self, world: World, creature: CreatureState, own: Table, upto: int | None
+    ) -> tuple[list[Event], int]:
+        """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
+        lines = _all(own, upto)
+        by_id = {event.id: event for event in lines}
+        if not self._is_whole_for_root(creature, lines):
+            for channel_id in creature.ears:
+                table = self.said.get(channel_id)
+                by_id.update([(e.id, e) for e in (() if table is None else _seen(creature, table, upto))])
+            lines = sorted(by_id.values(), key=lambda event: _moment(world, event))
+        for place in _places_without_channel(creature):
+            table = self.said.get(place)
+            if table is not None:
+                seen = _seen(creature, table, upto)
+                _set_in(world, lines, [event for event in seen if event.id not in by_id])
+        newest = lines[-heard_lines_max:]
+        on_channels = sum([event.channel_id is not None for event in newest])
+        return newest, max(0, own.total_at(upto) - on_channels)
+
+    def _is_whole_for_root(self, creature: CreatureState, lines: list[Event]) -> bool:
+        """Whether nothing that a root may see was said on a channel outside these lines of its own, and after the first."""
+        since = self.with_a_past.get(creature.id)
+        return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
+
     def speakers_for(self, creature: CreatureState) -> list[str]:
-        """Whoever has spoken in a creature's sight on the channels it listens on."""
-        names: list[str] = []
-        for channel_id, ear in creature.ears.items():
+        """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
+        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
+        names: list[str] = [] if own is None else [*own.speakers]
+        is_whole = own is not None and creature.id not in self.with_a_past
+        for channel_id, ear in () if is_whole else creature.ears.items():
             table = self.said.get(channel_id)
             if table is not None:
                 is_all_heard = ear.is_full and ear.is_open
                 names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
+        for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
+            table = self.said.get(place)
+            if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
+                names += [event.actor for event in _seen(creature, table, None)]
         return names
 
     def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
         """A line by its id, looked for where this creature listens, the newest first."""
         creature = world.creatures[creature_id]
-        for place in (*creature.ears, creature.graph_id):
+        for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
             table = self.said.get(place)
             for line in reversed(table.lines) if table is not None else ():
                 if line.id == id_of_event:
                     return line
         return None
+
+
+def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
+    return {name: counts[name] for name in names if name in counts}
+
+
+def _place_now(told: SessionRestated, place: str) -> str:
+    """What a place of the past is called now: a channel, a graph, a creature, or what a root heard."""
+    if place.startswith(ROOTS_OWN):
+        return by_rule(told.creatures[place.removeprefix(ROOTS_OWN)])
+    return told.places.get(place) or told.creatures[place]
+
+
+def by_rule(root_id: str) -> str:
+    """The place of what a root heard on all its channels: no channel, graph or creature has such a name."""
+    return f"{ROOTS_OWN}{root_id}"
+
+
+def _was_there_for(world: World, root: CreatureState, table: Table) -> bool:
+    """Whether a root was a member when each of these lines was said, so that its own table has them."""
+    for part in table.spans:
+        segment = world.sessions[part.session_id].segment
+        said = segment.base + part.first
+        if not any(
+            stay.graph_id == segment.graph_id
+            and stay.since <= said
+            and (stay.until is None or said < stay.until)
+            for stay in root.stays
+        ):
+            return False
+    return True
 
 
 def public_part(event: Event) -> Event:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
 from glasshouse.world.names import the_session
 from glasshouse.world.state import World
-from glasshouse.world.values import Lineage, Session
+from glasshouse.world.values import GROWN_APART, Lineage, Session
 
 
 def session_of(world: World, session_id: str) -> Session:
@@ -51,7 +51,7 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         recipes=tuple([recipe.path for recipe in state.recipes]),
         merged_at=segment.at if segment.origin == "merge" else None,
         split_at=segment.at if segment.origin == "split" else None,
-        forked_at=segment.at if segment.origin == "fork" else None,
+        forked_at=segment.at if segment.origin in GROWN_APART else None,
     )
 
 

@@ -1,11 +1,33 @@
-"""The shape of the world as values: graphs, their environments, their channels."""
+"""The shape of the world as values: graphs, their environments, their channels, and who is in them."""
 
 from __future__ import annotations
 
+import msgspec
+
 from glasshouse.world.names import the_graph
-from glasshouse.world.state import ChannelState, World
+from glasshouse.world.state import ChannelState, CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Channel, Environment, Graph
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A creature in a picture of its graph."""
+
+    id: str
+    handle: str
+    role: str
+    run_id: str | None = None
+    parent: str | None = None
+    is_privileged: bool = False
+    is_running: bool = True
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """One graph with all that is in it: its channels with their edges, and its creatures, the oldest first."""
+
+    graph: Graph
+    channels: tuple[Channel, ...]
+    members: tuple[Member, ...]
 
 
 def graph_of(world: World, graph_id: str) -> Graph:
@@ -48,3 +70,25 @@ def environment_of(world: World, graph_id: str) -> Environment:
     channels = [world.channels[channel_id] for channel_id in the_graph(world, graph_id).channels.values()]
     channels.sort(key=lambda channel: channel.born)
     return Environment(graph_id, tuple([channel_of(world, channel) for channel in channels]))
+
+
+def shapes_of(world: World) -> tuple[Shape, ...]:
+    """Every open graph with its channels and creatures, the oldest first."""
+    return tuple([_shape(world, graph) for graph in graphs_of(world)])
+
+
+def _shape(world: World, graph: Graph) -> Shape:
+    members = tuple([_member(world, world.creatures[name]) for name in graph.creature_ids])
+    return Shape(graph, environment_of(world, graph.id).channels, members)
+
+
+def _member(world: World, creature: CreatureState) -> Member:
+    return Member(
+        id=creature.id,
+        handle=creature.handle,
+        role=str(world.facts_of(creature).manifest.get("role", "worker")),
+        run_id=creature.run_id,
+        parent=creature.parent,
+        is_privileged=creature.is_privileged,
+        is_running=creature.is_running,
+    )

@@ -19,6 +19,7 @@ from glasshouse.world.names import check_length, the_graph
 from glasshouse.world.speaking import check_may_act, line_of
 from glasshouse.world.state import CreatureState, RunFacts, World
 from glasshouse.world.topology import SEND
+from glasshouse.world.values import GROWN_APART
 
 
 def turn_started(world: World, intent: StartTurn) -> Decision:
@@ -109,7 +110,7 @@ def _open_heir(world: World, session_id: str) -> str | None:
         if graph is not None and graph.session_id == name:
             return name
         for child in reversed(session.children or ()):
-            if child not in seen and world.sessions[child].segment.origin != "fork":
+            if child not in seen and world.sessions[child].segment.origin not in GROWN_APART:
                 seen.add(child)
                 waiting.append(child)
     return None

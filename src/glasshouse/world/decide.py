@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from glasshouse.world import acting, joining, membership, opening, parting, speaking, tooling
+from glasshouse.world import (
+    acting,
+    joining,
+    membership,
+    opening,
+    parting,
+    proposing,
+    restating,
+    spawning,
+    speaking,
+    tooling,
+)
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -17,18 +28,24 @@ from glasshouse.world.intents import (
     BeginRun,
     CallTool,
     Connect,
+    DecideEdit,
     Disconnect,
     EndAct,
     Fork,
     GrantPrivilege,
     Inject,
+    JoinChannel,
+    LeaveChannel,
     MoveRun,
     OpenRun,
+    ProposeEdit,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
+    Restate,
     ReturnTool,
     Say,
+    Spawn,
     StartCreature,
     StartTurn,
     StopCreature,
@@ -51,6 +68,8 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return acting.turn_started(world, intent)
         case AddCreature():
             return membership.creature_added(world, intent)
+        case Spawn():
+            return spawning.creature_spawned(world, intent)
         case RemoveCreature():
             return parting.creature_removed(world, intent)
         case StartCreature():
@@ -61,6 +80,10 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.channel_added(world, intent)
         case RemoveChannel():
             return parting.channel_removed(world, intent)
+        case JoinChannel():
+            return joining.channel_joined(world, intent)
+        case LeaveChannel():
+            return parting.channel_left(world, intent)
         case Connect():
             return joining.connected(world, intent)
         case Disconnect():
@@ -73,6 +96,12 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return membership.privilege_granted(world, intent)
         case Fork():
             return membership.session_forked(world, intent)
+        case Restate():
+            return restating.restated(world, intent)
+        case ProposeEdit():
+            return proposing.edit_proposed(world, intent)
+        case DecideEdit():
+            return proposing.edit_decided(world, intent)
         case Inject():
             return acting.injected(world, intent)
         case OpenRun():

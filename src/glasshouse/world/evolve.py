@@ -23,12 +23,15 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
+    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
     payload_of,
 )
 from glasshouse.events.run_payloads import RunStarted
+from glasshouse.world.carrying import take_over
+from glasshouse.world.lasting import depart, leave, note_unwired, note_wired
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -45,7 +48,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 
-version: Final = 3
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -57,7 +60,7 @@ MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
-    world.sessions[segment.id] = SessionState(segment)
+    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment))
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
@@ -69,6 +72,16 @@ def begin(world: World, segment: Segment) -> None:
         if siblings.recipes:
             own = world.sessions[segment.id]
             own.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in own.recipes])
+
+
+def _skew(world: World, segment: Segment) -> int:
+    """A session's times are ahead of the story's by as much as those of the parent it goes on from in time."""
+    stories = [_story_end(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    return segment.base - max(stories) if stories else 0
+
+
+def _story_end(session: SessionState, upto: int) -> int:
+    return session.segment.base + upto - session.skew
 
 
 def evolve(world: World, event: Event) -> None:
@@ -113,6 +126,8 @@ def take_in(world: World, event: Event) -> None:
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+    elif event.kind == kinds.SESSION_FORKED:
+        session.skew = payload_of(event, SessionForked).skew or session.skew
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
@@ -163,10 +178,14 @@ def _creature_started(world: World, event: Event) -> None:
         run_id=told.run_id,
         parent=told.parent,
         is_privileged=told.is_privileged,
+        is_root=told.is_root,
     )
+    if told.is_root:
+        graph.roots[told.creature] = None
     if told.run_id is not None:
         run = _run(world, told.run_id, event.session_id)
         run.creatures_born += 1
+        run.creatures_living += 1
         world.creatures[told.creature].ordinal = run.creatures_born
     graph.creatures[told.creature] = None
     graph.handles.take(told.handle, told.creature)
@@ -206,13 +225,17 @@ def _creature_stopped(world: World, event: Event) -> None:
         return
     graph = world.graphs[creature.graph_id]
     del graph.creatures[creature.id]
+    graph.roots.pop(creature.id, None)
     graph.handles.release(creature.handle, creature.id)
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
     if creature.parent is not None:
         _drop(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
+    if creature.run_id is not None:
+        world.runs[creature.run_id].creatures_living -= 1
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
+    depart(world, creature, event)
 
 
 def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
@@ -281,9 +304,10 @@ def _channel_left(world: World, event: Event) -> None:
 
 def _wire_added(world: World, event: Event) -> None:
     told = payload_of(event, WireAdded)
-    world.wires[told.edge_id] = Wire(
+    wire = world.wires[told.edge_id] = Wire(
         told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
     )
+    note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None
 
@@ -291,6 +315,7 @@ def _wire_added(world: World, event: Event) -> None:
 def _wire_removed(world: World, event: Event) -> None:
     told = payload_of(event, WireRemoved)
     world.wires.pop(told.edge_id, None)
+    note_unwired(world, told.target, told.edge_id, event.lamport)
     _drop(world.wires_of, told.source, told.edge_id)
     _drop(world.wires_of, told.target, told.edge_id)
 
@@ -330,17 +355,20 @@ def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: in
     for name, channel_id in dropped.channels.items():
         world.channels[channel_id].graph_id = survivor.id
         survivor.channels.take(name, channel_id)
+    survivor.roots |= dropped.roots
     del world.graphs[dropped.id]
 
 
 def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
     creature.graph_id = graph_id
-    creature.stays[-1].until = lamport
+    leave(creature, lamport)
     creature.stays.append(Stay(graph_id, lamport))
 
 
 def _session_forked(world: World, event: Event) -> None:
     told = payload_of(event, SessionForked)
+    if told.restated:
+        world.sessions[event.session_id].skew = told.skew
     graph = world.graphs.get(event.graph_id)
     if graph is not None:
         graph.session_id = event.session_id
@@ -368,6 +396,9 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
     graph.name = graph.name or creature.handle
     graph.creatures[creature.id] = None
     graph.handles.take(creature.handle, creature.id)
+    if creature.is_root:
+        del left.roots[creature.id]
+        graph.roots[creature.id] = None
     _relabel(creature, graph.id, lamport)
     for channel_id in world.topology.channels_of.get(creature.id, ()):
         channel = world.channels[channel_id]
@@ -375,6 +406,11 @@ def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int
             left.channels.release(channel.name, channel.id)
             graph.channels.take(channel.name, channel.id)
             channel.graph_id = graph.id
+
+
+def _session_restated(world: World, event: Event) -> None:
+    told = payload_of(event, SessionRestated)
+    take_over(world, world.graphs[event.graph_id], told, event.lamport)
 
 
 def _privilege_granted(world: World, event: Event) -> None:
@@ -395,6 +431,7 @@ _FOLDS: dict[str, Callable[[World, Event], None]] = {
     kinds.PARENT_LINK_CHANGED: _parent_changed,
     kinds.TOPOLOGY_CHANGED: _topology_changed,
     kinds.SESSION_FORKED: _session_forked,
+    kinds.SESSION_RESTATED: _session_restated,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
 }

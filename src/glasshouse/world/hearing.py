@@ -1,15 +1,21 @@
 """Hearing: one function says what a creature may see, for prompts, agenda, signals and who-knew alike.
 
 A creature sees its own acts; what was said on a channel while it listened there, and what was said there
-earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member.
+earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root
+sees what was said on any channel of its graph while it was a member, whether it has an edge to that channel or not.
 Thoughts and reflections are nobody's but their own actor's.
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.world.state import CreatureState, Ear
+from glasshouse.world.conditions import holds
+from glasshouse.world.state import CreatureState, Ear, Stay
+from glasshouse.world.values import Wire
+from glasshouse.world.wiring import is_carried
 
 
 def visible_to(creature: CreatureState, event: Event) -> bool:
@@ -20,7 +26,14 @@ def visible_to(creature: CreatureState, event: Event) -> bool:
         return False
     if event.channel_id is not None:
         ear = creature.ears.get(event.channel_id)
-        return ear is not None and _heard(ear, event.lamport)
+        if ear is not None and _heard(ear, event.lamport):
+            return True
+        return creature.is_root and _was_member(creature, event)
+    return _was_member(creature, event)
+
+
+def _was_member(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature was in the graph that wrote the event, at that time."""
     return any(
         stay.graph_id == event.graph_id
         and stay.since <= event.lamport
@@ -38,3 +51,31 @@ def _heard(ear: Ear, lamport: int) -> bool:
         since < lamport and (until is None or lamport < until)
         for since, until in zip(spans[::2], ends, strict=False)
     )
+
+
+def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
+    """The wire by which a line was handed to a creature, if one was there when the line was said."""
+    if not creature.handed or not is_carried(event):
+        return None
+    for handings in creature.handed.values():
+        for handing in handings:
+            is_later = handing.until is not None and event.lamport >= handing.until
+            is_there = handing.since < event.lamport and not is_later
+            if is_there and handing.wire.source == event.actor and holds(handing.wire.when, event):
+                return handing.wire
+    return None
+
+
+def as_it_stood(creature: CreatureState, lamport: int) -> CreatureState:
+    """The creature with what it had listened on and where it had been up to a time, and nothing later."""
+    ears = {
+        channel_id: Ear(ear.is_full, spans)
+        for channel_id, ear in creature.ears.items()
+        if (spans := [at for at in ear.spans if at <= lamport])
+    }
+    stays = [
+        Stay(stay.graph_id, stay.since, stay.until if (stay.until or lamport + 1) <= lamport else None)
+        for stay in creature.stays
+        if stay.since <= lamport
+    ]
+    return replace(creature, ears=ears, stays=stays)

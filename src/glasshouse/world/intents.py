@@ -5,12 +5,12 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from glasshouse.events.event import Draft, Json
-from glasshouse.events.payloads import History
+from glasshouse.events.payloads import Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -29,6 +29,16 @@ class AddCreature(Intent, frozen=True, gc=False):
     is_privileged: bool = False
     parent: str | None = None
     run_id: str | None = None
+
+
+class Spawn(Intent, frozen=True, gc=False):
+    """Bring a worker to life beside its parent, in the parent's graph and run, with a channel between the two."""
+
+    parent: str
+    name: str
+    manifest: Json
+    handle: str | None = None
+    profile: str | None = None
 
 
 class RemoveCreature(Intent, frozen=True, gc=False):
@@ -63,6 +73,22 @@ class RemoveChannel(Intent, frozen=True, gc=False):
 
     graph_id: str
     name: str
+
+
+class JoinChannel(Intent, frozen=True, gc=False):
+    """Let a creature listen, send or both on a channel of its own graph."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
+
+
+class LeaveChannel(Intent, frozen=True, gc=False):
+    """Take a creature off a channel, in one direction or in both."""
+
+    creature: str
+    channel: str
+    directions: tuple[Direction, ...] = ("listen", "send")
 
 
 class Connect(Intent, frozen=True, gc=False):
@@ -122,6 +148,92 @@ class Fork(Intent, frozen=True, gc=False):
     upto: int
 
 
+class Revived(msgspec.Struct, frozen=True, gc=False):
+    """A creature that a branch or a resumed session begins with. `key` is its id then, or a name for one that is new."""
+
+    key: str
+    name: str
+    manifest: Json
+    manifest_digest: str
+    handle: str
+    run_id: str | None = None
+    parent: str | None = None
+    is_privileged: bool = False
+    is_running: bool = True
+    is_new: bool = False
+    is_root: bool = False
+
+
+class Reopened(msgspec.Struct, frozen=True, gc=False):
+    """A channel that such a session begins with, and who is on it in which directions, by their keys."""
+
+    key: str
+    name: str
+    description: str = ""
+    history: History = "full"
+    is_new: bool = False
+    members: tuple[tuple[str, int], ...] = ()
+
+
+class Rewired(msgspec.Struct, frozen=True, gc=False):
+    """An output wire that such a session begins with, between two keys."""
+
+    key: str
+    source: str
+    target: str
+    with_content: bool = True
+    prompt: str | None = None
+    when: str | None = None
+
+
+class LineAfter(msgspec.Struct, frozen=True, gc=False):
+    """What is said first of all in a branch, by a key or by one of the reserved actors."""
+
+    kind: str
+    payload: Json
+    actor: str
+    channel: str | None = None
+    caused_by: str | None = None
+    run_id: str | None = None
+    sealed: Json | None = None
+
+
+class Regrown(msgspec.Struct, frozen=True, gc=False):
+    """One graph of a branch or a resumed session: its shape, and what it carries over of the past."""
+
+    parents: tuple[tuple[str, int], ...]
+    """The sessions it grows from, and the last seq of each that it sees."""
+    turn: int
+    creatures: tuple[Revived, ...]
+    channels: tuple[Reopened, ...] = ()
+    wires: tuple[Rewired, ...] = ()
+    graph_ids: tuple[str, ...] = ()
+    """The graphs it goes on as, by the ids they had: the first of them it is, the others it takes in."""
+    places: tuple[str, ...] = ()
+    """Other channels and graphs that somebody remembers something of."""
+    carried: Json = msgspec.field(default_factory=dict)
+    lines: tuple[LineAfter, ...] = ()
+
+
+class Rerun(msgspec.Struct, frozen=True, gc=False):
+    """A run that goes on under another id. Without `started`, it had not begun."""
+
+    old: str
+    new: str
+    started: RunStarted | None = None
+    is_paused: bool = False
+
+
+class Restate(Intent, frozen=True, gc=False):
+    """Let a past live again, beside what came of it: as a branch, or as a session that is resumed."""
+
+    how: Literal["branch", "resume"]
+    at: str
+    graphs: tuple[Regrown, ...]
+    runs: tuple[Rerun, ...] = ()
+    change: Json | None = None
+
+
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
     """A channel of a scenario."""
 
@@ -152,6 +264,9 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     wires: tuple[WirePlan, ...] = ()
     dealt: Json | None = None
     model: str = ""
+    is_bound: bool = False
+    """Whether the run asks for this model by name, whatever stands behind the profile."""
+    is_root: bool = False
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):
@@ -159,6 +274,8 @@ class Troupe(msgspec.Struct, frozen=True, gc=False):
 
     members: tuple[Member, ...]
     channels: tuple[ChannelPlan, ...] = ()
+    opening: str = ""
+    """What they are shown first; empty: what the whole run is."""
 
 
 class OpenRun(Intent, frozen=True, gc=False):
@@ -236,6 +353,28 @@ class ReturnTool(Intent, frozen=True, gc=False):
     is_engine: bool = False
 
 
+class ProposeEdit(Intent, frozen=True, gc=False):
+    """Write that a change by a tool waits for somebody outside to allow it; `called` is the id of its `tool.called`."""
+
+    creature: str
+    called: str
+    tool: str
+    arguments: Json
+    number: int
+    why: str
+
+
+class DecideEdit(Intent, frozen=True, gc=False):
+    """Write what somebody outside said to a proposed change, or that nobody was there."""
+
+    creature: str
+    called: str
+    number: int
+    is_approved: bool
+    by: str
+    reason: str = ""
+
+
 class Inject(Intent, frozen=True, gc=False):
     """Let the visitor say something to everybody in a graph."""
 
@@ -254,11 +393,14 @@ class MoveRun(Intent, frozen=True, gc=False):
 
 AnyIntent: TypeAlias = (
     AddCreature
+    | Spawn
     | RemoveCreature
     | StartCreature
     | StopCreature
     | AddChannel
     | RemoveChannel
+    | JoinChannel
+    | LeaveChannel
     | Connect
     | Disconnect
     | AddWire
@@ -266,12 +408,15 @@ AnyIntent: TypeAlias = (
     | GrantPrivilege
     | Say
     | Fork
+    | Restate
     | OpenRun
     | BeginRun
     | StartTurn
     | EndAct
     | CallTool
     | ReturnTool
+    | ProposeEdit
+    | DecideEdit
     | Inject
     | MoveRun
 )

@@ -12,12 +12,13 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.payloads import ChannelRenamed, CreatureRenamed, Direction
 from glasshouse.world.decision import Decision, Fact, Write, engine_fact
-from glasshouse.world.intents import Connect
+from glasshouse.world.intents import Connect, JoinChannel
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
     free_session_id,
     name_chars_max,
+    the_channel,
     the_creature,
 )
 from glasshouse.world.register import Register, free_name
@@ -48,7 +49,8 @@ def _within(
     facts: list[Fact] = []
     if channel_id is None:
         channel_id = channel_id_for(graph.session_id, seq)
-        facts.append(opened(channel_id, intent.channel or _auto_name(source, target, graph.channels)))
+        name = intent.channel or name_between(source.handle, target.handle, graph.channels)
+        facts.append(opened(channel_id, name))
     facts += _edges(world, channel_id, source, target, both=intent.both)
     if not facts:
         return Decision(change=change, subject=channel_id)
@@ -67,15 +69,26 @@ def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
     return name if named is not None and any(named.graph_id == graph.id for graph in graphs) else None
 
 
-def _auto_name(
-    source: CreatureState,
-    target: CreatureState,
-    one: Register,
-    other: Register | None = None,
-    also_taken: dict[str, str] | None = None,
+def name_between(
+    source: str, target: str, *registers: Register, also_taken: dict[str, str] | None = None
 ) -> str:
-    stem = f"{source.handle}-{target.handle}".replace("~", "_")[:auto_name_chars_max]
-    return free_name(stem, one, other or one, also_taken=also_taken)
+    """A free name for a channel between two creatures, made of their handles so that people can read it."""
+    stem = f"{source}-{target}".replace("~", "_")[:auto_name_chars_max]
+    return free_name(stem, *registers, also_taken=also_taken)
+
+
+def channel_joined(world: World, intent: JoinChannel) -> Decision:
+    """A creature listens, sends or both on a channel of its own graph. Where it does already, nothing happens."""
+    creature = the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    channel = the_channel(world, graph, intent.channel)
+    edges = world.topology.directions(creature.id, channel.id)
+    facts = [joined(creature.id, channel.id, one) for one in intent.directions if not edges & BITS[one]]
+    change = change_of("nothing", (graph.id,), (graph.id,))
+    if not facts:
+        return Decision(change=change, subject=channel.id)
+    facts.append(topology_changed(change))
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, channel.id)
 
 
 def _edges(
@@ -105,7 +118,9 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
     ]
     if channel_id is None:
         channel_id = channel_id_for(opens.id, len(facts) + 1)
-        name = intent.channel or _auto_name(source, target, survivor.channels, dropped.channels, names_taken)
+        name = intent.channel or name_between(
+            source.handle, target.handle, survivor.channels, dropped.channels, also_taken=names_taken
+        )
         facts.append(opened(channel_id, name))
     facts += _edges(world, channel_id, source, target, both=intent.both)
     return Decision((Write(opens.id, survivor.id, tuple(facts), opens),), change, channel_id)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 import msgspec
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import place_of
-from glasshouse.world.state import Segment, SessionState
+from glasshouse.events.event import Event, place_of
+from glasshouse.world.state import Segment, SessionState, World
 
 page_events_max = 1_024
 
@@ -53,6 +53,24 @@ def span_of(segment: Segment, first: int, last: int) -> Span:
 Moment = tuple[int, int, str]
 """A place in the order of histories: lamport, then the segment by its ordinal and id. Within one segment no two
 events have one time, so the seq need not be part of it."""
+
+
+def story_time(world: World, event: Event) -> int:
+    """The time of an event in the story it is part of: events that only restate a past do not count."""
+    return event.lamport - world.sessions[event.session_id].skew
+
+
+def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, bool, int]:
+    """Where an event stands in the story of a branch: a session that goes on from one other has the place of that one,
+    and events that only restate a past stand at the end of it."""
+    session = sessions[event.session_id]
+    segment, moment = session.segment, event.lamport - session.skew
+    if segment.origin in ("branch", "resume"):
+        ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
+        moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
+    while segment.origin in ("branch", "resume") and len(segment.parents) == 1:
+        segment = sessions[segment.parents[0].session_id].segment
+    return (moment, segment.ordinal, segment is not session.segment, event.seq)
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
@@ -105,6 +123,29 @@ def spans_between(
             spans.append(span_of(segment, first, last))
     spans.sort(key=lambda span: span.starts_at)
     return spans
+
+
+def spans_before(
+    sessions: Mapping[str, SessionState], session_id: str, seq: int, lamports: int
+) -> list[Span]:
+    """What a session had written or taken over up to one of its events, of the last so many logical times.
+
+    Only segments that reach into that time are looked at, so the cost does not grow with the history behind it.
+    """
+    since = _session(sessions, session_id).segment.base + seq - lamports
+    prefixes, waiting = {session_id: seq}, [session_id]
+    while waiting:
+        for parent in sessions[waiting.pop()].segment.parents:
+            is_near = sessions[parent.session_id].segment.base + parent.upto > since
+            if is_near and parent.upto > prefixes.get(parent.session_id, 0):
+                if parent.session_id not in prefixes:
+                    waiting.append(parent.session_id)
+                prefixes[parent.session_id] = parent.upto
+    spans = [
+        span_of(segment, max(1, since - segment.base + 1), last)
+        for segment, last in ((sessions[name].segment, last) for name, last in prefixes.items())
+    ]
+    return sorted([span for span in spans if span.first <= span.last], key=lambda span: span.starts_at)
 
 
 def _last_at(moment: Moment, segment: Segment) -> int:

@@ -42,6 +42,7 @@ from glasshouse.world.names import (
 from glasshouse.world.register import free_name
 from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
@@ -74,17 +75,22 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
 
 
 def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
-    if intent.handle in graph.handles:
-        raise Refused(
-            f"The handle {intent.handle!r} is taken in graph {graph.name}.",
-            f"Use {free_name(intent.handle or '', graph.handles)!r}, or leave the handle out.",
-        )
-    handle = intent.handle or free_name(intent.name, graph.handles)
+    handle = handle_for(graph, intent.handle, intent.name)
     facts = [_born(intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
     facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
     change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
     facts.append(topology_changed(change))
     return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, creature_id)
+
+
+def handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
+    """The handle a newcomer gets: the one it wants, refused if it is taken; else its name, numbered if need be."""
+    if wanted is not None and wanted in graph.handles:
+        raise Refused(
+            f"The handle {wanted!r} is taken in graph {graph.name}.",
+            f"Use {free_name(wanted, graph.handles)!r}, or leave the handle out.",
+        )
+    return wanted or free_name(name, graph.handles)
 
 
 def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
@@ -128,6 +134,7 @@ def creature_started(world: World, intent: StartCreature) -> Decision:
         cast_key=creature.cast_key,
         manifest_digest=creature.manifest_digest,
         is_privileged=creature.is_privileged,
+        is_root=creature.is_root,
         parent=creature.parent,
         run_id=creature.run_id,
     )
@@ -191,6 +198,7 @@ def wire_added(world: World, intent: AddWire) -> Decision:
         )
     check_length("prompt", intent.prompt or "")
     check_length("condition", intent.when or "")
+    check_wire(with_content=intent.with_content, prompt=intent.prompt, when=intent.when)
     wire_id = wire_id_for(source.id, target.id)
     added = WireAdded(wire_id, source.id, target.id, intent.with_content, intent.prompt, intent.when)
     facts = [engine_fact(kinds.OUTPUT_WIRE_ADDED, added)]

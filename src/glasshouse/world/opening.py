@@ -38,6 +38,7 @@ from glasshouse.world.names import (
 )
 from glasshouse.world.shaping import attached, change_of, joined, topology_changed
 from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
 
@@ -47,6 +48,7 @@ class Ensemble(msgspec.Struct):
 
     members: list[Member]
     channels: list[ChannelPlan]
+    opening: str = ""
 
 
 def run_opened(world: World, intent: OpenRun) -> Decision:
@@ -131,6 +133,7 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
             "cast_key": member.name,
             "profile": member.manifest.get("model_profile", "fast"),
             "model": member.model,
+            **({"is_bound": True} if member.is_bound else {}),
         }
         for number, troupe in enumerate(intent.troupes)
         for member in troupe.members
@@ -151,7 +154,10 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
                 group_of = {name: number if group == other else group for name, group in group_of.items()}
             group_of[channel] = number
     order = {member.handle: place for place, member in enumerate(troupe.members)}
-    parts = [Ensemble(sorted(members, key=lambda m: order[m.handle]), []) for members in groups.values()]
+    parts = [
+        Ensemble(sorted(members, key=lambda m: order[m.handle]), [], troupe.opening)
+        for members in groups.values()
+    ]
     parts.sort(key=lambda part: order[part.members[0].handle])
     for plan in troupe.channels:
         home = next((part for part in parts if _is_on(part, plan.name)), parts[0])
@@ -194,6 +200,7 @@ def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
             cast_key=member.name,
             manifest_digest=member.manifest_digest,
             is_privileged=member.is_privileged,
+            is_root=member.is_root,
             run_id=intent.run_id,
             manifest=member.manifest,
         ),
@@ -207,6 +214,7 @@ def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
                 f"{member.handle} is wired to {wire.to}, which no channel joins it with.",
                 "Put both on one channel: a wire never joins graphs.",
             )
+        check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
         source, target = ids[member.handle], ids[wire.to]
         added = WireAdded(
             wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when
@@ -225,8 +233,9 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
                 sealed={"to": [ids[member.handle]], "facts": member.dealt},
                 run_id=intent.run_id,
             )
-    if intent.opening:
-        yield Fact(kinds.WORLD_OBSERVED, {"text": intent.opening}, CONDUCTOR, run_id=intent.run_id)
+    opening = part.opening or intent.opening
+    if opening:
+        yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
 from glasshouse.events.payloads import (
     ChannelClosed,
@@ -18,10 +18,10 @@ from glasshouse.events.payloads import (
     SessionForked,
 )
 from glasshouse.world.decision import Decision, Fact, Write, engine_fact
-from glasshouse.world.intents import Disconnect, RemoveChannel, RemoveCreature
+from glasshouse.world.intents import Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
 from glasshouse.world.membership import wire_gone
 from glasshouse.world.names import graph_id_for, session_id_for, the_channel, the_creature, the_graph
-from glasshouse.world.shaping import attached, by_age, change_of, topology_changed
+from glasshouse.world.shaping import BITS, attached, by_age, change_of, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND, Edge, Node, parted
 
@@ -71,6 +71,30 @@ def _channels_between(
             "Look at environment(graph_id) for who sends where; the other direction is a disconnect of its own.",
         )
     return both
+
+
+def channel_left(world: World, intent: LeaveChannel) -> Decision:
+    """A creature is taken off a channel; where that was the only bridge, the graph splits."""
+    creature = the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    channel = the_channel(world, graph, intent.channel)
+    edges = world.topology.directions(creature.id, channel.id)
+    leaves = [one for one in intent.directions if edges & BITS[one]]
+    if not leaves:
+        raise Refused(
+            f"{creature.handle} does not {' or '.join(intent.directions)} on {channel.name}.",
+            _where_it_is(world, creature),
+        )
+    facts = [engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel.id, creature.id, one)) for one in leaves]
+    is_off = edges == sum(BITS[one] for one in leaves)
+    ends: list[Node] = [("creature", creature.id), ("channel", channel.id)] if is_off else []
+    apart = parted(world.topology, ends, cut=[(creature.id, channel.id)])
+    return _finished(world, graph, facts, apart, gone=None, subject=channel.id)
+
+
+def _where_it_is(world: World, creature: CreatureState) -> str:
+    names = [world.channels[name].name for name in world.topology.channels_of.get(creature.id, {})]
+    return f"It is on {', '.join(names[:names_shown_max])}." if names else "It is on no channel."
 
 
 def creature_removed(world: World, intent: RemoveCreature) -> Decision:

@@ -53,6 +53,8 @@ class SessionState(msgspec.Struct):
     joined: dict[str, int] | None = None
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
 
     @property
     def lamport(self) -> int:
@@ -73,9 +75,21 @@ class Ear(msgspec.Struct, array_like=True):
 
 
 class Stay(msgspec.Struct, gc=False, array_like=True):
-    """When a creature was a member of one graph: lamport times; no end means now."""
+    """When a creature was a member of one graph, in lamport times, and what it was called there when it left.
+
+    No end means now: then its handle is the creature's own.
+    """
 
     graph_id: str
+    since: int
+    until: int | None = None
+    handle: str = ""
+
+
+class Handing(msgspec.Struct, array_like=True):
+    """When the lines of another were handed to a creature by one wire: lamport times; no end means now."""
+
+    wire: Wire
     since: int
     until: int | None = None
 
@@ -97,6 +111,19 @@ class CreatureState(msgspec.Struct):
     is_running: bool = True
     ordinal: int = 0
     """The how-manieth creature of its run it is: names it whatever its id has become."""
+    reborn: str = ""
+    """The session that gave it the past of another, and before it those that gave that past to the other."""
+    is_root: bool = False
+    """Whether it hears every channel of its graph, with or without an edge to it."""
+    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
+    """The wires that ever led to it, by edge id."""
+
+
+class Departed(msgspec.Struct):
+    """A creature that is gone, as it stood when it went, and the event that tells of its end."""
+
+    creature: CreatureState
+    at: str
 
 
 class ChannelState(msgspec.Struct, gc=False):
@@ -121,6 +148,8 @@ class GraphState(msgspec.Struct):
     creatures: dict[str, None] = msgspec.field(default_factory=dict)
     handles: Register = msgspec.field(default_factory=Register)
     channels: Register = msgspec.field(default_factory=Register)
+    roots: dict[str, None] = msgspec.field(default_factory=dict)
+    """The members that hear every channel."""
 
 
 class ManifestFacts(msgspec.Struct):
@@ -144,6 +173,9 @@ class RunFacts(msgspec.Struct):
     status: RunStatus = "playing"
     is_begun: bool = False
     creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """For a run that goes on from another: all sessions it began with."""
+    creatures_living: int = 0
 
 
 class World(msgspec.Struct):
@@ -151,6 +183,10 @@ class World(msgspec.Struct):
 
     house_id: str = ""
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
+    departed: dict[str, Departed] = msgspec.field(default_factory=dict)
+    """Creatures that are gone; the oldest are forgotten at a bound."""
+    remembered: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Where those were, and what they were called, of whom a past that was taken over tells; by the ids they had."""
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
@@ -168,6 +204,11 @@ class World(msgspec.Struct):
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
         return self.manifests[creature.manifest_digest]
+
+    def ever(self, creature_id: str) -> CreatureState | None:
+        """A creature that lives, or that is gone, as it stood when it went."""
+        gone = self.departed.get(creature_id)
+        return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
 
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""

@@ -11,7 +11,9 @@ import msgspec
 
 from glasshouse.events.payloads import ChangeKind, History
 
-SessionOrigin = Literal["root", "split", "merge", "fork", "import"]
+SessionOrigin = Literal["root", "split", "merge", "fork", "branch", "resume", "import"]
+GROWN_APART = frozenset({"fork", "branch", "resume"})
+"""How a session begins that leaves its parent as it was."""
 
 
 class Change(msgspec.Struct, frozen=True):

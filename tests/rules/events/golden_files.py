@@ -30,6 +30,7 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
+    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
@@ -60,6 +61,13 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.PARENT_LINK_CHANGED: ParentChanged("fern", "echo", None),
     kinds.TOPOLOGY_CHANGED: TopologyChanged("split", [GRAPH], [GRAPH, OTHER_GRAPH], ["moss", "fern"], 2),
     kinds.SESSION_FORKED: SessionForked(SESSION, [OTHER_SESSION], "split", f"{OTHER_SESSION}.12"),
+    kinds.SESSION_RESTATED: SessionRestated(
+        SESSION,
+        {"moss": "moss~2"},
+        {OTHER_GRAPH: GRAPH, "c-00112233445566aa": "c-5f2b1c0d9e8a7f60"},
+        {"r-1": "r-2"},
+        {"shape": {"name": "moss", "turn": 2, "creatures": {"moss": {"stays": [[OTHER_GRAPH, 3, None]]}}}},
+    ),
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"]),
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),
 }

@@ -182,9 +182,11 @@ def test_a_body_enters_only_as_its_digest_so_that_it_can_be_erased() -> None:
 
 
 def test_the_digest_of_one_event_of_every_kind_is_what_it_always_was() -> None:
-    events = [event for _, event in sorted(samples().items())]
+    there_from_the_first = [
+        event for _, event in sorted(samples().items()) if event.kind != kinds.SESSION_RESTATED
+    ]
 
-    assert digest_of(events) == GOLDEN_DIGEST
+    assert digest_of(there_from_the_first) == GOLDEN_DIGEST
 
 
 def test_hash_seeds_do_not_show_in_the_digest_or_in_the_bytes() -> None:

@@ -41,6 +41,42 @@ NAMES = {
         changed("wires: [wick]", "wires: [{to: grey-moth}]"),
         "scenario.yaml:10:44: cast.wires: 'grey-moth' is wired to itself. Name another.",
     ),
+    "a condition that cannot be read": (
+        changed("wires: [wick]", "wires: [{to: wick, when: text contains owl}]"),
+        (
+            "scenario.yaml:10:61: cast.wires.when: after 'text' the condition lacks 'is' or 'has'."
+            " Write one such as: kind is agent.spoke and text has lantern."
+        ),
+    ),
+    "a condition on a kind that nobody knows": (
+        changed("wires: [wick]", "wires: [{to: wick, when: kind is agent.spook}]"),
+        "scenario.yaml:10:61: cast.wires.when: no kind is called 'agent.spook'. Did you mean 'agent.spoke'?",
+    ),
+    "a condition on a field that no line has": (
+        changed("wires: [wick]", "wires: [{to: wick, when: tekst has owl}]"),
+        (
+            "scenario.yaml:10:61: cast.wires.when: no line here has a field 'tekst'. Did you mean 'text'?"
+            " Write one such as: kind is agent.spoke and text has lantern."
+        ),
+    ),
+    "a prompt that cannot be filled in": (
+        changed("wires: [wick]", "wires: [{to: wick, prompt: 'What of {texr}?'}]"),
+        "scenario.yaml:10:63: cast.wires.prompt: nothing is put in for {texr}. Did you mean 'text'?",
+    ),
+    "a prompt with a lone brace": (
+        changed("wires: [wick]", "wires: [{to: wick, prompt: 'What of {text?'}]"),
+        (
+            "scenario.yaml:10:63: cast.wires.prompt: a '{' or '}' stands alone in the prompt. Write it twice to mean"
+            " itself. Write one such as: What do you make of {text}, {handle} asks."
+        ),
+    ),
+    "a prompt that tells what the wire keeps back": (
+        changed("wires: [wick]", "wires: [{to: wick, with_content: false, prompt: '{text}'}]"),
+        (
+            "scenario.yaml:10:84: cast.wires.prompt: a wire without content cannot show {text} in its prompt."
+            " Use {handle} and {kind} alone, or let the wire carry the words."
+        ),
+    ),
     "a team member that is nobody": (
         changed("dark: [grey-moth]", "dark: [gray-moth]"),
         (
@@ -244,6 +280,26 @@ def test_a_root_may_be_in_the_cast_or_join_it(tmp_path: Path) -> None:
     assert told(world_at(tmp_path, changed("language: en", "root: beetle"))) == []
 
 
+def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
+    troupes = "troupes:\n  a:\n    root: {}\n    cast: [owl]\n  b:\n    root: wick\n    cast: [wick]\n"
+
+    assert (
+        told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('owl')}"))
+        == []
+    )
+    assert (
+        told(
+            world_at(
+                tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('beetle')}"
+            )
+        )
+        == []
+    )
+    assert told(
+        world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('oul')}")
+    ) == ["scenario.yaml:5:11: troupes.a.root: no creature is called 'oul'. Did you mean 'owl'?"]
+
+
 def test_what_could_not_be_read_is_not_held_against_what_names_it(tmp_path: Path) -> None:
     broken_entry = changed("{use: moth, handle: grey-moth, wires: [wick]}", "{use: 7, handle: grey-moth}")
     broken_creature = {"owl": "name: owl\nrole: juge\n"}
@@ -263,7 +319,11 @@ def test_every_check_complains_of_something_here() -> None:
             "opening": "{x}",
             "root": "nobody-here",
             "cast": [
-                {"use": "ada", "wires": ["bo"], "channels": {"listen": ["attic"]}},
+                {
+                    "use": "ada",
+                    "wires": ["bo", {"to": "cy", "when": "hm", "prompt": "{"}],
+                    "channels": {"listen": ["attic"]},
+                },
                 {"use": "ada"},
                 {"use": "cy"},
             ],

@@ -72,6 +72,34 @@ def test_a_root_is_privileged_hears_everything_and_joins_the_cast_if_it_is_not_i
     assert (joined.use, joined.privileged) == ("cy", True)
 
 
+def test_everybody_can_report_to_a_root() -> None:
+    quiet = {"use": "ada", "channels": {"listen": ["stage"]}}
+    loud = {"use": "bo", "channels": {"send": ["stage"]}}
+
+    stage = scenario(cast=[quiet, loud, "cy"], root="cy").stages["lane"]
+    without = scenario(cast=[quiet, loud, "cy"]).stages["lane"]
+    ada, bo, cy = [entry.channels for entry in stage.cast if entry.channels is not None]
+
+    assert tuple(stage.channels or ()) == ("stage", "reports")
+    assert (ada.listen, ada.send) == (("stage",), ("reports",))
+    assert (bo.listen, bo.send) == ((), ("stage",))
+    assert (cy.listen, cy.send) == (("stage", "reports"), ("stage",))
+    assert tuple(without.channels or ()) == ("stage",)
+
+
+def test_each_troupe_may_have_a_root_and_the_scenarios_is_that_of_the_troupe_it_is_in() -> None:
+    troupes = {"north": {"cast": ["ada"], "root": "bo"}, "south": {"cast": ["ada"]}, "west": {"cast": ["cy"]}}
+
+    stages = Scenario.model_validate({"name": "lane", "root": "cy", "troupes": troupes}).stages
+
+    assert {name: stage.root for name, stage in stages.items()} == {
+        "north": "bo",
+        "south": None,
+        "west": "cy",
+    }
+    assert [entry.name for entry in stages["north"].cast if entry.privileged] == ["bo"]
+
+
 def test_troupes_stand_in_place_of_a_cast_each_with_its_own_channels() -> None:
     two = Scenario.model_validate(
         {
@@ -115,7 +143,10 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
 
 def test_python_users_write_tuples_lists_and_models() -> None:
     built = Scenario(
-        name="lane", cast=(CastEntry(use="ada"),), deal={"word": Deal(to="ada", source=("x",))}, seeds=("s",)
+        name="lane",
+        cast=(CastEntry(use="ada"),),
+        deal={"word": Deal(to=("ada",), source=("x",))},
+        seeds=("s",),
     )
 
     assert built.opening_text("s") == ""

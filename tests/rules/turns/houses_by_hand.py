@@ -108,10 +108,16 @@ class House(HandWorld):
 
 
 def member(
-    name: str, handle: str | None = None, *, on: Iterable[str] = ("stage",), wires: Iterable[str] = ()
+    name: str,
+    handle: str | None = None,
+    *,
+    on: Iterable[str] = ("stage",),
+    wires: Iterable[str] = (),
+    is_root: bool = False,
 ) -> Member:
     """One of a cast, on these channels both ways."""
     manifest = Manifest(name=name, subscribes_to=(kinds.AGENT_SPOKE,))
+    manifest = manifest.as_root() if is_root else manifest
     channels = tuple(on)
     return Member(
         name,
@@ -121,6 +127,8 @@ def member(
         listens=channels,
         sends=channels,
         wires=tuple(WirePlan(to) for to in wires),
+        is_privileged=is_root,
+        is_root=is_root,
     )
 
 

@@ -17,6 +17,7 @@ from glasshouse.world.hearing import visible_to
 from glasshouse.world.intents import CallTool, ReturnTool, Say
 from glasshouse.world.state import World
 from glasshouse.world.topology import SEND
+from glasshouse.world.wiring import Handed
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED)
@@ -287,7 +288,9 @@ def test_a_wire_to_a_stopped_creature_waits_in_its_bundle_too() -> None:
 
     said = [made.say("ada"), made.say("ada", channel="stage")]
 
-    assert made.agenda.owed_to("bo") == tuple(Owed(line.id, line.lamport, 1) for line in said)
+    assert made.agenda.owed_to("bo") == tuple(
+        Owed(line.id, line.lamport, 1, handed=Handed()) for line in said
+    )
 
 
 def test_a_removed_creature_is_owed_nothing_and_leaves_nothing_behind() -> None:

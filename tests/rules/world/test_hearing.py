@@ -10,6 +10,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import History
 from glasshouse.world.hearing import visible_to
+from tests.rules.turns.houses_by_hand import member, opening
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 
@@ -189,6 +190,7 @@ class Witness:
         self.listened: dict[tuple[str, str], list[tuple[int, int | None]]] = {}
         self.members_at: list[frozenset[str]] = []
         self.forgetful: set[str] = set()
+        self.roots: set[str] = set()
 
     def do(self, change: Callable[[], object]) -> None:
         made = self.made
@@ -201,7 +203,7 @@ class Witness:
         for event in made.ledger[already:]:
             self._note_ears(event)
             was_open = event.session_id in old_sessions
-            members = (before[event.graph_id] | born) if was_open else after[event.graph_id]
+            members = (before[event.graph_id] | born) if was_open else after.get(event.graph_id, frozenset())
             self.members_at.append(members)
 
     def _note_ears(self, event: Event) -> None:
@@ -228,6 +230,8 @@ class Witness:
             return True
         if event.channel_id is None:
             return creature in self.members_at[n]
+        if creature in self.roots and creature in self.members_at[n]:
+            return True
         spans = self.listened.get((creature, event.channel_id), [])
         if event.channel_id not in self.forgetful:
             return any(until is None or n < until for _, until in spans)
@@ -277,3 +281,22 @@ def test_what_anybody_may_see_is_what_a_witness_without_clocks_says(choices: lis
         expected = [witness.expects(name, n) for n in range(len(seen))]
 
         assert seen == expected, name
+
+
+@given(st.lists(st.integers(0, 1_000_000), min_size=12, max_size=40))
+def test_what_a_root_may_see_is_what_a_witness_without_clocks_says(choices: list[int]) -> None:
+    witness = Witness()
+    for number in range(2):
+        cast = opening(f"r-{number}", member("heron", is_root=True), member("ada"))
+        witness.do(lambda cast=cast: witness.made.do(cast))  # type: ignore[misc]
+    witness.roots = {"heron", "heron~2"}
+    begun = len(witness.made.ledger)
+    for choice in choices:
+        play(witness, choice)
+
+    for name in witness.roots & witness.made.world.creatures.keys():
+        creature = witness.made.creature(name)
+        seen = [visible_to(creature, event) for event in witness.made.ledger]
+        expected = [witness.expects(name, n) for n in range(len(seen))]
+
+        assert seen[begun:] == expected[begun:], name

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from glasshouse.cli.lanes import Descent
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -64,18 +66,6 @@ class Counts:
 
     rows: tuple[tuple[str, str], ...]
     is_good: bool = True
-
-
-@dataclass(frozen=True)
-class Descent:
-    """One session in a drawing of a lineage."""
-
-    session_id: str
-    parents: tuple[str, ...]
-    origin: str
-    who: str
-    events: int
-    is_open: bool
 
 
 @dataclass(frozen=True)

@@ -297,4 +297,4 @@ class Speaker:
 def name_of(handle: str) -> str:
     """How somebody is called to their face."""
     bare = handle.split("~", maxsplit=1)[0].replace("_", "-")
-    return " ".join(part.capitalize() for part in bare.split("-"))
+    return " ".join(part[:1].upper() + part[1:] for part in bare.split("-"))

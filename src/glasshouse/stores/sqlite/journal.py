@@ -128,7 +128,9 @@ class Journal:
                 snapshots.append((batch.snapshot, self.position))
         self._connection.executemany(SQL["add_event"], rows)
         for (scope, name, key, at, body), position in snapshots:
-            self._connection.execute(SQL["keep_snapshot"], (scope, name, key, at or position, body))
+            self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
+            row = (scope, name, key, at or position, zlib.compress(body, 1))
+            self._connection.execute(SQL["keep_snapshot"], row)
         for batch in batches:
             for number in batch.inbox_done:
                 self._connection.execute(SQL["drop_from_inbox"], (number,))
@@ -259,10 +261,13 @@ class Journal:
         """The seqs that are not the last of their batch."""
         return [row[0] for row in self._connection.execute(SQL["inner_seqs"], (session_id, upto)).fetchall()]
 
-    def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        """The newest snapshot with this key."""
-        row = self._connection.execute(SQL["snapshot"], (scope, name, key)).fetchone()
-        return None if row is None else Snapshot(*row)
+    def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key, up to a position. One that cannot be read is none: it is a cache."""
+        row = self._connection.execute(SQL["snapshot"], (scope, name, key, at_most)).fetchone()
+        try:
+            return None if row is None else Snapshot(*row)._replace(body=zlib.decompress(row[4]))
+        except zlib.error:
+            return None
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
         """Leave a line, in a transaction of its own."""

@@ -46,11 +46,15 @@ INSERT INTO parents (child, ordinal, parent, upto) VALUES (?, ?, ?, ?);
 -- name: add_event
 INSERT INTO events (position, segment, seq, is_inner, body) VALUES (?, ?, ?, ?, ?);
 
+-- name: drop_snapshots_of_other_folds
+DELETE FROM snapshots WHERE scope = ? AND name = ? AND key <> ?;
+
 -- name: keep_snapshot
 INSERT OR REPLACE INTO snapshots (scope, name, key, at, body) VALUES (?, ?, ?, ?, ?);
 
 -- name: snapshot
-SELECT scope, name, key, at, body FROM snapshots WHERE scope = ? AND name = ? AND key = ?;
+SELECT scope, name, key, at, body FROM snapshots
+WHERE scope = ?1 AND name = ?2 AND key = ?3 AND at <= coalesce(?4, at) ORDER BY at DESC LIMIT 1;
 
 -- name: events_of_segment
 WITH RECURSIVE walk (segment, epoch, newest) AS (

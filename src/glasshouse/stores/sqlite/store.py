@@ -153,9 +153,9 @@ class SqliteStore:
         """The seqs that are not the last of their batch."""
         return await self._read(Journal.inner_seqs, session_id, upto)
 
-    async def snapshot(self, scope: str, name: str, key: str) -> Snapshot | None:
-        """The newest snapshot with this key."""
-        return await self._read(Journal.snapshot, scope, name, key)
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot with this key, up to a position."""
+        return await self._read(Journal.snapshot, scope, name, key, at_most)
 
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given."""

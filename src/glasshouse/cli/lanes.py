@@ -7,9 +7,21 @@ session stands in the leftmost lane that leads to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from glasshouse.cli.tour.scenes import Descent
+
+@dataclass(frozen=True)
+class Descent:
+    """One session in a drawing of a lineage."""
+
+    session_id: str
+    parents: tuple[str, ...]
+    origin: str
+    who: str
+    events: int
+    is_open: bool
+    turns: str = ""
 
 
 class Row(NamedTuple):
@@ -22,6 +34,10 @@ class Row(NamedTuple):
 def rows(sessions: Sequence[Descent]) -> Iterator[Row]:
     """The drawing, from the oldest session to the newest."""
     lanes: list[str | None] = []
+    children_of: dict[str, list[str]] = {session.session_id: [] for session in sessions}
+    for session in sessions:
+        for parent in session.parents:
+            children_of.get(parent, []).append(session.session_id)
     for session in sessions:
         here, joining = _place(lanes, session)
         if joining:
@@ -29,8 +45,7 @@ def rows(sessions: Sequence[Descent]) -> Iterator[Row]:
             for column in joining:
                 lanes[column] = None
         yield Row(_marks(lanes, here, "●" if session.is_open else "○"), session)
-        children = [child.session_id for child in sessions if session.session_id in child.parents]
-        opened = _open_lanes(lanes, here, children)
+        opened = _open_lanes(lanes, here, children_of[session.session_id])
         if opened:
             yield Row(_link(lanes, here, opened, "╮"), None)
 

@@ -1,0 +1,98 @@
+"""Directions: what a manifest says its player does when something happens, read as conditions and deeds.
+
+`When the water comes in, join another boat.` and `Send for the diver when somebody speaks of wrecks or anchors.` are
+directions. Always holds: they are read from `wants` and `persona` alone, so a model that reads the same words knows as
+much; a direction without a condition in plain words is none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.circle import bare_name
+from glasshouse.models.offline.reading import Identity, Reading
+from glasshouse.models.offline.vocabulary import stem, stems_of
+
+directions_cache_identities_max: Final = 512
+cues_met_min: Final = 2
+"""How many words of a condition must have been heard, where it has so many."""
+
+_PARTS: Final = re.compile(r"(?<=[.;!?])\s+")
+_WHEN: Final = r"(?:when|once|if|whenever|as soon as)"
+_FIRST: Final = re.compile(rf"(?:and |but |then )?{_WHEN} (.+)")
+_LAST: Final = re.compile(rf"(.+?),? {_WHEN} (.+)")
+
+
+class Direction(NamedTuple):
+    """A condition, as the stems of its words, and what is then done, in small letters."""
+
+    cue: frozenset[str]
+    deed: str
+
+    def met_by(self, heard: frozenset[str]) -> int:
+        """How many words of the condition were heard; none if too few."""
+        met = len(self.cue & heard)
+        return met if met >= min(cues_met_min, len(self.cue)) else 0
+
+    def is_to(self, what: str) -> bool:
+        """Whether the deed is of a sort: spawn, dismiss, wire, join, part."""
+        return any(sort == what and cue in f" {self.deed} " for cue, sort in _sorts())
+
+    def names(self, handle: str) -> bool:
+        """Whether the deed speaks of somebody by name."""
+        bare = bare_name(handle).split("~", maxsplit=1)[0].replace("_", "-").lower()
+        return bool(re.search(rf"\b{re.escape(bare).replace('-', '[- ]')}\b", self.deed))
+
+
+@lru_cache(maxsize=directions_cache_identities_max)
+def directions_of(me: Identity) -> tuple[Direction, ...]:
+    """Everything a player is told to do when something happens, in the order it is told."""
+    told = (part.strip(" .;!?").lower() for text in (me.wants, me.persona) for part in _PARTS.split(text))
+    return tuple(found for part in told if (found := _direction(part)) is not None)
+
+
+def heard_now(reading: Reading) -> frozenset[str]:
+    """The stems of the scene, of what was said since I spoke last, and of what kind it was."""
+    lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
+    told = [*(line.text for line in lines), *(line.kind.replace(".", " ") for line in lines)]
+    return stems_of(reading.scene).union(*(stems_of(text) for text in told))
+
+
+def met_best(reading: Reading, what: str) -> Direction | None:
+    """The direction of a sort whose condition is met best; none if none is."""
+    heard = heard_now(reading)
+    ranked = sorted(
+        (one for one in directions_of(reading.me) if one.is_to(what)), key=lambda one: -one.met_by(heard)
+    )
+    return ranked[0] if ranked and ranked[0].met_by(heard) else None
+
+
+def _direction(part: str) -> Direction | None:
+    first = _FIRST.fullmatch(part)
+    if first is not None:
+        cue, deed = _parted(first[1])
+    else:
+        last = _LAST.fullmatch(part)
+        if last is None:
+            return None
+        deed, cue = last.groups()
+    idle = {stem(word) for word in shelf.words_listed("circles.txt", "idle")}
+    stems = stems_of(cue) - idle
+    return Direction(stems, deed) if stems and deed else None
+
+
+def _parted(rest: str) -> tuple[str, str]:
+    """A condition and a deed, parted at the first comma that a deed stands behind; else at the last one."""
+    pieces = rest.split(", ")
+    for at in range(1, len(pieces)):
+        deed = ", ".join(pieces[at:])
+        if any(f" {deed} ".startswith(cue) for cue, _ in _sorts()):
+            return ", ".join(pieces[:at]), deed
+    return ", ".join(pieces[:-1]), pieces[-1]
+
+
+def _sorts() -> tuple[tuple[str, str], ...]:
+    return tuple((f" {cue} ", sort) for cue, sort in shelf.rows("deeds.tsv"))

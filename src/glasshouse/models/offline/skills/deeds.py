@@ -1,0 +1,172 @@
+"""Deeds: lines whose hour must come first: work that is done, a leave that is asked for, a book that is closed.
+
+Chosen by the last word of a kind, or by a direction of the manifest that names a kind's words. Always holds: such a line
+comes when its condition is met and not before; what was just changed in one's circle is what the next line speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from glasshouse.events import kinds
+from glasshouse.models.offline import shelf
+from glasshouse.models.offline.circle import bare_name, circle_of
+from glasshouse.models.offline.directions import Direction, directions_of, heard_now
+from glasshouse.models.offline.reading import Heard, Reading, ToolSaid
+from glasshouse.models.offline.skills.regrouping import says_it_is_done
+from glasshouse.models.offline.skills.reply import Branch, Reply, with_line
+from glasshouse.models.offline.skills.sleuthing import details_in
+from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
+from glasshouse.models.offline.vocabulary import stem, stems_of
+
+own_lines_before_done: Final = 2
+lines_looked_back_max: Final = 3
+
+_CLOSED: Final = "closed"
+_OWN_LINE: Final = 0.9
+_CROSSING: Final = frozenset({"carry", "carries", "across"})
+
+
+def staged(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A line whose hour has come; else, where one's hour has not, a line of another kind."""
+    open_ones = [
+        one for one in branches if not one.is_passing and one.kind not in kinds.INNER and one.is_plain
+    ]
+    if not open_ones:
+        return None
+    after = aftermath(speaker)
+    waiting = _waiting(speaker.reading, open_ones)
+    for branch, has_come in waiting:
+        if has_come:
+            return with_line(branch, after or _of_the_hour(speaker, branch))
+    rest = [one for one in open_ones if one.kind not in {branch.kind for branch, _ in waiting}]
+    if rest and (after is not None or waiting):
+        return with_line(rest[0], after or _carried(speaker) or speaker.speak(rest[0].kind))
+    if open_ones[0].kind.endswith(f".{_CLOSED}"):
+        return with_line(open_ones[0], _of_the_hour(speaker, open_ones[0]))
+    carried = _carried(speaker)
+    return None if carried is None else with_line(open_ones[0], carried)
+
+
+def _waiting(reading: Reading, open_ones: Sequence[Branch]) -> list[tuple[Branch, bool]]:
+    """The branches that wait for an hour of their own, and whether it has come."""
+    found: list[tuple[Branch, bool]] = []
+    mine = [line for line in reading.discussion if reading.is_mine(line)]
+    heard = heard_now(reading)
+    for branch in open_ones[1:]:
+        told = [one for one in directions_of(reading.me) if _is_of(one, branch.kind)]
+        if told:
+            said = any(line.kind == branch.kind for line in mine)
+            found.append((branch, not said and any(one.met_by(heard) for one in told)))
+        elif says_it_is_done(branch.kind):
+            found.append((branch, len(mine) >= own_lines_before_done))
+    return found
+
+
+def _is_of(direction: Direction, kind: str) -> bool:
+    """Whether a direction's deed has all the words of a kind."""
+    return {stem(word) for word in kind.split(".")} <= stems_of(direction.deed)
+
+
+def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken:
+    """A line in words that belong to the kind, if there are such; else any."""
+    words = [stem(word) for word in branch.kind.split(".")]
+    sections = shelf.sections("circles.txt")
+    heading = next((one for one in sections if one and stem(one) in words), "")
+    if not heading and says_it_is_done(branch.kind):
+        heading = "done"
+    if not heading:
+        return speaker.speak(branch.kind)
+    heard = [line for line in speaker.reading.heard if line.origin == "cast" and line.text]
+    texts = _sentences(heading, **_gaps(speaker.reading, heard))
+    return speaker.dress(texts, "recall" if heading == _CLOSED else "offer", own=_OWN_LINE)
+
+
+def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
+    """Somebody and something from the beginning and from the end of what I heard."""
+    early, late = heard[:lines_looked_back_max], heard[-lines_looked_back_max:]
+    first, _ = details_in(reading, early, "")
+    last, other = details_in(reading, late, first)
+    gaps = {"first": first, "last": last if last != first else other}
+    if heard:
+        gaps |= {"who": name_of(heard[0].handle), "other": name_of(heard[-1].handle)}
+    return gaps
+
+
+# After a change, and between two sides
+
+
+def aftermath(speaker: Speaker) -> Spoken | None:
+    """A line about what my tools have just done to the circle; none if they have done nothing."""
+    said = [one for one in speaker.reading.tools_said if _heading(one)]
+    if not said:
+        return None
+    done = [one for one in said if one.is_ok and not one.arguments.get("dry_run")]
+    newest = next((one for one in done if _heading(one) != "wired"), None) or said[-1]
+    heading = _heading(newest) if newest.is_ok else "refused"
+    whom = dict.fromkeys(
+        _whom(one) for one in said if _heading(one) == _heading(newest) and one.is_ok == newest.is_ok
+    )
+    gaps = {"who": _all_of(list(whom)), "detail": speaker.topic.noun.definite}
+    many = f"{heading} many" if len(whom) > 1 else heading
+    heading = many if shelf.sections("circles.txt").get(many) else heading
+    return speaker.dress(_sentences(heading, **gaps), "offer")
+
+
+def _heading(said: ToolSaid) -> str:
+    """Under what a change is spoken of; empty for what changes nothing."""
+    arguments = said.arguments
+    if said.tool == "group_add_node":
+        return "spawned"
+    if said.tool == "group_remove_node":
+        return "released"
+    if said.tool == "group_wire" and "target" in arguments:
+        return "wired"
+    if said.tool == "group_channel" and "creature" in arguments:
+        return {"join": "joined", "leave": "parted"}.get(str(arguments.get("action")), "")
+    return ""
+
+
+def _whom(said: ToolSaid) -> str:
+    told = said.arguments
+    return name_of(bare_name(str(told.get("use") or told.get("target") or told.get("creature", ""))))
+
+
+def _all_of(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _carried(speaker: Speaker) -> Spoken | None:
+    """What somebody of another side said, for those who cannot hear it; for whoever carries words across."""
+    reading = speaker.reading
+    me, cause = reading.me, reading.cause
+    if cause is None or not _CROSSING & set(f"{me.wants} {me.persona}".lower().replace(",", " ").split()):
+        return None
+    circle = circle_of(reading)
+    here = set(circle.channels_of.get(cause.handle, ()))
+    if len(circle.speaks_on) < 2 or not here:
+        return None
+    across = [line for line in reading.heard if _is_across(circle.channels_of, line, here)]
+    if not across:
+        return None
+    detail, other = details_in(reading, across[-1:], "")
+    gaps = {"who": name_of(across[-1].handle), "detail": detail, "other": other, "you": name_of(cause.handle)}
+    return speaker.dress(_sentences("carried", **gaps), "offer")
+
+
+def _is_across(channels_of: Mapping[str, tuple[str, ...]], line: Heard, here: set[str]) -> bool:
+    where = channels_of.get(line.handle, ())
+    return line.origin == "cast" and bool(line.text) and bool(where) and not here & set(where)
+
+
+def _sentences(heading: str, **gaps: str) -> list[str]:
+    found = []
+    for line in shelf.sections("circles.txt")[heading]:
+        text = line
+        for gap, value in gaps.items():
+            if value:
+                text = text.replace(f"<{gap}>", value)
+        if "<" not in text:
+            found.append(text)
+    return found

@@ -1,0 +1,188 @@
+"""A past that can live again: everything that was folded at one moment, and the graphs that are asked for.
+
+Always holds: what is found here is a copy of its own. It can be changed as one likes before it is restated; nothing of
+it is in the ledger until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, event_id
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.folding import fold, folded_from
+from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ports import Store
+from glasshouse.runtime.reading import HistoryReader
+from glasshouse.world.decide import decide
+from glasshouse.world.evolve import begin
+from glasshouse.world.intents import AnyIntent
+from glasshouse.world.lineage import visible_prefixes
+from glasshouse.world.names import the_session
+from glasshouse.world.stamp import stamped
+from glasshouse.world.state import Segment, World
+
+
+class Past:
+    """The world as it was at one moment."""
+
+    def __init__(self, folded: Folded, at: Event, cut: str, graph_ids: Sequence[str]) -> None:
+        self.folded = folded
+        self.at = at
+        self.cut = cut
+        """The last event that is part of it."""
+        self.graph_ids = list(graph_ids)
+        self._heads = {name: session.head for name, session in folded.world.sessions.items()}
+        self._there = {*folded.world.creatures, *folded.world.channels, *folded.world.wires}
+
+    @property
+    def world(self) -> World:
+        """The world then."""
+        return self.folded.world
+
+    def change(self, intent: AnyIntent) -> str:
+        """Make it otherwise than it was; what the intent made or touched. A refusal changes nothing anywhere."""
+        decision = decide(self.world, intent)
+        before = set(self.world.graphs)
+        for write in decision.writes:
+            if write.opens is not None:
+                begin(self.world, write.opens)
+            for event in stamped(self.world, msgspec.structs.replace(write, opens=None), self.at.created_at):
+                fold(self.folded, event)
+        grown = [name for name in self.world.graphs if name not in before]
+        self.graph_ids = [name for name in (*self.graph_ids, *grown) if name in self.world.graphs]
+        return decision.subject
+
+    def holds_run(self, run_id: str) -> bool:
+        """Whether somebody of a run is in the graphs that are meant."""
+        graphs = [self.world.graphs[name] for name in self.graph_ids]
+        return any(
+            self.world.creatures[name].run_id == run_id for graph in graphs for name in graph.creatures
+        )
+
+    def is_new(self, name: str) -> bool:
+        """Whether a creature, channel or wire came to be by a change of this past."""
+        return name not in self._there
+
+    def parents_of(self, session_id: str) -> tuple[tuple[str, int], ...]:
+        """The sessions that are really there and that a session of this past is, or has grown from."""
+        if session_id in self._heads:
+            return ((session_id, self._heads[session_id]),)
+        found: dict[str, int] = {}
+        for parent in self.world.sessions[session_id].segment.parents:
+            found |= dict(self.parents_of(parent.session_id))
+        return tuple(found.items())
+
+
+class Pasts:
+    """Finds the past at an event."""
+
+    def __init__(self, store: Store, ledger: Ledger, history: HistoryReader) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._history = history
+
+    async def at(self, session_id: str, at: str | None, *, before: bool = False) -> Past:
+        """The past right after the change that an event belongs to; with `before`, right before it."""
+        name, event = await self._meant(session_id, at)
+        if self._ledger.world.sessions[event.session_id].segment.is_imported:
+            return await self._imported(name, event, before=before)
+        position = await self._history.end_of_change(event.id)
+        if before or event.kind == kinds.RUN_FINISHED:
+            position = await self._start_of_change(event) - 1
+        return await self._folded(position, event)
+
+    async def at_the_end(self, session_id: str) -> Past:
+        """The last shape that a session had: where it ended in a change of its graph, that of right before; what was
+        owed when its run was over is owed still."""
+        name, event = await self._meant(session_id, None)
+        if self._ledger.world.sessions[event.session_id].segment.is_imported:
+            return await self._imported(name, event, before=event.kind == kinds.RUN_FINISHED)
+        if event.kind == kinds.RUN_FINISHED:
+            return await self._folded((event.position or 0) - 1, event)
+        try:
+            return await self._folded(await self._history.end_of_change(event.id), event)
+        except _NobodyThereError:
+            return await self._folded(await self._start_of_change(event) - 1, event)
+
+    async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
+        """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""
+        known = the_session(self._ledger.world, session_id)
+        chosen = at or event_id(session_id, known.head)
+        _, writer, _ = await self._history.batch_to_fork(session_id, chosen)
+        segment = self._ledger.world.sessions[writer].segment
+        if segment.origin == "fork" and self._ledger.world.sessions[writer].head == 1 and segment.at:
+            parent = segment.parents[0]
+            return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))
+        return session_id, await self._history.event(chosen)
+
+    async def _start_of_change(self, event: Event) -> int:
+        """The position of the first event of the batch that this one is in."""
+        inner = await self._store.inner_seqs(event.session_id, event.seq)
+        seq = event.seq
+        while seq - 1 in inner:
+            seq -= 1
+        return (await self._history.event(event_id(event.session_id, seq))).position or 0
+
+    async def _folded(self, position: int, event: Event) -> Past:
+        if position < 1:
+            raise Refused("Nothing was there before that.", "Choose a later event.")
+        folded = await folded_from(self._store, position)
+        (last,) = await self._store.read_after(position - 1, 1)
+        return Past(folded, event, last.id, graphs_meant(folded, event))
+
+    async def _imported(self, session_id: str, event: Event, *, before: bool) -> Past:
+        """An imported past was never folded here: its history is, once, by itself."""
+        sessions = self._ledger.world.sessions
+        folded = Folded(World(house_id=self._store.house_id))
+        folded.tables.driven_cache = set()
+        waiting = {name: sessions[name].segment for name in visible_prefixes(sessions, session_id)}
+        last = event
+        async for page in self._history.pages(session_id, upto=event.id):
+            for told in page:
+                if before and told.id == event.id:
+                    break
+                _begin(folded.world, waiting, told.session_id)
+                fold(folded, told)
+                last = told
+        return Past(folded, event, last.id, graphs_meant(folded, event))
+
+
+def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:
+    segment = waiting.pop(session_id, None)
+    if segment is not None:
+        for parent in segment.parents:
+            _begin(world, waiting, parent.session_id)
+        begin(world, msgspec.structs.replace(segment, is_imported=False))
+
+
+class _NobodyThereError(Refused):
+    """No graph was open that wrote into the session asked for."""
+
+
+def graphs_meant(folded: Folded, event: Event) -> list[str]:
+    """The graph that an event was written in, and those that hang together with it: all graphs of its scenarios."""
+    world = folded.world
+    here = next((graph for graph in world.graphs.values() if graph.session_id == event.session_id), None)
+    if here is not None:
+        runs = {world.creatures[name].run_id for name in here.creatures}
+    else:
+        runs = {run.id for run in world.runs.values() if run.session_id == event.session_id}
+    staged = {name for name in runs if name in folded.runs.purses and folded.runs.purses[name].playbill.name}
+    found = {
+        world.creatures[name].graph_id: None
+        for name in world.creatures
+        if world.creatures[name].run_id in staged
+    }
+    if here is not None:
+        found = {here.id: None, **found}
+    if not found:
+        raise _NobodyThereError(
+            f"Nobody was in session {event.session_id} at {event.id}.",
+            "Choose an event at which somebody was.",
+        )
+    return sorted(found, key=lambda name: world.sessions[world.graphs[name].session_id].segment.ordinal)

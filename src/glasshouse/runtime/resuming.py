@@ -1,0 +1,217 @@
+"""Resuming from the recipe: the scenario as it is on disk now is played on, each creature with the past of its own.
+
+Always holds: a creature's past is found by its run and its cast key, by its handle where several have one key; where
+that leaves a doubt, it starts empty. Nobody gets another's. Who is new sees nothing of what was said before; who is no
+longer in the scenario is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.run_payloads import BranchOf
+from glasshouse.runtime.past import Past
+from glasshouse.runtime.restating import carried_of
+from glasshouse.turns.runs import Clocks, Purse
+from glasshouse.world import carrying
+from glasshouse.world.carrying import Heard, Shape, heard_of
+from glasshouse.world.intents import (
+    LineAfter,
+    Member,
+    OpenRun,
+    Regrown,
+    Reopened,
+    Rerun,
+    Restate,
+    Revived,
+    Rewired,
+    Troupe,
+)
+from glasshouse.world.opening import Ensemble, ensembles_of
+from glasshouse.world.state import GraphState
+from glasshouse.world.topology import LISTEN, SEND
+
+Recipes = dict[str, OpenRun]
+"""For each run that is resumed, by its old id: the opening of its scenario, under its new id."""
+
+
+def resume_of(past: Past, recipes: Recipes) -> Restate:
+    """The intent that plays scenarios on from a past."""
+    graphs: list[Regrown] = []
+    runs: list[Rerun] = []
+    for old, opening in recipes.items():
+        purse = past.folded.runs.purses[old]
+        started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut))
+        runs.append(Rerun(old, opening.run_id, started))
+        own = _matches(past, purse, old, opening.troupes)
+        parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
+        for number, part in enumerate(parts):
+            graphs.append(_Regrowth(past, old, own, part).regrown(with_purse=number == 0))
+    edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
+    return Restate("resume", past.at.id, tuple(graphs), tuple(runs), {"edited": edited} if edited else None)
+
+
+def _is_edited(past: Past, run: Rerun) -> bool:
+    return (
+        run.started is not None
+        and past.folded.runs.purses[run.old].scenario_digest != run.started.scenario_digest
+    )
+
+
+def _matches(past: Past, purse: Purse, run_id: str, troupes: tuple[Troupe, ...]) -> dict[int, str]:
+    """Whose past each member of the cast has: old ids by the identity of the member."""
+    members = [member for troupe in troupes for member in troupe.members]
+    theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
+    found: dict[int, str] = {}
+    for member in members:
+        for name, creature in theirs.items():
+            handle = purse.cast.get(name, creature.handle)
+            if (creature.cast_key, handle) == (member.name, member.handle) and name not in found.values():
+                found[id(member)] = name
+                break
+    left = Counter(member.name for member in members if id(member) not in found)
+    for member in members:
+        others = [n for n, c in theirs.items() if c.cast_key == member.name and n not in found.values()]
+        if id(member) not in found and left[member.name] == 1 and len(others) == 1:
+            found[id(member)] = others[0]
+    return found
+
+
+class _Regrowth:
+    """One graph of the scenario in the making."""
+
+    def __init__(self, past: Past, run_id: str, own: dict[int, str], part: Ensemble) -> None:
+        self._past = past
+        self._run_id = run_id
+        self._members = part.members
+        self._plans = part.channels
+        self._keys = {m.handle: own.get(id(m), f"new {m.handle}") for m in part.members}
+        self._old = [own[id(member)] for member in part.members if id(member) in own]
+        self._graphs = self._graphs_before()
+        self._channels = {plan.name: self._channel_key(plan.name) for plan in part.channels}
+
+    def _graphs_before(self) -> list[GraphState]:
+        world = self._past.world
+        names = dict.fromkeys([world.creatures[name].graph_id for name in self._old])
+        return [world.graphs[name] for name in names or self._past.graph_ids[:1]]
+
+    def _channel_key(self, name: str) -> str:
+        """The channel of that name that those who have a past were on together, or a new one."""
+        for graph in self._graphs:
+            channel_id = graph.channels.get(name)
+            if channel_id is not None:
+                return channel_id
+        return f"new {name}"
+
+    def regrown(self, *, with_purse: bool) -> Regrown:
+        """The graph as the scenario has it, with what its creatures bring along."""
+        past, shape = self._past, self._shape()
+        graph_ids = tuple([graph.id for graph in self._graphs])
+        places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
+        open_before = {key: None for key in self._channels.values() if not key.startswith("new ")}
+        runs = {self._run_id: None} if with_purse else {}
+        carried = carried_of(
+            past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
+        )
+        carried["clocks"] = msgspec.to_builtins(self._clocks())
+        parents: dict[str, int] = {}
+        for graph in self._graphs:
+            parents |= dict(past.parents_of(graph.session_id))
+        return Regrown(
+            parents=tuple(parents.items()),
+            turn=shape.turn,
+            creatures=tuple([self._revived(member) for member in self._members]),
+            channels=tuple([self._reopened(number) for number in range(len(self._plans))]),
+            wires=tuple(self._wires()),
+            graph_ids=graph_ids,
+            places=tuple(places),
+            carried=carried,
+            lines=tuple(self._dealt()),
+        )
+
+    def _shape(self) -> Shape:
+        world = self._past.world
+        creatures: dict[str, Heard] = {}
+        for member in self._members:
+            key = self._keys[member.handle]
+            if key in self._old:
+                joined = dict.fromkeys((*member.sends, *member.listens))
+                channels = [self._channels[name] for name in joined]
+                heard = heard_of(world, world.creatures[key])
+                creatures[key] = msgspec.structs.replace(heard, channels=channels)
+        run = world.runs[self._run_id]
+        return Shape(
+            name=self._members[0].handle,
+            turn=max(graph.turn for graph in self._graphs),
+            creatures=creatures,
+            newcomers=[key for key in self._keys.values() if key not in creatures],
+            born={self._run_id: run.creatures_born},
+        )
+
+    def _clocks(self) -> Clocks:
+        whole = Clocks()
+        for graph in self._graphs:
+            one = self._past.folded.runs.clocks.get(graph.id, Clocks())
+            whole.turn = max(whole.turn, one.turn)
+            for run_id, turns in one.turns.items():
+                whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
+        return whole
+
+    def _revived(self, member: Member) -> Revived:
+        key = self._keys[member.handle]
+        return Revived(
+            key=key,
+            name=member.name,
+            manifest=member.manifest,
+            manifest_digest=member.manifest_digest,
+            handle=member.handle,
+            run_id=self._run_id,
+            is_privileged=member.is_privileged,
+            is_new=key not in self._old,
+            is_root=member.is_root,
+        )
+
+    def _reopened(self, number: int) -> Reopened:
+        plan = self._plans[number]
+        key = self._channels[plan.name]
+        members = [
+            (
+                self._keys[one.handle],
+                (SEND if plan.name in one.sends else 0) | (LISTEN if plan.name in one.listens else 0),
+            )
+            for one in self._members
+        ]
+        return Reopened(
+            key=key,
+            name=plan.name,
+            description=plan.description,
+            history=plan.history,
+            is_new=key.startswith("new "),
+            members=tuple([(name, directions) for name, directions in members if directions]),
+        )
+
+    def _wires(self) -> list[Rewired]:
+        return [
+            Rewired(
+                "", self._keys[member.handle], self._keys[wire.to], wire.with_content, wire.prompt, wire.when
+            )
+            for member in self._members
+            for wire in member.wires
+        ]
+
+    def _dealt(self) -> list[LineAfter]:
+        """What is dealt to those who are new; the others keep what they were dealt."""
+        lines: list[LineAfter] = []
+        for member in self._members:
+            key = self._keys[member.handle]
+            if member.dealt and key not in self._old:
+                payload: Json = {"text": f"Something is dealt to {member.handle}, face down."}
+                sealed: Json = {"to": [key], "facts": member.dealt}
+                lines.append(
+                    LineAfter(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=self._run_id, sealed=sealed)
+                )
+        return lines

@@ -1,0 +1,161 @@
+"""Why something was said: the chain of causes from an event back to where it began, as a value.
+
+Always holds: the links go from the event asked about to the oldest cause; each is the cause of the one before it. What a
+role may not read is not in the value: thoughts are for the audience, what models were asked and answered for a director.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.redaction import Role, redacted
+from glasshouse.world.hearing import visible_to, wire_that_handed
+from glasshouse.world.state import World
+
+links_max: Final = 16
+cited_events_max: Final = 16
+
+_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
+
+Section = Literal["discussion", "scene", "known", "remembered", "disturbances", "answered"]
+LinesFrom = Literal["prompt", "ledger", "nothing"]
+Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
+Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "further"]
+
+
+class SeenLine(msgspec.Struct, frozen=True, gc=False):
+    """A line that was in sight when somebody thought. `event_id` is none where the line was not found again."""
+
+    section: Section
+    who: str
+    kind: str
+    text: str
+    event_id: str | None = None
+    ref: str | None = None
+
+
+class ToolUse(msgspec.Struct, frozen=True):
+    """A tool that was used on the way, and what came back, if it did."""
+
+    called: Event
+    returned: Event | None = None
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a model was given; a text is none where it was pruned."""
+
+    model: str
+    system: str | None
+    user: str | None
+
+
+class Link(msgspec.Struct, frozen=True):
+    """One event of the chain, and what was behind it."""
+
+    event: Event
+    who: str
+    """The handle of whoever wrote it."""
+    came: Came | None = None
+    """How its cause reached it; none if it has none."""
+    by: str = ""
+    """The wire or the name of the channel that its cause came by."""
+    lines_from: LinesFrom = "nothing"
+    """Where the lines are known from: the prompt itself, or, where that was pruned, what the ledger says was in sight."""
+    lines: tuple[SeenLine, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    cites: tuple[Event, ...] = ()
+    prompts: tuple[Asked, ...] = ()
+
+    @property
+    def thought(self) -> str:
+        """What it thought, for whoever may read that."""
+        return _words(self.event.private, "thought")
+
+    @property
+    def mood(self) -> str:
+        """Its mood, for whoever may read that."""
+        return _words(self.event.private, "mood")
+
+
+class Why(msgspec.Struct, frozen=True):
+    """The answer to `why`: links from the event back to where it began."""
+
+    event_id: str
+    role: Role
+    links: tuple[Link, ...]
+    began: Beginning
+    """How the oldest link came to be; `further` if the chain is longer than it is told."""
+
+
+def _words(part: Json | None, field: str) -> str:
+    value = (part or {}).get(field)
+    return value if isinstance(value, str) else ""
+
+
+def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
+    """How a cause reached whoever answered it, and by what: told by the same rules of hearing as everything."""
+    if cause.kind == kinds.TURN_STARTED:
+        return "turn", ""
+    if cause.kind in kinds.MID_ACT:
+        return "tool", _words(cause.payload, "tool")
+    creature = world.ever(event.actor)
+    if creature is None:
+        return "asked", ""
+    facts = world.manifests.get(creature.manifest_digest)
+    is_wanted = facts is not None and cause.kind in facts.subscribes_to
+    wire = wire_that_handed(creature, cause)
+    if wire is not None and not (is_wanted and visible_to(creature, cause)):
+        return "wire", wire.id
+    if not visible_to(creature, cause):
+        return "asked", ""
+    return ("graph", "") if cause.channel_id is None else ("channel", cause.channel or "")
+
+
+def beginning(oldest: Event) -> Beginning:
+    """What the oldest event of a chain is."""
+    if oldest.caused_by is not None:
+        return "further"
+    if oldest.kind == kinds.USER_INJECTED or oldest.actor == VISITOR:
+        return "disturbance"
+    if oldest.kind == kinds.TURN_STARTED:
+        return "turn"
+    if oldest.turn == 0 and oldest.actor in (CONDUCTOR, TERRARIUM):
+        return "opening"
+    return "world" if oldest.actor == CONDUCTOR else "outside"
+
+
+def cited_in(event: Event) -> list[str]:
+    """The events that an event names in its payload as what it rests on, each once."""
+    fields = [value for value in event.payload.values() if is_cited(value)]
+    cited = [one for value in fields for one in (value if isinstance(value, list) else [value])]
+    return list(dict.fromkeys(cited))[:cited_events_max]
+
+
+def is_cited(value: object) -> bool:
+    """Whether a field's value names events, and nothing else."""
+    parts = value if isinstance(value, list) else [value]
+    return bool(parts) and all(isinstance(part, str) and _EVENT_ID.fullmatch(part) for part in parts)
+
+
+def for_role(link: Link, role: Role) -> Link:
+    """The link as a role may read it."""
+    lines = [line for line in link.lines if line.section != "known" or role == "director"]
+    if role == "spectator":
+        lines = [replace(one, text="") if one.kind == kinds.AGENT_THOUGHT else one for one in lines]
+    return replace(
+        link,
+        event=redacted(link.event, role),
+        lines=tuple(lines),
+        tools=tuple(
+            ToolUse(redacted(use.called, role), use.returned and redacted(use.returned, role))
+            for use in link.tools
+        ),
+        cites=tuple(redacted(event, role) for event in link.cites),
+        prompts=link.prompts if role == "director" else (),
+    )

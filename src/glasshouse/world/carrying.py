@@ -1,0 +1,165 @@
+"""What a graph carries over when it lives again in a branch or a resumed session: who heard what, in which order.
+
+Always holds: what is carried is written with the names it had; whoever takes it over reads it with the names it has
+now. So nobody gets the past of another: a creature has that of its own incarnation, and one that is new has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from glasshouse.events.payloads import SessionRestated
+from glasshouse.world.state import CreatureState, Ear, GraphState, Stay, World
+from glasshouse.world.topology import LISTEN
+
+
+class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One creature's past: the graphs it was in, what it listened on, and how its edges are ordered."""
+
+    stays: list[Stay] = msgspec.field(default_factory=list)
+    ears: dict[str, Ear] = msgspec.field(default_factory=dict)
+    channels: list[str] = msgspec.field(default_factory=list)
+    ordinal: int = 0
+    reborn: str = ""
+
+
+class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a graph carries of the world itself."""
+
+    name: str
+    turn: int
+    creatures: dict[str, Heard] = msgspec.field(default_factory=dict)
+    """Everybody, in the order in which the graph has them."""
+    newcomers: list[str] = msgspec.field(default_factory=list)
+    """Those who have no past here, and see nothing of what was said before they came."""
+    members: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    """Who is on each channel, in order."""
+    born: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many creatures each run has brought forth."""
+    departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """Those who are elsewhere or gone, and whose lines are still remembered: where they were, and what they were called."""
+
+
+def shape_of(world: World, graph: GraphState) -> Shape:
+    """What a graph has to carry over."""
+    creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
+    members = {
+        channel: list(world.topology.members_of.get(channel, ())) for channel in graph.channels.values()
+    }
+    runs = {world.creatures[name].run_id: None for name in graph.creatures}
+    born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id in world.runs}
+    return Shape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
+
+
+def heard_of(world: World, creature: CreatureState) -> Heard:
+    """One creature's past."""
+    channels = list(world.topology.channels_of.get(creature.id, ()))
+    return Heard(creature.stays, creature.ears, channels, creature.ordinal, creature.reborn)
+
+
+def places_of(shape: Shape) -> dict[str, None]:
+    """The channels and graphs that anybody in a shape remembers something of."""
+    places: dict[str, None] = {}
+    for heard in shape.creatures.values():
+        places.update(dict.fromkeys(heard.ears))
+        places.update(dict.fromkeys([stay.graph_id for stay in heard.stays]))
+    return places
+
+
+def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
+    """Where those were, and what they were called, who are not among the living of a shape."""
+    found: dict[str, list[Stay]] = {}
+    for name in names:
+        other = world.ever(name)
+        stays = list(world.remembered.get(name, ()))
+        if other is not None:
+            now = other.stays[-1]
+            stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
+        if stays:
+            found[name] = stays
+    return found
+
+
+def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: int) -> None:
+    """Give everybody in a graph that lives again the past that was carried over."""
+    shape = msgspec.convert(told.carried["shape"], Shape)
+    names, places = told.creatures, told.places
+    graph.name, graph.turn = shape.name, shape.turn
+    for key, heard in shape.creatures.items():
+        _give(world, world.creatures[names[key]], heard, told)
+    for key in shape.newcomers:
+        for channel_id, ear in world.creatures[names[key]].ears.items():
+            if channel_id in places.values():
+                ear.is_full = False
+    for channel, members in shape.members.items():
+        _order(world.topology.members_of, places[channel], [names[key] for key in members])
+    in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
+    graph.creatures = dict.fromkeys(in_order)
+    _number(world, shape, told)
+    for name, stays in shape.departed.items():
+        world.remembered[name] = [*world.remembered.get(name, ()), *_stays(stays, places)]
+    _listen(world, graph, lamport)
+    for run_id in told.runs.values():
+        if run_id in world.runs:
+            world.runs[run_id].grown_in.append(told.session)
+
+
+def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated) -> None:
+    places = told.places
+    creature.reborn = chained_via(heard.reborn, told.session)
+    creature.stays = _stays(heard.stays, places)
+    creature.ears = {
+        places[channel]: Ear(ear.is_full, list(ear.spans)) for channel, ear in heard.ears.items()
+    }
+    creature.ordinal = heard.ordinal
+    _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
+
+
+def _stays(stays: Iterable[Stay], places: dict[str, str]) -> list[Stay]:
+    known = [stay for stay in stays if stay.graph_id in places]
+    return [Stay(places[stay.graph_id], stay.since, stay.until, stay.handle) for stay in known]
+
+
+def _number(world: World, shape: Shape, told: SessionRestated) -> None:
+    """Who is new comes after all whom its run has brought forth."""
+    for run_id, born in shape.born.items():
+        run = world.runs.get(told.runs[run_id])
+        if run is not None:
+            run.creatures_born = max(run.creatures_born, born)
+    for key in shape.newcomers:
+        creature = world.creatures[told.creatures[key]]
+        run = world.runs.get(creature.run_id or "")
+        if run is not None:
+            run.creatures_born += 1
+            creature.ordinal = run.creatures_born
+
+
+def chained_via(before: str, now: str) -> str:
+    """By which sessions a past came here, the first one first."""
+    return f"{before} {now}" if before else now
+
+
+def _order(table: dict[str, dict[str, int]], key: str, names: Iterable[str]) -> None:
+    """The same edges in the order they had; those that are new come last."""
+    row = table.get(key)
+    if row is not None:
+        table[key] = {name: row[name] for name in dict.fromkeys((*names, *row)) if name in row}
+
+
+def _listen(world: World, graph: GraphState, lamport: int) -> None:
+    """Where somebody listens now and did not then, or did then and does not now, the ear opens or closes here."""
+    for name in graph.creatures:
+        creature = world.creatures[name]
+        edges = world.topology.channels_of.get(name, {})
+        for channel_id, ear in creature.ears.items():
+            if ear.is_open != bool(edges.get(channel_id, 0) & LISTEN):
+                ear.spans.append(lamport)
+        for channel_id, directions in edges.items():
+            if directions & LISTEN and channel_id not in creature.ears:
+                is_full = world.channels[channel_id].history == "full"
+                creature.ears[channel_id] = Ear(is_full, [lamport])
+        if creature.stays[-1].graph_id != graph.id:
+            creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
+            creature.stays.append(Stay(graph.id, lamport))

@@ -1,0 +1,143 @@
+"""Conditions: on which lines a wire hands over, in a few plain words.
+
+    condition  =  clause, or clauses joined by `and`, all of which must hold
+    clause     =  name  `is` | `is not` | `has` | `has not`  value
+    name       =  kind, text, or another field of the line's payload
+    value      =  words as they are, or "words in quotation marks" where `and` or `not` is one of them
+
+`is` compares the whole value, `has` looks for it anywhere in a text, or among the items of a list. Capitals do not
+matter. Always holds: a condition is read once, is a pure question about one event, and costs no more than a few looks
+at its payload. A field that a line does not have neither is nor has anything.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Literal
+
+import msgspec
+
+from glasshouse.errors import BadEvent, Refused
+from glasshouse.events.event import Event
+from glasshouse.events.kinds import check_kind
+
+condition_chars_max: Final = 512
+clauses_max: Final = 8
+conditions_cache_max: Final = 1_024
+
+KIND: Final = "kind"
+EXAMPLE: Final = "Write one such as: kind is agent.spoke and text has lantern."
+
+_TOKEN: Final = re.compile(r'\s*(?:"([^"]*)"|([^\s"]+))')
+_FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+Verb = Literal["is", "has"]
+
+
+class Clause(msgspec.Struct, frozen=True, gc=False):
+    """One thing that must hold of a line."""
+
+    name: str
+    verb: Verb
+    value: str
+    is_negated: bool = False
+
+    def holds(self, event: Event) -> bool:
+        """Whether it holds of this event."""
+        found = event.kind if self.name == KIND else event.payload.get(self.name)
+        return _matches(found, self.verb, self.value.casefold()) != self.is_negated
+
+
+class _Word(msgspec.Struct, frozen=True, gc=False):
+    text: str
+    is_quoted: bool = False
+
+
+Condition = tuple[Clause, ...]
+
+
+@lru_cache(maxsize=conditions_cache_max)
+def condition_of(text: str) -> Condition:
+    """A condition as its clauses, or a refusal that says what is wrong with it."""
+    if len(text) > condition_chars_max:
+        raise Refused(
+            f"The condition has {len(text):,} characters.", f"At most {condition_chars_max} fit. {EXAMPLE}"
+        )
+    words = _words(text)
+    parts: list[list[_Word]] = [[]]
+    for word in words:
+        if word == _Word("and"):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    if len(parts) > clauses_max:
+        raise Refused(
+            f"The condition has {len(parts)} clauses.", f"Join at most {clauses_max} with 'and'. {EXAMPLE}"
+        )
+    return tuple(_clause(part) for part in parts)
+
+
+def holds(condition: str | None, event: Event) -> bool:
+    """Whether a condition holds of an event. None holds of every one; so does one from before conditions were read."""
+    if condition is None:
+        return True
+    try:
+        clauses = condition_of(condition)
+    except Refused:
+        return True
+    return all(clause.holds(event) for clause in clauses)
+
+
+def _words(text: str) -> list[_Word]:
+    words: list[_Word] = []
+    at, text = 0, text.strip()
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise Refused("A quotation mark in the condition has no partner.", f"Close it. {EXAMPLE}")
+        quoted, plain = found.groups()
+        words.append(_Word(plain) if quoted is None else _Word(quoted, is_quoted=True))
+        at = found.end()
+    return words
+
+
+def _clause(words: list[_Word]) -> Clause:
+    if not words:
+        raise Refused("The condition lacks something to look at.", EXAMPLE)
+    name, *rest = words
+    if name.is_quoted or not _FIELD.fullmatch(name.text):
+        raise Refused(
+            f"{name.text!r} is nothing that a condition looks at: kind, text or another field is.", EXAMPLE
+        )
+    if not rest or rest[0].is_quoted or rest[0].text not in ("is", "has"):
+        raise Refused(f"After {name.text!r} the condition lacks 'is' or 'has'.", EXAMPLE)
+    verb: Verb = "is" if rest[0].text == "is" else "has"
+    is_negated = rest[1:2] == [_Word("not")]
+    value = " ".join(word.text for word in rest[1 + is_negated :])
+    if not value.strip():
+        raise Refused(
+            f"The condition does not say what {name.text!r} {verb}{' not' if is_negated else ''}.", EXAMPLE
+        )
+    if name.text == KIND and verb == "is":
+        _check_kind(value)
+    return Clause(name.text, verb, value, is_negated)
+
+
+def _check_kind(value: str) -> None:
+    try:
+        check_kind(value)
+    except BadEvent as wrong:
+        raise Refused(f"{value!r} is no event kind.", EXAMPLE) from wrong
+
+
+def _matches(found: object, verb: Verb, value: str) -> bool:
+    if isinstance(found, list):
+        return verb == "has" and any(_matches(item, "is", value) for item in found)
+    if isinstance(found, bool):
+        written = "true" if found else "false"
+    elif isinstance(found, str | int | float):
+        written = str(found).casefold()
+    else:
+        return False
+    return value == written.strip() if verb == "is" else value in written

@@ -1,0 +1,239 @@
+"""Letting a past live again: a branch, or a session that is resumed. One batch that says the shape again with new ids.
+
+Always holds: the parents' bytes do not change. Every creature, channel and wire is an incarnation of an old one, or
+new. All graphs of one restating run equally far ahead of the story's time, so that whatever was in order stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
+from glasshouse.events.payloads import (
+    ChannelOpened,
+    CreatureStarted,
+    CreatureStopped,
+    SessionForked,
+    SessionRestated,
+    WireAdded,
+    builtins_of,
+)
+from glasshouse.events.run_payloads import RunPaused
+from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived
+from glasshouse.world.names import (
+    channel_id_for,
+    free_session_id,
+    graph_id_for,
+    short_hash,
+    the_session,
+    wire_id_for,
+)
+from glasshouse.world.shaping import attached, change_of, joined, topology_changed
+from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.topology import LISTEN, SEND
+from glasshouse.world.values import Change
+
+
+class Names(msgspec.Struct):
+    """What everything is called now, by what it was called then."""
+
+    creatures: dict[str, str] = msgspec.field(default_factory=dict)
+    places: dict[str, str] = msgspec.field(default_factory=dict)
+    runs: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def restated(world: World, intent: Restate) -> Decision:
+    """A past that lives again, as one batch."""
+    sessions = _session_ids(world, intent)
+    names = _names(world, intent, sessions)
+    graph_ids = [graph_id_for(session_id) for session_id in sessions]
+    newcomers = [names.creatures[one.key] for graph in intent.graphs for one in graph.creatures]
+    change = change_of("nothing", (), graph_ids, newcomers)
+    parts = [
+        list(_shape_facts(intent, number, sessions[number], names, change))
+        for number in range(len(intent.graphs))
+    ]
+    longest = max(len(part) for part in parts) + 2
+    writes: list[Write] = []
+    for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
+        opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
+        skew = opens.base + len(facts) + 2 - _story_end(world, graph)
+        forked = SessionForked(
+            session=session_id,
+            parents=[name for name, _ in graph.parents],
+            how=intent.how,
+            at=intent.at,
+            restated=len(facts) + 2,
+            upto=[upto for _, upto in graph.parents],
+            skew=skew,
+            change=intent.change if number == 0 else None,
+        )
+        told = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
+        whole = (
+            engine_fact(kinds.SESSION_FORKED, forked),
+            *facts,
+            engine_fact(kinds.SESSION_RESTATED, told),
+            *[_line(line, graph, names) for line in graph.lines],
+        )
+        writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
+    return Decision(tuple(writes), change, sessions[0])
+
+
+def _session_ids(world: World, intent: Restate) -> list[str]:
+    if not intent.graphs or not all(graph.creatures for graph in intent.graphs):
+        raise Refused("Nobody was there to live again.", "Choose an event at which somebody was.")
+    found: list[str] = []
+    for graph in intent.graphs:
+        for name, upto in graph.parents:
+            if not 1 <= upto <= the_session(world, name).head:
+                raise Refused(f"Session {name} has no event {upto}.", "Choose one of its events.")
+        parents = [name for name, _ in graph.parents]
+        ordinal = len(world.sessions[parents[0]].children or ())
+        while (session_id := free_session_id(world, intent.how, parents, ordinal)) in found:
+            ordinal += 1
+        found.append(session_id)
+    return found
+
+
+def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
+    """New ids for everybody and everything. A channel's id hangs on the event that opens it, so its place is foreseen."""
+    names, given = Names(), dict(world.numbers_given)
+    names.runs = {run.old: run.new for run in intent.runs}
+    runs_told = sum([1 + run.is_paused for run in intent.runs if run.started is not None])
+    for number, (graph, session_id) in enumerate(zip(intent.graphs, sessions, strict=True)):
+        for one in graph.creatures:
+            taken = given.get(one.name, 0)
+            names.creatures[one.key] = f"{one.name}~{taken + 1}" if taken else one.name
+            given[one.name] = taken + 1
+        here = graph_id_for(session_id)
+        names.places.update(dict.fromkeys(graph.graph_ids, here))
+        attachments = len(list(attached(session_id, [one.key for one in graph.creatures])))
+        seq = 1 + (runs_told if number == 0 else 0) + len(graph.creatures) + attachments
+        for place, channel in enumerate(graph.channels, start=seq + 1):
+            names.places[channel.key] = channel_id_for(session_id, place)
+    for graph, session_id in zip(intent.graphs, sessions, strict=True):
+        for old in graph.places:
+            names.places.setdefault(old, old[:2] + short_hash("was", session_id, old))
+    return names
+
+
+def _story_end(world: World, graph: Regrown) -> int:
+    """The time of the story up to which a graph's parents have told it."""
+    ends = [(world.sessions[name], upto) for name, upto in graph.parents]
+    return max(session.segment.base + upto - session.skew for session, upto in ends)
+
+
+def _segment(
+    world: World, intent: Restate, graph: Regrown, session_id: str, number: int, ahead: int
+) -> Segment:
+    ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
+    return Segment(
+        id=session_id,
+        graph_id=graph_id_for(session_id),
+        origin=intent.how,
+        ordinal=world.sessions_begun + number,
+        base=max(ends) + ahead,
+        parents=tuple([Parent(name, upto) for name, upto in graph.parents]),
+        at=intent.at,
+    )
+
+
+def _shape_facts(
+    intent: Restate, number: int, session_id: str, names: Names, change: Change
+) -> Iterator[Fact]:
+    graph = intent.graphs[number]
+    if number == 0:
+        yield from _runs(intent.runs, names)
+    for one in graph.creatures:
+        yield _born(one, names)
+    yield from attached(session_id, [names.creatures[one.key] for one in graph.creatures])
+    for channel in graph.channels:
+        yield _opened(channel, names)
+    for channel in graph.channels:
+        for key, directions in channel.members:
+            if directions & SEND:
+                yield joined(names.creatures[key], names.places[channel.key], "send")
+            if directions & LISTEN:
+                yield joined(names.creatures[key], names.places[channel.key], "listen")
+    yield from _wires(graph, names)
+    for one in graph.creatures:
+        if not one.is_running:
+            yield engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[one.key], "stopped"))
+    if number == 0:
+        yield topology_changed(change)
+
+
+def _runs(runs: tuple[Rerun, ...], names: Names) -> Iterator[Fact]:
+    for run in runs:
+        if run.started is not None:
+            cast = [
+                {**one, "creature": names.creatures.get(one["creature"], one["creature"])}
+                for one in run.started.cast
+            ]
+            started = builtins_of(replace(run.started, cast=cast))
+            yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
+            if run.is_paused:
+                paused = builtins_of(RunPaused("It was paused in the past it grows from."))
+                yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
+
+
+def _born(one: Revived, names: Names) -> Fact:
+    return engine_fact(
+        kinds.CREATURE_STARTED,
+        CreatureStarted(
+            creature=names.creatures[one.key],
+            handle=one.handle,
+            cast_key=one.name,
+            manifest_digest=one.manifest_digest,
+            is_privileged=one.is_privileged,
+            is_root=one.is_root,
+            parent=None if one.parent is None else names.creatures.get(one.parent),
+            run_id=None if one.run_id is None else names.runs.get(one.run_id, one.run_id),
+            manifest=one.manifest,
+            incarnation_of=None if one.is_new else one.key,
+        ),
+    )
+
+
+def _opened(channel: Reopened, names: Names) -> Fact:
+    was = None if channel.is_new else channel.key
+    told = ChannelOpened(names.places[channel.key], channel.name, channel.description, channel.history, was)
+    return engine_fact(kinds.CHANNEL_OPENED, told)
+
+
+def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
+    for wire in graph.wires:
+        source, target = names.creatures[wire.source], names.creatures[wire.target]
+        told = WireAdded(
+            wire_id_for(source, target),
+            source,
+            target,
+            wire.with_content,
+            wire.prompt,
+            wire.when,
+            wire.key or None,
+        )
+        yield engine_fact(kinds.OUTPUT_WIRE_ADDED, told)
+
+
+def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
+    actor = line.actor if line.actor in RESERVED_ACTORS else names.creatures[line.actor]
+    sealed: Json | None = line.sealed
+    if sealed is not None:
+        sealed = {**sealed, "to": [names.creatures.get(one, one) for one in sealed.get("to", ())]}
+    return Fact(
+        line.kind,
+        line.payload,
+        actor,
+        channel_id=None if line.channel is None else names.places[line.channel],
+        channel=next((one.name for one in graph.channels if one.key == line.channel), None),
+        caused_by=line.caused_by,
+        run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
+        sealed=sealed,
+    )

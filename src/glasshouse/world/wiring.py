@@ -1,0 +1,166 @@
+"""Wires at work: which of them a line goes over, and what the one who gets it is asked.
+
+Always holds: what is handed over is a function of the wire, the line and the speaker's handle at that moment, so it can
+be folded again, and nothing that happens to the wire afterwards changes it. A wire without content never shows a word
+of the line. What was heard stands in quotation marks inside what is asked, and all of it is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from json import JSONEncoder
+from string import Formatter
+from typing import Final
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import WireAdded, WireRemoved, payload_of
+from glasshouse.world.conditions import condition_of, holds
+from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.state import World
+from glasshouse.world.values import Wire
+
+prompt_chars_max: Final = 1_000
+heard_chars_max: Final = 400
+asked_chars_max: Final = 1_200
+templates_cache_max: Final = 1_024
+
+ALWAYS_KNOWN: Final = frozenset({"handle", "kind"})
+"""What a wire may name whether or not it carries the words."""
+
+_EXAMPLE: Final = "Write one such as: What do you make of {text}, {handle} asks."
+_ELLIPSIS: Final = "…"
+_encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+Parts = tuple[tuple[str, str | None], ...]
+"""A template: texts, each with the name of what follows it, if anything does."""
+
+
+class Handed(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What a wire gave along with a line: whether its words, and what the one who gets it is asked."""
+
+    with_content: bool = True
+    asked: str = ""
+
+
+class Hand(msgspec.Struct, frozen=True, gc=False):
+    """That a creature was handed an event by a wire."""
+
+    creature: str
+    wire_id: str
+    with_content: bool
+
+
+def check_wire(*, with_content: bool, prompt: str | None, when: str | None) -> None:
+    """Refuse a wire whose condition or prompt cannot be read, in words that say what to write."""
+    if isinstance(when, str):
+        condition_of(when)
+    if not isinstance(prompt, str):
+        return
+    for name in placeholders_of(prompt):
+        if not with_content and name not in ALWAYS_KNOWN:
+            raise Refused(
+                f"A wire without content cannot show {{{name}}} in its prompt.",
+                "Use {handle} and {kind} alone, or let the wire carry the words.",
+            )
+
+
+def placeholders_of(prompt: str) -> tuple[str, ...]:
+    """The names in braces of a wire's prompt, or a refusal if something in it cannot be filled in."""
+    return tuple(name for _, name in _template(prompt) if name is not None)
+
+
+@lru_cache(maxsize=templates_cache_max)
+def _template(prompt: str) -> Parts:
+    if len(prompt) > prompt_chars_max:
+        raise Refused(f"The prompt has {len(prompt):,} characters.", f"At most {prompt_chars_max:,} fit.")
+    try:
+        parts = list(Formatter().parse(prompt))
+    except ValueError:
+        raise Refused(
+            "A '{' or '}' stands alone in the prompt.", f"Write it twice to mean itself. {_EXAMPLE}"
+        ) from None
+    for _, name, form, conversion in parts:
+        if name is not None and (form or conversion or not _is_field(name)):
+            shown = f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
+            raise Refused(
+                f"Nothing is put in for {{{shown}}}.",
+                "Use {handle}, {kind}, {text}, or the name of another field of the line.",
+            )
+    return tuple((text, name) for text, name, _, _ in parts)
+
+
+def _is_field(name: str) -> bool:
+    return name.isascii() and name.islower() and name.replace("_", "a").isalnum() and name[0].isalpha()
+
+
+def handed(wire: Wire, event: Event, handle: str) -> Handed:
+    """What a wire hands over with a line that its source, known by this handle, said."""
+    if wire.prompt is None:
+        return Handed(wire.with_content)
+    try:
+        parts = _template(wire.prompt)
+    except Refused:  # Written before prompts were read: it is told as it stands.
+        return Handed(wire.with_content, _cut(wire.prompt, asked_chars_max))
+    filled = "".join(
+        text + ("" if name is None else _filling(wire, event, handle, name)) for text, name in parts
+    )
+    return Handed(wire.with_content, _cut(filled, asked_chars_max))
+
+
+def _filling(wire: Wire, event: Event, handle: str, name: str) -> str:
+    """What is put in for a name: names of the engine as they are, whatever was heard as quoted JSON."""
+    if name == "handle":
+        return handle
+    if name == "kind":
+        return event.kind
+    found = event.payload.get(name) if wire.with_content else None
+    if found is None:
+        return ""
+    written = found if isinstance(found, str) else _encode(found)
+    return _encode(_cut(written, heard_chars_max))
+
+
+def _cut(text: str, chars_max: int) -> str:
+    return text if len(text) <= chars_max else text[: chars_max - 1] + _ELLIPSIS
+
+
+def is_carried(event: Event) -> bool:
+    """Whether an event is of a sort that goes over wires: a line that ended an act, and no thought."""
+    kind = event.kind
+    return ends_its_act(event) and kind not in kinds.WITHOUT_A_LINE and kind not in kinds.INNER
+
+
+def wires_taken(world: World, event: Event) -> Iterator[Wire]:
+    """The wires that a line goes over, in a world that has just taken it in."""
+    if event.actor in world.wires_of and is_carried(event):
+        for wire_id in world.wires_of[event.actor]:
+            wire = world.wires[wire_id]
+            if wire.source == event.actor and holds(wire.when, event):
+                yield wire
+
+
+def hands_of(history: Iterable[Event], wanted: Collection[str]) -> dict[str, tuple[Hand, ...]]:
+    """Who was handed which of the wanted events (by id) by a wire, folded from a history in its order.
+
+    Only the wanted events, `wire.added` and `wire.removed` are looked at; the history may hold nothing else. One whose
+    own run had ended is listed as well, though it never acted on what it was handed.
+    """
+    wires: dict[str, dict[str, Wire]] = {}
+    found: dict[str, tuple[Hand, ...]] = {}
+    for event in history:
+        if event.kind == kinds.OUTPUT_WIRE_ADDED:
+            told = payload_of(event, WireAdded)
+            wire = Wire(told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when)
+            wires.setdefault(told.source, {})[wire.id] = wire
+        elif event.kind == kinds.OUTPUT_WIRE_REMOVED:
+            gone = payload_of(event, WireRemoved)
+            wires.get(gone.source, {}).pop(gone.edge_id, None)
+        elif event.id in wanted and is_carried(event):
+            taken = [wire for wire in wires.get(event.actor, {}).values() if holds(wire.when, event)]
+            found[event.id] = tuple(Hand(wire.target, wire.id, wire.with_content) for wire in taken)
+    return found

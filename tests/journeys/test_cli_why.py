@@ -1,0 +1,211 @@
+"""`why`, `who-knew`, `lineage` and `tree` as somebody meets them who has just watched a play."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Manifest, SqliteStore, Terrarium
+from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, play_some, run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("asking") / "played.glasshouse"
+    asyncio.run(play_some(path))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store whose graphs merged and split, and in which somebody is gone."""
+    path = tmp_path_factory.mktemp("moving") / "moved.glasshouse"
+    asyncio.run(move_some(path))
+    return str(path)
+
+
+async def move_some(path: Path) -> None:
+    async with Terrarium(SqliteStore(path)) as t:
+        for name in ("ada", "bo", "cy"):
+            await t.add_creature(Manifest(name=name), is_privileged=name == "ada", parent=None)
+        await t.connect("ada", "bo", channel="path", both=True)
+        await t.connect("bo", "cy", channel="path", both=True)
+        await t.add_creature(Manifest(name="dee"), graph=t.creature("ada").graph_id, parent="ada")
+        await t.wire("ada", "cy")
+        await t.disconnect("bo", "cy")
+        await t.disconnect("cy", "bo")
+        await t.remove_creature("bo")
+
+
+def test_a_person_asks_why_the_judge_ruled_so(store: str) -> None:
+    shown = run("show", ROOTS, "--numbers", "--lines", "3", "--store", store)
+    number = re.findall(r"^ *([0-9]+)  mystery-judge: ", shown.stdout, flags=re.MULTILINE)[-1]
+
+    told = run("why", number, "--run", ROOTS, "--store", store)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith(f"{number}  mystery-judge  judge.verdict on stage, turn ")
+    assert re.search(r"rests on [0-9]+: ", told.stdout)
+    assert re.search(r"[0-9]+ lines in its prompt, the last 12:", told.stdout)
+    assert "because its turn came" in told.stdout
+    assert told.stdout.endswith("It began with a turn: its time had come, and nobody asked.\n")
+    assert ESCAPE not in told.stdout
+
+
+def test_a_number_of_the_ledger_means_the_same_event(store: str) -> None:
+    ledger = run("show", ROOTS, "--ledger", "--numbers", "--store", store).stdout.splitlines()
+    spoken = next(line for line in ledger if "[hypothesis.formed]" in line)
+
+    (told,) = objects("why", spoken.split()[0], "--run", ROOTS, "--store", store)
+
+    assert str(told["number"]) == spoken.split()[0]
+    assert told["links"][0]["event"]["kind"] == "hypothesis.formed"
+    assert told["links"][0]["event"]["payload"]["text"] in spoken
+    assert len(told["links"][0]["cites"]) == len(told["links"][0]["event"]["payload"]["cites"])
+
+
+def test_last_is_the_last_line_of_the_last_run(store: str) -> None:
+    (told,) = objects("why", "last", "--store", store)
+
+    assert list(told) == ["event_id", "number", "role", "began", "links"]
+    assert told["links"][0]["event"]["payload"] == {"text": "A lantern \x1b[31mwhispers."}
+    assert told["began"] == "disturbance"
+
+
+def test_an_event_goes_by_its_id_and_by_the_beginning_of_its_session(store: str) -> None:
+    (by_number,) = objects("why", "40", "--run", WOOD, "--store", store)
+    session_id, _, seq = by_number["event_id"].rpartition(".")
+
+    (by_id,) = objects("why", by_number["event_id"], "--store", store)
+    (by_prefix,) = objects("why", f"{session_id[2:10]}.{seq}", "--store", store)
+
+    assert by_id == by_prefix == by_number
+
+
+@pytest.mark.parametrize(
+    ("role", "has_thoughts", "has_prompts"),
+    [("spectator", False, False), ("audience", True, False), ("director", True, True)],
+)
+def test_each_role_reads_what_it_may(store: str, role: str, has_thoughts: bool, has_prompts: bool) -> None:
+    (told,) = objects("why", "last", "--run", ROOTS, "--as", role, "--store", store)
+
+    link = told["links"][0]
+    assert ("private" in link["event"]) is has_thoughts
+    assert ("model" in link["event"]) is bool(link["prompts"]) is has_prompts
+    assert link["lines_from"] == "prompt"
+
+
+def test_what_the_model_was_asked_is_drawn_for_a_director_alone(store: str) -> None:
+    director = run("why", "last", "--run", ROOTS, "--as", "director", "--store", store)
+    audience = run("why", "last", "--run", ROOTS, "--store", store)
+
+    assert "You are mystery-judge, judge." in director.stdout
+    assert "You are mystery-judge" not in audience.stdout
+
+
+def test_nothing_that_was_said_steers_the_terminal(store: str) -> None:
+    code, shown = on_a_terminal("why", "last", "--store", store, columns=50)
+
+    assert code == 0
+    assert "\\u001b[31m" in shown.replace("\r\n", "")
+    assert f"{ESCAPE}[31m" not in shown
+
+
+def test_events_that_are_not_there_are_refused_with_what_to_do(store: str) -> None:
+    tried = [
+        run("why", name, "--store", store) for name in ("100000", "0", "s-0000000000000000.1", "nonsense")
+    ]
+
+    assert [one.returncode for one in tried] == [3, 3, 3, 3]
+    assert "Give a number from 1 to" in tried[0].stderr
+    assert all(one.stdout == "" for one in tried)
+
+
+def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
+    told = run("who-knew", "last", "--run", ROOTS, "--store", store)
+    everybody = objects("who-knew", "last", "--run", ROOTS, "--store", store)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert [one["creature"] for one in everybody] == [
+        "mystery-judge",
+        "clue-gatherer",
+        "hypothesis-former",
+        "devils-advocate",
+    ]
+    assert [one["how"] for one in everybody] == ["said", "heard", "heard", "heard"]
+    assert all(one["creature"] in told.stdout for one in everybody)
+    assert list(everybody[0]) == [
+        "event_id",
+        "number",
+        "creature",
+        "handle",
+        "how",
+        "since",
+        "until",
+        "with_content",
+    ]
+
+
+def test_lineage_draws_merges_and_splits_as_lanes(moved: str) -> None:
+    told = run("lineage", "--store", moved)
+    sessions = objects("lineage", "--store", moved)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "├─╯" in told.stdout
+    assert "merge" in told.stdout
+    assert [one["origin"] for one in sessions].count("merge") >= 1
+    assert (
+        sum(line.lstrip("│ ").startswith(("○", "●")) for line in told.stdout.splitlines())
+        == len(sessions) + 1
+    )
+    assert ESCAPE not in told.stdout
+
+
+@pytest.mark.parametrize("columns", [100, 60, 40])
+def test_a_lineage_and_a_tree_fit_the_width(moved: str, columns: int) -> None:
+    for command in ("lineage", "tree"):
+        told = run(command, "--store", moved, COLUMNS=str(columns))
+
+        assert told.returncode == 0
+        assert max(map(len, told.stdout.splitlines())) <= columns
+
+
+def test_the_sessions_of_a_run_begin_with_its_root(store: str) -> None:
+    sessions = objects("lineage", ROOTS, "--store", store)
+
+    assert [one["origin"] for one in sessions] == ["root", "fork"]
+    assert (sessions[1]["first_turn"], sessions[1]["last_turn"]) == (0, 19)
+
+
+def test_tree_shows_who_is_where_now_and_then(moved: str) -> None:
+    sessions = objects("lineage", "--store", moved)
+    merged = [one for one in sessions if one["origin"] == "merge"][-1]
+
+    (then,) = objects(
+        "tree", merged["id"], "--at", f"{merged['id']}.{merged['events'] - 6}", "--store", moved
+    )
+    drawn = run("tree", merged["id"], "--at", then["event_id"], "--store", moved)
+
+    assert {one["id"] for one in then["creatures"]} >= {"ada", "bo", "cy"}
+    (ada,) = [one for one in then["creatures"] if one["id"] == "ada"]
+    assert ada["is_privileged"]
+    assert "ada  privileged" in drawn.stdout
+    assert "path" in drawn.stdout
+
+
+def test_tree_of_a_run_shows_its_channels(store: str) -> None:
+    now = run("tree", ROOTS, "--store", store)
+    before = run("tree", ROOTS, "--at", "0", "--store", store)
+
+    assert (now.returncode, now.stderr) == (0, "")
+    assert "mystery-judge  judge" in now.stdout
+    assert "all listen and send: clue-gatherer," in now.stdout
+    assert before.stdout.endswith("There is no graph of it then.\n")
+
+
+def test_a_play_says_how_to_ask_why(tmp_path: Path) -> None:
+    told = run("play", "thousand-token-wood", "--turns", "2", "--pace", "fast", cwd=tmp_path)
+
+    (offered,) = [line for line in told.stdout.splitlines() if " why last --run r-" in line]
+    assert run(*offered.split("glasshouse ", 1)[1].split(), cwd=tmp_path).returncode == 0

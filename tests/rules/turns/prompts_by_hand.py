@@ -1,0 +1,44 @@
+"""Prompts for pure tests: what a creature of a house would be asked if its act began now."""
+
+from __future__ import annotations
+
+from glasshouse.events.event import Event
+from glasshouse.turns.character import character_of
+from glasshouse.turns.context import prompt_for
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
+from tests.rules.turns.houses_by_hand import House
+from tests.rules.turns.moments_by_hand import a_tick, never_asked
+
+PLAYBILL = Playbill(goal="Talk.", kinds={"finger.pointed": {"at": "creature", "text": "string"}})
+
+
+def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
+    """The moment of a creature that answers this cause, or whose own time has come."""
+    creature = house.creature(name)
+    heard, before = house.tables.heard_by(house.world, creature)
+    answered = cause or a_tick(1)
+    handed = house.agenda.handed_to(name, answered.id)
+    speakers = (*house.tables.speakers_for(creature), answered.actor)
+    return Moment(
+        run_id=creature.run_id,
+        turn=1,
+        cause=cause_as_seen(creature, answered, handed),
+        creature_id=name,
+        handle=creature.handle,
+        character=character_of(house.world.facts_of(creature).manifest),
+        playbill=PLAYBILL,
+        recent_events=tuple(heard),
+        lines_before=before,
+        handles=handles_of(house.world, creature, speakers),
+        around=around_of(house.world, creature),
+        ask=never_asked,
+        handed=handed,
+    )
+
+
+def prompt_in(house: House, name: str, cause: Event | None = None) -> str:
+    """Every byte that the model behind a creature would be shown."""
+    prompt = prompt_for(moment_in(house, name, cause))
+    return f"{prompt.system}\n\n{prompt.user}"

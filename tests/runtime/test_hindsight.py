@@ -1,0 +1,261 @@
+"""Why something was said and who knew of it, asked of a play: on every store, in every role, after merges and removals."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from glasshouse import (
+    Draft,
+    Event,
+    Governor,
+    Manifest,
+    MemoryStore,
+    Refused,
+    SqliteStore,
+    Terrarium,
+    UnknownName,
+    kinds,
+)
+from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ports import Store
+from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.views.why import links_max
+from tests.runtime.troupe import line, new_terrarium, troupe
+
+
+class Counting:
+    """Answers with a number, so that no two lines read alike; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.prompts.append(prompt)
+        reply = {"kind": "agent.spoke", "thought": f"It is {len(self.prompts)}.", "mood": "calm"}
+        return Completion(json.dumps({**reply, "text": f"Number {len(self.prompts)}."}), "counting", 5, 5)
+
+
+class Forgetful(MemoryStore):
+    """A store whose prompts were pruned."""
+
+    async def prompt(self, digest: str) -> str | None:
+        return None
+
+
+def house(store: Store, model: Counting | None = None) -> Terrarium:
+    return Terrarium(
+        store,
+        models=ModelRouter(model or Counting()),
+        clock=HandMovedClock(),
+        ids=SeededIds(7),
+        governor=Governor(max_calls_per_turn=None),
+    )
+
+
+async def conversation(t: Terrarium, acts: int = 4) -> list[Event]:
+    """ada and bo answer each other, after a visitor has said something: the disturbance, then every act."""
+    for name in ("ada", "bo"):
+        await t.add_creature(Manifest(name=name, subscribes_to=("agent.spoke", "user.injected")))
+    await t.connect("ada", "bo", channel="talk", both=True)
+    said = [await t.disturb(t.default_run_id, "A hen walks in.")]
+    while len(said) <= acts:
+        act = await t.step_one()
+        assert act is not None
+        said.append(act)
+    return said
+
+
+@pytest.mark.parametrize("kind_of_store", ["memory", "sqlite"])
+async def test_the_chain_leads_from_a_line_to_the_disturbance_that_began_it(
+    kind_of_store: str, tmp_path: Path
+) -> None:
+    store = MemoryStore() if kind_of_store == "memory" else SqliteStore(tmp_path / "show.glasshouse")
+    async with house(store) as t:
+        said = await conversation(t)
+
+        why = await t.why(said[-1].id)
+
+    chain = [link.event.id for link in why.links]
+    assert chain[0] == said[-1].id
+    assert chain[-1] == said[0].id
+    assert all(one.event.caused_by == other.event.id for one, other in pairwise(why.links))
+    assert why.began == "disturbance"
+    assert [link.came for link in why.links] == [*["channel"] * (len(chain) - 2), "graph", None]
+    assert why.links[0].by == "talk"
+
+
+async def test_the_lines_of_a_link_are_those_that_its_prompt_showed() -> None:
+    model = Counting()
+    async with house(MemoryStore(), model) as t:
+        said = await conversation(t)
+
+        why = await t.why(said[-1].id)
+
+    (link, *_) = why.links
+    assert link.lines_from == "prompt"
+    assert [line.event_id for line in link.lines if line.section == "discussion"] == [e.id for e in said[:-1]]
+    for seen in link.lines:
+        assert seen.ref is not None
+        assert f"[{seen.ref}] {seen.who} (" in model.prompts[-1].user
+
+
+async def test_where_a_prompt_is_pruned_the_ledger_tells_the_same_lines() -> None:
+    async with house(Forgetful()) as t:
+        said = await conversation(t)
+
+        (link, *_) = (await t.why(said[-1].id)).links
+
+    assert link.lines_from == "ledger"
+    assert [line.event_id for line in link.lines] == [event.id for event in said[:-1]]
+
+
+async def test_each_role_reads_what_it_may() -> None:
+    async with house(MemoryStore()) as t:
+        said = await conversation(t)
+
+        spectator, audience, director = [
+            (await t.why(said[-1].id, role=role)).links[0] for role in ("spectator", "audience", "director")
+        ]
+
+    assert (spectator.thought, spectator.event.private, spectator.event.model) == ("", None, None)
+    assert (audience.thought, audience.mood, audience.event.model) == ("It is 4.", "calm", None)
+    assert (spectator.prompts, audience.prompts) == ((), ())
+    assert director.event.model is not None
+    assert director.prompts[-1].system is not None
+    assert director.prompts[-1].system.startswith("You are ")
+
+
+async def test_a_long_chain_is_cut_and_says_so() -> None:
+    async with house(MemoryStore()) as t:
+        said = await conversation(t, acts=3 * links_max)
+
+        why = await t.why(said[-1].id)
+
+    assert (len(why.links), why.began) == (links_max, "further")
+
+
+async def test_a_line_handed_by_a_wire_says_so_and_is_known_by_its_target() -> None:
+    async with house(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        await t.add_creature(Manifest(name="cy", subscribes_to=()), graph=t.creature("ada").graph_id)
+        wire = await t.wire("ada", "cy")
+        spoken = await t.append("ada", line("Over here."))
+        answers = [act for _ in range(3) if (act := await t.step_one()) is not None and act.actor == "cy"]
+
+        link = (await t.why(answers[0].id)).links[0]
+        knew = await t.who_knew(spoken.id)
+
+    assert (link.came, link.by) == ("wire", wire.id)
+    assert {one.creature: one.how for one in knew.knowers} == {"ada": "said", "bo": "heard", "cy": "handed"}
+
+
+async def test_what_a_line_cites_is_told_with_it() -> None:
+    async with new_terrarium(MemoryStore()) as t:
+        await t.add_creature(Manifest(name="ada", may_emit=("agent.spoke", "guess.made")))
+        clue = await t.append("ada", Draft(kind="agent.spoke", payload={"text": "Wet boots."}))
+        guess = await t.append(
+            "ada", Draft(kind="guess.made", payload={"text": "The heron.", "cites": [clue.id, "s-none.1"]})
+        )
+
+        cited = await t.append("ada", Draft(kind="guess.made", payload={"text": "?", "against": guess.id}))
+
+        assert [event.id for event in (await t.why(cited.id)).links[0].cites] == [guess.id]
+        assert (await t.why(guess.id)).links[0].cites == ()
+        assert (await t.why(clue.id)).began == "outside"
+
+
+async def test_who_joined_later_knows_since_the_event_that_brought_it() -> None:
+    async with new_terrarium(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        spoken = await t.append("ada", line("A secret."))
+        await t.add_creature(Manifest(name="cy"), graph=t.creature("ada").graph_id)
+        await t.connect("ada", "cy", channel="talk")
+        await t.add_creature(Manifest(name="dee"))
+        await t.connect("bo", "dee", channel="talk")
+        await t.remove_creature("bo")
+
+        knew = {one.creature: one for one in (await t.who_knew(spoken.id)).knowers}
+        since = {name: await t.event(one.since) for name, one in knew.items()}
+        end = await t.event(knew["bo"].until or "")
+
+    assert {name: one.how for name, one in knew.items()} == {
+        "ada": "said",
+        "bo": "heard",
+        "cy": "joined",
+        "dee": "merged",
+    }
+    assert since["bo"].id == spoken.id
+    for name in ("cy", "dee"):
+        assert (since[name].kind, since[name].payload["creature"]) == (kinds.CHANNEL_JOINED, name)
+    assert (end.kind, end.payload["creature"]) == (kinds.CREATURE_STOPPED, "bo")
+    assert knew["cy"].until is None
+
+
+async def test_what_was_known_is_known_still_after_the_store_is_opened_again(tmp_path: Path) -> None:
+    path = tmp_path / "show.glasshouse"
+    async with new_terrarium(SqliteStore(path)) as t:
+        await troupe(t, "ada", "bo", "cy")
+        spoken = await t.append("ada", line("A secret."))
+        await t.remove_creature("bo")
+        before = await t.who_knew(spoken.id)
+
+    async with new_terrarium(SqliteStore(path)) as t:
+        after = await t.who_knew(spoken.id)
+
+    assert after == before
+    assert before.count == 3
+
+
+async def test_an_unknown_event_or_role_is_refused_in_words() -> None:
+    async with new_terrarium(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        spoken = await t.append("ada", line("Here."))
+
+        with pytest.raises(UnknownName):
+            await t.why("s-nowhere.1")
+        with pytest.raises(UnknownName):
+            await t.who_knew("s-nowhere.1")
+        with pytest.raises(Refused, match="is no role"):
+            await t.why(spoken.id, role="critic")  # type: ignore[arg-type]
+
+
+async def test_an_imported_line_has_its_causes_and_nobody_here_knew_it(tmp_path: Path) -> None:
+    async with house(MemoryStore()) as t:
+        said = await conversation(t)
+        await t.export(t.creature("ada").session_id, tmp_path / "play.glass", role="director")
+
+    async with house(MemoryStore()) as other:
+        await other.import_file(tmp_path / "play.glass")
+        why = await other.why(said[-1].id)
+        with pytest.raises(Refused, match="imported"):
+            await other.who_knew(said[-1].id)
+
+    assert why.links[-1].event.id == said[0].id
+    assert {link.lines_from for link in why.links} == {"nothing"}
+
+
+@pytest.mark.parametrize("kind_of_store", ["kept", "pruned"])
+async def test_a_branch_knows_the_past_it_grew_from(kind_of_store: str) -> None:
+    async with house(MemoryStore() if kind_of_store == "kept" else Forgetful()) as t:
+        said = await conversation(t)
+        await t.branch(t.creature("ada").session_id, said[-1].id)
+        (graph_id,) = {one.graph_id for one in t.creatures()} - {t.creature("ada").graph_id}
+        answer = await t.step_one(graph_id)
+        assert answer is not None
+
+        why = await t.why(answer.id)
+        knew = {one.creature: one for one in (await t.who_knew(said[1].id)).knowers}
+
+    assert [line.event_id for line in why.links[0].lines] == [event.id for event in said]
+    assert [link.came for link in why.links] == [*["channel"] * (len(why.links) - 2), "graph", None]
+    assert why.links[-1].event.id == said[0].id
+    assert {name: one.how for name, one in knew.items()} == {
+        "ada": "said",
+        "bo": "heard",
+        "ada~2": "reborn",
+        "bo~2": "reborn",
+    }
+    assert knew["bo~2"].since.endswith(".1")
