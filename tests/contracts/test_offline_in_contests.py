@@ -43,9 +43,7 @@ def winner(world: str, seed: int) -> str | None:
 
 
 def handles(world: str, seed: int) -> dict[str, str]:
-    return {
-        e.payload["creature"]: e.payload["handle"] for e in of_kind(world, seed, kinds.CREATURE_STARTED)
-    }
+    return {e.payload["creature"]: e.payload["handle"] for e in of_kind(world, seed, kinds.CREATURE_STARTED)}
 
 
 # An oracle that looks things up

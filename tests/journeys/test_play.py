@@ -72,7 +72,7 @@ def test_the_commands_it_ends_with_can_be_pasted(tmp_path: Path) -> None:
         )
         for command in commands
     ]
-    assert [command.split()[3] for command in commands][:2] == ["show", "replay"]
+    assert [command.split()[3] for command in commands][:3] == ["show", "why", "replay"]
     assert all("--store 'my show.glasshouse'" in command for command in commands)
     assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * len(done)
 

@@ -23,6 +23,9 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.views.why import links_max
+from tests.runtime.group_calls import Obedient, expedition, playing
+from tests.runtime.stage_crew import hearing, told
+from tests.runtime.test_group_acts import BOUNDED, JOIN, QUIET, STATUS
 from tests.runtime.troupe import line, new_terrarium, troupe
 
 
@@ -235,6 +238,29 @@ async def test_an_imported_line_has_its_causes_and_nobody_here_knew_it(tmp_path:
 
     assert why.links[-1].event.id == said[0].id
     assert {link.lines_from for link in why.links} == {"nothing"}
+
+
+async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_back_to_it() -> None:
+    async with playing(Obedient(QUIET, calls=(STATUS, JOIN))) as t:
+        await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)
+        await t.add_creature(Manifest(name="hermit", subscribes_to=(kinds.JUDGE_VERDICT,)))
+        woken_by = await t.append("moth", line("Help!", "stage"))
+        ended = await t.step_one()
+        assert ended is not None
+        (merge,) = [e for e in await told(t, kinds.TOPOLOGY_CHANGED) if e.payload["kind"] == "merge"]
+
+        why_said = await t.why(ended.id)
+        why_merged = await t.why(merge.id)
+
+    assert [use.called.payload["tool"] for use in why_said.links[0].tools] == [
+        "group_status",
+        "group_channel",
+    ]
+    assert all(use.returned is not None and use.returned.payload["is_ok"] for use in why_said.links[0].tools)
+    assert [link.event.id for link in why_said.links] == [ended.id, woken_by.id]
+    called = why_said.links[0].tools[1].called
+    assert [link.event.id for link in why_merged.links] == [merge.id, called.id, woken_by.id]
+    assert (why_merged.links[0].came, why_merged.links[0].by) == ("tool", "group_channel")
 
 
 @pytest.mark.parametrize("kind_of_store", ["kept", "pruned"])

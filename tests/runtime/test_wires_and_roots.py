@@ -221,3 +221,34 @@ async def test_two_troupes_have_a_root_each_and_each_answers_its_own_visitor() -
 
 def answered_by(events: tuple[Event, ...], cause: Event) -> list[str]:
     return [event.actor for event in events if event.caused_by == cause.id]
+
+
+async def test_roots_wires_and_the_names_of_those_who_are_gone_live_on_in_a_branch() -> None:
+    model = Listener()
+    async with house(MemoryStore(), model) as t:
+        first = await t.play(a_lane(prompt="What of {text}?"))
+        await t.finish(first.id)
+        run = await t.play(a_lane(prompt="What of {text}?"))  # Here nobody's id is its handle.
+        await t.connect("ada~2", "bo~2", channel="attic")
+        await t.append("bo~2", Draft(kind="agent.spoke", channel="stage", payload={"text": "Farewell."}))
+        await t.append("ada~2", Draft(kind="agent.spoke", channel="attic", payload={"text": "Hush, heron."}))
+        await t.remove_creature("bo~2")
+        await t.disturb(run.id, "What was that?")
+        at = (await t.run_events(run.id))[-1]
+        await t.step_one()
+
+        branch = await t.branch(at.session_id, at.id)
+        await t.pause(run.id)
+        await t.step(1)
+        acts = [await answer_of(t, run.id, "heron~2"), await answer_of(t, branch.id, "heron~3")]
+
+    assert acts[0] == acts[1] != ""
+    assert 'bo (cast, agent.spoke): "Farewell."' in model.prompts["heron"][0]
+    assert 'ada (cast, agent.spoke): "Hush, heron."' in model.prompts["heron"][0]
+
+
+async def answer_of(t: Terrarium, run_id: str, actor: str) -> str:
+    """The digest of all that the only act of a creature was shown of what was said and who is around, and its seed."""
+    (act,) = [event for event in await t.run_events(run_id) if event.actor == actor]
+    call = (act.model or {})["calls"][0]
+    return f"{call['user']} {call['seed']}"

@@ -25,10 +25,9 @@ def digest(story: StoryArgument, *, store: StoreOption = None, as_json: JsonOpti
     with in_words():
         from glasshouse.cli.looking import looked_up
         from glasshouse.cli.screen import print_json
-        from glasshouse.events.digest import digest_of
 
         found = looked_up(store, lambda lookout: lookout.story(story))
-        told = digest_of(found.events)
+        told = found.digest
         if as_json:
             print_json({**found.ids, "digest": told, "events": len(found.events)})
         else:

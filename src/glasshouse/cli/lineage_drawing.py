@@ -27,7 +27,8 @@ who_chars_min: Final = 12
 class Seen:
     """The sessions of a lineage, parents before children, with the turns that each played."""
 
-    name: str
+    session_id: str
+    """The session that was asked for, or that the run began in."""
     sessions: tuple[Session, ...]
     turns: dict[str, tuple[int, int]]
     handles: dict[str, str]
@@ -38,12 +39,8 @@ async def lineage_seen(lookout: Lookout, name: str) -> Seen:
     terrarium = lookout.terrarium
     runs = [run.id for run in lookout.runs()]
     found = the_one("run or session", name, [*await lookout.session_ids(), *runs])
-    if found in runs:
-        lineage = terrarium.lineage(terrarium.run_of(found).session_id)
-        sessions = (lineage.session, *lineage.descendants)
-    else:
-        lineage = terrarium.lineage(found)
-        sessions = (*lineage.ancestors, lineage.session, *lineage.descendants)
+    lineage = terrarium.lineage(terrarium.run_of(found).session_id if found in runs else found)
+    sessions = (*lineage.ancestors, lineage.session, *lineage.descendants)
     turns: dict[str, tuple[int, int]] = {}
     for session in sessions[-sessions_drawn_max:]:
         if session.events:
@@ -51,7 +48,7 @@ async def lineage_seen(lookout: Lookout, name: str) -> Seen:
             last = await terrarium.event(f"{session.id}.{session.events}")
             turns[session.id] = (first.turn, last.turn)
     handles = {creature.id: creature.handle for creature in terrarium.creatures()}
-    return Seen(found, sessions, turns, handles)
+    return Seen(lineage.session_id, sessions, turns, handles)
 
 
 def tell_lineage(seen: Seen) -> None:
@@ -83,7 +80,7 @@ def draw_lineage(seen: Seen) -> None:
         room = max(who_chars_min, screen.width - len(before) - len(words) - 2)
         drawn_row = Text.assemble(
             (before, "green"),
-            (words, "bold" if row.session.session_id == seen.name else ""),
+            (words, "bold" if row.session.session_id == seen.session_id else ""),
             (f"  {_cut(row.session.who, room)}", QUIET),
         )
         drawn_row.truncate(screen.width, overflow="ellipsis")

@@ -6,9 +6,9 @@ Always holds: looking writes nothing and asks no model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from glasshouse.cli.naming import the_one
 from glasshouse.cli.storing import store_path
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
+from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Route
@@ -34,6 +35,13 @@ class Story:
     events: tuple[Event, ...]
     run: Run | None = None
     """The run as it stands; none of a session and of what was imported."""
+    skews: Mapping[str, int] = field(default_factory=dict)
+    """Of sessions that grew from a branch: what their digest has to know."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of these events."""
+        return digest_of(self.events, self.skews)
 
     @property
     def ids(self) -> dict[str, str | None]:
@@ -70,10 +78,11 @@ class Lookout:
         found = the_one("run or session", name, [*await self.session_ids(), *runs])
         if found in runs:
             events = await self.terrarium.run_events(found)
-            return Story(found, found, events, self.terrarium.run_of(found))
+            return Story(found, found, events, self.terrarium.run_of(found), self.terrarium.skews())
         events = await self.terrarium.events(found)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED]
-        return Story(found, begun[0] if len(begun) == 1 else None, events)
+        run_id = begun[0] if len(begun) == 1 else None
+        return Story(found, run_id, events, skews=self.terrarium.skews())
 
     async def session_to_carry(self, name: str) -> tuple[str, list[str]]:
         """The session of a name; of a run, the one that knows its end. And where else the run went on."""

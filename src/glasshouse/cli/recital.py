@@ -17,7 +17,6 @@ from glasshouse.cli.screen import Screen, print_json
 from glasshouse.cli.stage_drawing import ending_of, lines_of
 from glasshouse.cli.stage_header import header
 from glasshouse.cli.voices import QUIET, Voices
-from glasshouse.events.digest import digest_of
 from glasshouse.views.transcript import transcript_of
 
 
@@ -50,7 +49,7 @@ class Recital:
                 time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
         if programme.is_finished:
             screen.draw(Text(), Text(ending_of(programme.run), style="bold"))
-        screen.draw(Text(f"digest {digest_of(self._story.events)}", style=QUIET))
+        screen.draw(Text(f"digest {self._story.digest}", style=QUIET))
 
     def _folded(self) -> Programme:
         """The whole run: what is known of it from the first line on."""

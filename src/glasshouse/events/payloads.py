@@ -40,6 +40,8 @@ class CreatureStarted(Payload, frozen=True):
     manifest: Json | None = None
     incarnation_of: str | None = None
     """Whose past it has, where a branch or a resumed session goes on from another."""
+    ordinal: int = 0
+    """The how-manieth creature of its run it is."""
     is_root: bool = False
 
 

@@ -30,7 +30,7 @@ from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
@@ -174,7 +174,7 @@ class Conductor:
             turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
         if turn is None:
             return False
-        for run_id in self._runs_here(graph):
+        for run_id in runs_acting(self._ledger.world, graph):
             purse = await self._purse(run_id, graph)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
@@ -195,11 +195,6 @@ class Conductor:
     def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
         now = self._clock.now()
         return tripped_by_time(purse.limits, self._ledger.folded.runs.spend(run_id, graph.id, now), now)
-
-    def _runs_here(self, graph: GraphState) -> list[str]:
-        world = self._ledger.world
-        creatures = [world.creatures[name] for name in graph.creatures]
-        return list(dict.fromkeys(c.run_id or "" for c in creatures if may_act(world, c)))
 
     async def _purse(self, run_id: str, graph: GraphState) -> Purse:
         """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""

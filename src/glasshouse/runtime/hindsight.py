@@ -13,7 +13,7 @@ import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json, event_id, place_of
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json, event_id, place_of
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
@@ -181,10 +181,8 @@ class Hindsight:
     async def _tools(self, event: Event, past: _Past) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
         seen = (event.model or {}).get("as_of")
-        if event.caused_by is None or not isinstance(seen, str) or event.kind in kinds.MID_ACT:
-            return []
-        session_id, seq = place_of(seen)
-        if session_id == event.session_id and seq == event.seq - 1:
+        is_act = event.caused_by is not None and event.actor not in RESERVED_ACTORS
+        if not is_act or event.kind in kinds.MID_ACT or seen == event_id(event.session_id, event.seq - 1):
             return []
         before = (await past.near(event.session_id, event.seq - 1)).events
         answers = {one.caused_by: one for one in before if one.kind == kinds.TOOL_RETURNED}

@@ -19,7 +19,7 @@ from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.world.decide import decide
-from glasshouse.world.evolve import begin
+from glasshouse.world.evolve import begin, part_unseen
 from glasshouse.world.intents import AnyIntent
 from glasshouse.world.lineage import visible_prefixes
 from glasshouse.world.names import the_session
@@ -30,7 +30,11 @@ from glasshouse.world.state import Segment, World
 class Past:
     """The world as it was at one moment."""
 
-    def __init__(self, folded: Folded, at: Event, cut: str, graph_ids: Sequence[str]) -> None:
+    def __init__(
+        self, folded: Folded, at: Event, cut: str, graph_ids: Sequence[str], *, is_foreign: bool = False
+    ) -> None:
+        self.is_foreign = is_foreign
+        """Whether it was played in another house: its ids may be others' in this one."""
         self.folded = folded
         self.at = at
         self.cut = cut
@@ -101,7 +105,8 @@ class Pasts:
         owed when its run was over is owed still."""
         name, event = await self._meant(session_id, None)
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
-            return await self._imported(name, event, before=event.kind == kinds.RUN_FINISHED)
+            is_too_late = event.kind == kinds.RUN_FINISHED or ends_in_a_split(event)
+            return await self._imported(name, event, before=is_too_late)
         if event.kind == kinds.RUN_FINISHED:
             return await self._folded((event.position or 0) - 1, event)
         try:
@@ -122,11 +127,8 @@ class Pasts:
 
     async def _start_of_change(self, event: Event) -> int:
         """The position of the first event of the batch that this one is in."""
-        inner = await self._store.inner_seqs(event.session_id, event.seq)
-        seq = event.seq
-        while seq - 1 in inner:
-            seq -= 1
-        return (await self._history.event(event_id(event.session_id, seq))).position or 0
+        first = event_id(event.session_id, await self._first_of_batch(event))
+        return (await self._history.event(first)).position or 0
 
     async def _folded(self, position: int, event: Event) -> Past:
         if position < 1:
@@ -141,15 +143,31 @@ class Pasts:
         folded = Folded(World(house_id=self._store.house_id))
         folded.tables.driven_cache = set()
         waiting = {name: sessions[name].segment for name in visible_prefixes(sessions, session_id)}
+        stop = event_id(event.session_id, await self._first_of_batch(event)) if before else None
         last = event
         async for page in self._history.pages(session_id, upto=event.id):
             for told in page:
-                if before and told.id == event.id:
-                    break
+                if told.id == stop:
+                    return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
                 _begin(folded.world, waiting, told.session_id)
                 fold(folded, told)
+                if ends_in_a_split(told):
+                    part_unseen(folded.world, told)
                 last = told
-        return Past(folded, event, last.id, graphs_meant(folded, event))
+        return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
+
+    async def _first_of_batch(self, event: Event) -> int:
+        """The seq of the first event of the batch that this one is in."""
+        inner = set(await self._store.inner_seqs(event.session_id, event.seq))
+        seq = event.seq
+        while seq - 1 in inner:
+            seq -= 1
+        return seq
+
+
+def ends_in_a_split(event: Event) -> bool:
+    """Whether a session ended with this event, because its graph came apart."""
+    return event.kind == kinds.TOPOLOGY_CHANGED and event.payload["kind"] == "split"
 
 
 def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:
@@ -162,6 +180,16 @@ def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:
 
 class _NobodyThereError(Refused):
     """No graph was open that wrote into the session asked for."""
+
+
+def graph_of(folded: Folded, event: Event) -> str:
+    """The graph that an event of another house was written in: no other of that house is known to be whole."""
+    for graph in folded.world.graphs.values():
+        if graph.session_id == event.session_id and graph.creatures:
+            return graph.id
+    raise _NobodyThereError(
+        f"Nobody was in session {event.session_id} at {event.id}.", "Choose an event at which somebody was."
+    )
 
 
 def graphs_meant(folded: Folded, event: Event) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Json
+from glasshouse.events.event import RESERVED_ACTORS, Json
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.runtime.past import Past
 from glasshouse.turns.runs import Clocks, spent_of
@@ -61,6 +61,14 @@ def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None], *, is_over
     channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
     wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
     places = carrying.places_of(shape)
+    carried = carried_of(
+        past,
+        shape,
+        graph.id,
+        {**dict.fromkeys(channels), **places, graph.id: None},
+        runs,
+        is_over=is_over,
+    )
     return Regrown(
         parents=past.parents_of(graph.session_id),
         turn=graph.turn,
@@ -69,14 +77,8 @@ def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None], *, is_over
         wires=tuple([_rewired(past, wire) for wire in wires]),
         graph_ids=(graph.id,),
         places=tuple(places),
-        carried=carried_of(
-            past,
-            shape,
-            graph.id,
-            {**dict.fromkeys(channels), **places, graph.id: None},
-            runs,
-            is_over=is_over,
-        ),
+        strangers=strangers_in(past, carried),
+        carried=carried,
     )
 
 
@@ -94,7 +96,7 @@ def carried_of(
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     remembered = folded.tables.remembered_by(vias, places)
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
-    others = [name for name in speakers if name not in shape.creatures]
+    others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
     clocks = folded.runs.clocks.get(graph_id, Clocks())
     purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
@@ -110,6 +112,11 @@ def carried_of(
         str_keys=True,
     )
     return plain
+
+
+def strangers_in(past: Past, carried: Json) -> tuple[str, ...]:
+    """Those whom a past from another house remembers, and who are not among the living of it."""
+    return tuple(carried["shape"].get("departed", ())) if past.is_foreign else ()
 
 
 def _rewired(past: Past, wire: Wire) -> Rewired:

@@ -15,7 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.past import Past
-from glasshouse.runtime.restating import carried_of
+from glasshouse.runtime.restating import carried_of, strangers_in
 from glasshouse.turns.runs import Clocks, Purse
 from glasshouse.world import carrying
 from glasshouse.world.carrying import Heard, Shape, heard_of
@@ -129,6 +129,7 @@ class _Regrowth:
             wires=tuple(self._wires()),
             graph_ids=graph_ids,
             places=tuple(places),
+            strangers=strangers_in(past, carried),
             carried=carried,
             lines=tuple(self._dealt()),
         )

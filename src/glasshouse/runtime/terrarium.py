@@ -275,8 +275,11 @@ class Terrarium(Habitat):
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run: equal wherever and whenever the story is the same."""
-        skews = {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
-        return digest_of(await self._history.events_of_run(run_id), skews)
+        return digest_of(await self._history.events_of_run(run_id), self.skews())
+
+    def skews(self) -> dict[str, int]:
+        """How far the times of sessions that grew from a branch run ahead of the story's; a digest wants to know."""
+        return {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
 
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given, by its digest, if it is still kept."""

@@ -135,16 +135,22 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     return min(turns, default=None)
 
 
-def _actors(world: World, graph: GraphState) -> list[CreatureState]:
-    creatures = [world.creatures[name] for name in graph.creatures]
-    return [creature for creature in creatures if may_act(world, creature)]
+def _actors(world: World, graph: GraphState) -> Iterator[CreatureState]:
+    creatures = (world.creatures[name] for name in graph.creatures)
+    return (creature for creature in creatures if may_act(world, creature))
+
+
+def runs_acting(world: World, graph: GraphState) -> list[str]:
+    """The runs that somebody in a graph may act for, each once: the oldest member's first."""
+    members = map(world.creatures.__getitem__, graph.creatures)
+    names = dict.fromkeys([one.run_id or "" for one in members if one.is_running])
+    return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
     """The beats that runs of this graph have before them, with the turns they have played and the run."""
-    run_ids = dict.fromkeys(creature.run_id or "" for creature in _actors(world, graph))
     ahead: list[tuple[Beat, int, str]] = []
-    for run_id in run_ids:
+    for run_id in runs_acting(world, graph):
         purse = runs.purses.get(run_id)
         for beat in purse.playbill.beats if purse is not None else ():
             played = runs.turns_of(run_id, graph.id)

@@ -143,7 +143,7 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
     for stay in reversed(stays):
         if any(_met(stay, mine) for mine in creature.stays):
             return stay.handle or (name if other is None else other.handle)
-    return name
+    return next((stay.handle for stay in stays if not stay.graph_id), name)
 
 
 def _met(theirs: Stay, mine: Stay) -> bool:

@@ -77,8 +77,7 @@ def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
         if other is not None:
             now = other.stays[-1]
             stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
-        if stays:
-            found[name] = stays
+        found[name] = stays
     return found
 
 
@@ -99,7 +98,12 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
     for name, stays in shape.departed.items():
-        world.remembered[name] = [*world.remembered.get(name, ()), *_stays(stays, places)]
+        new = names.get(name, name)
+        as_known = [Stay("", 0, 0, name)] if new != name else []
+        world.remembered[new] = [*as_known, *world.remembered.get(new, ()), *_stays(stays, places)]
+    for name in names.values():
+        stem, _, number = name.partition("~")
+        world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     _listen(world, graph, lamport)
     for run_id in told.runs.values():
         if run_id in world.runs:

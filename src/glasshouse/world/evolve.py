@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import (
@@ -184,9 +185,10 @@ def _creature_started(world: World, event: Event) -> None:
         graph.roots[told.creature] = None
     if told.run_id is not None:
         run = _run(world, told.run_id, event.session_id)
-        run.creatures_born += 1
+        ordinal = told.ordinal or run.creatures_born + 1
+        run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
-        world.creatures[told.creature].ordinal = run.creatures_born
+        world.creatures[told.creature].ordinal = ordinal
     graph.creatures[told.creature] = None
     graph.handles.take(told.handle, told.creature)
     if told.parent is not None:
@@ -386,6 +388,22 @@ def _session_attached(world: World, event: Event) -> None:
         creature = world.creatures[name]
         if creature.graph_id != graph.id:
             _move(world, creature, graph, session.segment.base + 1)
+
+
+def part_unseen(world: World, event: Event) -> None:
+    """Move those whom a split took away out of the graph, in a history that need not tell where they went."""
+    told = payload_of(event, TopologyChanged)
+    if told.affected_count > len(told.affected_creatures):
+        raise Refused(
+            f"{event.id} parted {told.affected_count:,} creatures, more than it names.",
+            "Resume the session in the store where it was played.",
+        )
+    world.births += 1
+    parent = world.graphs[event.graph_id]
+    graph = GraphState(told.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
+    world.graphs[graph.id] = graph
+    for name in told.affected_creatures:
+        _move(world, world.creatures[name], graph, event.lamport + 1)
 
 
 def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:

@@ -211,6 +211,8 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     """The graphs it goes on as, by the ids they had: the first of them it is, the others it takes in."""
     places: tuple[str, ...] = ()
     """Other channels and graphs that somebody remembers something of."""
+    strangers: tuple[str, ...] = ()
+    """Those who are remembered, are not here, and whose ids could be taken for others' in this house."""
     carried: Json = msgspec.field(default_factory=dict)
     lines: tuple[LineAfter, ...] = ()
 

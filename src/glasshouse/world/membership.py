@@ -66,7 +66,7 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
     graph_id = graph_id_for(session_id)
     change = change_of("nothing", (), (graph_id,), (creature_id,))
     facts = (
-        _born(intent, creature_id, intent.handle or intent.name),
+        _born(world, intent, creature_id, intent.handle or intent.name),
         *attached(session_id, [creature_id]),
         topology_changed(change),
     )
@@ -76,7 +76,7 @@ def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decisio
 
 def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
     handle = handle_for(graph, intent.handle, intent.name)
-    facts = [_born(intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
+    facts = [_born(world, intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
     facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
     change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
     facts.append(topology_changed(change))
@@ -93,7 +93,7 @@ def handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
     return wanted or free_name(name, graph.handles)
 
 
-def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
+def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Fact:
     return engine_fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
@@ -105,8 +105,15 @@ def _born(intent: AddCreature, creature_id: str, handle: str) -> Fact:
             parent=intent.parent,
             run_id=intent.run_id,
             manifest=intent.manifest,
+            ordinal=next_ordinal(world, intent.run_id),
         ),
     )
+
+
+def next_ordinal(world: World, run_id: str | None) -> int:
+    """The how-manieth creature of its run the next one will be."""
+    run = world.runs.get(run_id or "")
+    return 0 if run_id is None else 1 if run is None else run.creatures_born + 1
 
 
 def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 
 import msgspec
 
@@ -63,6 +64,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     started = Fact(kinds.RUN_STARTED, _self_described(intent, creature_ids), CONDUCTOR, run_id=intent.run_id)
     root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
     writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
+    numbers = count(1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
         opens = Segment(
             id=session_id,
@@ -74,7 +76,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
             at=f"{root_id}.2",
         )
         ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
-        facts = tuple(_ensemble_facts(intent, part, ids, opens))
+        facts = tuple(_ensemble_facts(intent, part, ids, opens, numbers))
         writes.append(Write(session_id, opens.graph_id, facts, opens))
     return Decision(tuple(writes), change, intent.run_id)
 
@@ -169,11 +171,13 @@ def _is_on(part: Ensemble, channel: str) -> bool:
     return any(channel in member.listens or channel in member.sends for member in part.members)
 
 
-def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment) -> Iterator[Fact]:
+def _ensemble_facts(
+    intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment, numbers: Iterator[int]
+) -> Iterator[Fact]:
     parent = opens.parents[0].session_id
     yield engine_fact(kinds.SESSION_FORKED, SessionForked(opens.id, [parent], "fork", opens.at or ""))
     for member in part.members:
-        yield _born(intent, member, ids[member.handle])
+        yield _born(intent, member, ids[member.handle], next(numbers))
     attachments = list(attached(opens.id, list(ids.values())))
     yield from attachments
     seq = 1 + len(part.members) + len(attachments)
@@ -191,7 +195,7 @@ def _ensemble_facts(intent: OpenRun, part: Ensemble, ids: dict[str, str], opens:
     yield from _shown_first(intent, part, ids)
 
 
-def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
+def _born(intent: OpenRun, member: Member, creature_id: str, ordinal: int) -> Fact:
     return engine_fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
@@ -203,6 +207,7 @@ def _born(intent: OpenRun, member: Member, creature_id: str) -> Fact:
             is_root=member.is_root,
             run_id=intent.run_id,
             manifest=member.manifest,
+            ordinal=ordinal,
         ),
     )
 

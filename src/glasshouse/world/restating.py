@@ -118,6 +118,11 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
         for place, channel in enumerate(graph.channels, start=seq + 1):
             names.places[channel.key] = channel_id_for(session_id, place)
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
+        for old in graph.strangers:
+            if old not in names.creatures:
+                stem = old.partition("~")[0]
+                given[stem] = given.get(stem, 0) + 1
+                names.creatures[old] = stem if given[stem] == 1 else f"{stem}~{given[stem]}"
         for old in graph.places:
             names.places.setdefault(old, old[:2] + short_hash("was", session_id, old))
     return names

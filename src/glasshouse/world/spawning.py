@@ -15,7 +15,7 @@ from glasshouse.events.payloads import CreatureStarted
 from glasshouse.world.decision import Decision, Fact, Write, engine_fact
 from glasshouse.world.intents import Spawn
 from glasshouse.world.joining import name_between
-from glasshouse.world.membership import handle_for
+from glasshouse.world.membership import handle_for, next_ordinal
 from glasshouse.world.names import channel_id_for, check_handle, check_name, free_creature_id, the_creature
 from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
 from glasshouse.world.speaking import check_may_act
@@ -35,7 +35,7 @@ def creature_spawned(world: World, intent: Spawn) -> Decision:
     handle = handle_for(graph, intent.handle, intent.name)
     creature_id = free_creature_id(world, intent.name)
     facts = [
-        _born(intent, parent, creature_id, handle, narrowed(world, parent, intent)),
+        _born(world, intent, parent, creature_id, handle),
         *attached(graph.session_id, [creature_id]),
     ]
     channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)
@@ -62,7 +62,8 @@ def narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
     return manifest
 
 
-def _born(intent: Spawn, parent: CreatureState, creature_id: str, handle: str, manifest: Json) -> Fact:
+def _born(world: World, intent: Spawn, parent: CreatureState, creature_id: str, handle: str) -> Fact:
+    manifest = narrowed(world, parent, intent)
     return engine_fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
@@ -73,5 +74,6 @@ def _born(intent: Spawn, parent: CreatureState, creature_id: str, handle: str, m
             parent=parent.id,
             run_id=parent.run_id,
             manifest=manifest,
+            ordinal=next_ordinal(world, parent.run_id),
         ),
     )

@@ -7,6 +7,7 @@ but the offline troupe.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
@@ -57,6 +58,9 @@ SKILLS: Final[tuple[Skill, ...]] = (
     staged,
 )
 """Asked in this order; the first that has an answer gives it."""
+
+_NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
+"""The number behind the name of another graph says only how many were there before in the same store."""
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
 
@@ -120,7 +124,8 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
 
 def dice_for(prompt: Prompt) -> Random:
     """Dice that fall alike for the same seed and the same texts."""
-    seen = f"{prompt.seed}\x1f{prompt.system}\x1f{prompt.user}".encode("utf-8", "surrogatepass")
+    told = _NUMBERED.sub(r"\1", f"{prompt.system}\x1f{prompt.user}")
+    seen = f"{prompt.seed}\x1f{told}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 
 

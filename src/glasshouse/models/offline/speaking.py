@@ -201,7 +201,9 @@ class Speaker:
         opener = self._opener(core, used) if is_opened else ""
         text = f"{opener} {core}"
         if not is_sober and dice.random() < _FOLLOWED - plainness:
-            return with_capitals(f"{text}{mark} {self._follower(used)}{self._owed(text, used, '')}".strip())
+            return with_capitals(
+                f"{text}{mark} {self._follower(used)}{self._owed(text, used, 'after')}".strip()
+            )
         owed = self._owed(text, used, "sober" if is_sober else "tail" if plainness > 0.5 else "")
         if owed.startswith(",") and mark != "?":
             return with_capitals(f"{text}{owed}{mark}".strip())

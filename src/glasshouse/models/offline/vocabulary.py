@@ -29,8 +29,16 @@ def of_sort(sort: str) -> frozenset[str]:
 def _known() -> frozenset[str]:
     names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
     names += ["games.txt", "places.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
-    names += ["tales.txt", "heroes.tsv", "debate.txt", "table.txt", "pairs.txt", "likenesses.tsv"]
-    names += ["circles.txt", "oracle.txt"]
+    names += [
+        "circles.txt",
+        "tales.txt",
+        "heroes.tsv",
+        "debate.txt",
+        "table.txt",
+        "pairs.txt",
+        "likenesses.tsv",
+        "oracle.txt",
+    ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     texts = (line.lower() for name in names for line in shelf.entries(name))
     return frozenset(word for text in texts for word in WORD.findall(text))

@@ -70,7 +70,7 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
             return reply
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
     ranked = sorted((standing(reading, one) for one in contestants), key=lambda one: -one.sum)
-    winner = ranked[0] if ranked and _is_ahead(ranked) else None
+    winner = ranked[0] if ranked and _is_ahead(ranked) else _settled(speaker, ranked)
     lines = winner.lines if winner is not None else tuple(line for one in ranked for line in one.lines[:1])
     name = winner.name if winner is not None else _NOBODY
     aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
@@ -168,6 +168,17 @@ def _is_ahead(ranked: Sequence[Standing]) -> bool:
     if not ranked[0].lines:
         return False
     return len(ranked) == 1 or ranked[0].sum - ranked[1].sum > _TOO_CLOSE
+
+
+def _settled(speaker: Speaker, ranked: Sequence[Standing]) -> Standing | None:
+    """One of those that stand equal, for a judge whose vow it is never to call it a draw."""
+    if (
+        not ranked
+        or not ranked[0].lines
+        or not any("draw" in vow.split() for vow in speaker.reading.me.never)
+    ):
+        return None
+    return speaker.dice.choice([one for one in ranked if ranked[0].sum - one.sum <= _TOO_CLOSE])
 
 
 def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], dice: Random) -> list[str]:
