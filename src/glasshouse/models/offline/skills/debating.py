@@ -24,6 +24,7 @@ from glasshouse.models.offline.vocabulary import WORD
 BOOK: Final = "debate.txt"
 grounds_cache_texts_max: Final = 2_048
 lines_made_max: Final = 6
+motion_words_max: Final = 7
 
 _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}
@@ -179,8 +180,13 @@ def _turn_to_the_point(speaker: Speaker, target: Heard, point: Point | None) -> 
 
 
 def _motion(reading: Reading) -> str:
+    """The motion in full; a long one that the cast has named already, shortly."""
     matter = matter_of(reading)
-    return matter.text if matter is not None else "the motion"
+    if matter is None:
+        return "the motion"
+    is_long = len(matter.text.split()) > motion_words_max
+    is_named = any(matter.text in line.text for line in reading.discussion if line.origin == "cast")
+    return matter.noun.indefinite if is_long and is_named else matter.text
 
 
 def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list[str]:
