@@ -101,10 +101,15 @@ def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
         "length": _length(str(result.get("day_length", ""))),
     }
     texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
-    texts = texts or sentences("told", BOOK, told=said.text.rstrip("."))
+    texts = texts or sentences("told", BOOK, told=_listed(result))
     spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
     fields = {name: value for name in branch.fields if (value := _field(name, result)) is not None}
     return with_line(branch, spoken, **fields)
+
+
+def _listed(result: dict[str, Any]) -> str:
+    """A tool's answer as one reads out a list."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in result.items())
 
 
 def _field(name: str, result: dict[str, Any]) -> Any:

@@ -27,6 +27,7 @@ from glasshouse.models.offline.skills.reply import (
     with_line,
 )
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
+from glasshouse.models.offline.vocabulary import WORD
 
 BOOK: Final = "pairs.txt"
 told_cache_texts_max: Final = 2_048
@@ -72,7 +73,11 @@ def bluffed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def clauses_of(word: str) -> dict[str, Told]:
     """Everything one can say of a thing without naming it."""
-    return {clause: told for clause, told in sayings().items() if word in told.holds}
+    return {
+        clause: told
+        for clause, told in sayings().items()
+        if word in told.holds and word not in WORD.findall(clause.lower())
+    }
 
 
 @lru_cache(maxsize=1)
