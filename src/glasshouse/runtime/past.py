@@ -19,9 +19,10 @@ from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.world.decide import decide
-from glasshouse.world.evolve import begin, part_unseen
+from glasshouse.world.evolve import begin
 from glasshouse.world.intents import AnyIntent
 from glasshouse.world.lineage import visible_prefixes
+from glasshouse.world.moving import part_unseen
 from glasshouse.world.names import the_session
 from glasshouse.world.stamp import stamped
 from glasshouse.world.state import GraphState, Segment, World
