@@ -26,8 +26,8 @@ BOUNDED = {"max_calls_per_turn": 12, "max_turns": 3, "on_turn_limit": "defer"}
 
 async def test_a_creature_woken_by_a_message_merges_its_own_graph_and_finishes_that_act() -> None:
     async with playing(Obedient(QUIET, calls=(JOIN,))) as t:
-        await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)
-        await t.add_creature(Manifest(name="hermit", subscribes_to=(kinds.JUDGE_VERDICT,)))
+        run = await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)
+        await t.add_creature(Manifest(name="hermit", subscribes_to=(kinds.JUDGE_VERDICT,)), run=run.id)
         woken_by = await t.append("moth", line("Help!", "stage"))
 
         ended = await t.step_one()

@@ -392,3 +392,14 @@ async def test_in_a_large_graph_any_handle_may_be_named_and_offers_stay_small() 
         }
         assert far.is_ok
         assert sizes[1] < 2 * sizes[0]
+
+
+async def test_what_else_is_played_in_the_house_does_not_show_in_what_is_offered() -> None:
+    async with on_stage() as t:
+        await expedition(t)
+        alone = offered(t, "lead")
+
+        await expedition(t)
+        await t.add_creature(Manifest(name="hermit"))
+
+        assert offered(t, "lead") == alone

@@ -242,8 +242,8 @@ async def test_an_imported_line_has_its_causes_and_nobody_here_knew_it(tmp_path:
 
 async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_back_to_it() -> None:
     async with playing(Obedient(QUIET, calls=(STATUS, JOIN))) as t:
-        await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)
-        await t.add_creature(Manifest(name="hermit", subscribes_to=(kinds.JUDGE_VERDICT,)))
+        run = await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)
+        await t.add_creature(Manifest(name="hermit", subscribes_to=(kinds.JUDGE_VERDICT,)), run=run.id)
         woken_by = await t.append("moth", line("Help!", "stage"))
         ended = await t.step_one()
         assert ended is not None

@@ -110,17 +110,26 @@ def _is_played(world: World, graph: GraphState) -> bool:
     return any(one.run_id not in world.runs or world.runs[one.run_id].status != "finished" for one in some)
 
 
-def _is_of_run(world: World, graph: GraphState, run_id: str | None) -> bool:
-    some = islice(graph.creatures, creatures_looked_at_max)
-    return any(world.creatures[name].run_id == run_id for name in some)
+def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
+    """The other graphs in which somebody of the caller's own run plays: of its cast, or found among the first graphs."""
+    world, run_id = folded.world, caller.run_id
+    purse = folded.runs.purses.get(run_id or "")
+    living = [
+        world.creatures[name] for name in (() if purse is None else purse.cast) if name in world.creatures
+    ]
+    found = {one.graph_id: world.graphs[one.graph_id] for one in living if one.graph_id != caller.graph_id}
+    found = {name: graph for name, graph in found.items() if not is_hidden(world, folded.runs, graph)}
+    for graph in other_graphs(folded, caller):
+        some = islice(graph.creatures, creatures_looked_at_max)
+        if any(world.creatures[name].run_id == run_id for name in some):
+            found.setdefault(graph.id, graph)
+    return sorted(found.values(), key=lambda graph: graph.born)
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
     """Creatures of the other graphs of the caller's own run as `handle@graph`: of each graph its first, then more of
-    each. What else is played in the house does not show, so a prompt does not hang on it."""
-    world = folded.world
-    graphs = [graph for graph in other_graphs(folded, caller) if _is_of_run(world, graph, caller.run_id)]
-    graphs = graphs[:names_max]
+    each. What else is played in the house does not show, so that no prompt hangs on it."""
+    graphs = _graphs_of_run(folded, caller)[:names_max]
     if not graphs:
         return []
     of_each = [list(islice(graph.handles, names_max)) for graph in graphs]

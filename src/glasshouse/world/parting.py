@@ -98,7 +98,8 @@ def _where_it_is(world: World, creature: CreatureState) -> str:
 
 
 def creature_removed(world: World, intent: RemoveCreature) -> Decision:
-    """A creature is gone, with its edges and wires; what hung on it alone comes apart."""
+    """A creature is gone, with its edges and wires, and with the channel that it had with its parent alone; what hung on
+    it alone comes apart."""
     creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
@@ -106,10 +107,24 @@ def creature_removed(world: World, intent: RemoveCreature) -> Decision:
         facts.append(
             engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, creature.id, creature.parent))
         )
+    facts += _direct_channels_closed(world, creature)
     facts.append(engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature.id, "removed")))
     ends: list[Node] = [("channel", name) for name in world.topology.channels_of.get(creature.id, {})]
     apart = parted(world.topology, ends, gone=("creature", creature.id))
     return _finished(world, graph, facts, apart, gone=creature.id, subject=creature.id)
+
+
+def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]:
+    """A channel on which only its parent would be left serves nobody any more."""
+    if creature.parent is None:
+        return []
+    pair = {creature.id, creature.parent}
+    alone = [
+        world.channels[name]
+        for name in world.topology.channels_of.get(creature.id, {})
+        if world.topology.members_of[name].keys() == pair
+    ]
+    return [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(one.id, one.name)) for one in alone]
 
 
 def channel_removed(world: World, intent: RemoveChannel) -> Decision:

@@ -8,7 +8,15 @@ from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.world.decide import decide
-from glasshouse.world.intents import AddCreature, BeginRun, JoinChannel, LeaveChannel, MoveRun, Spawn
+from glasshouse.world.intents import (
+    AddCreature,
+    BeginRun,
+    JoinChannel,
+    LeaveChannel,
+    MoveRun,
+    RemoveCreature,
+    Spawn,
+)
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 MAPPER: Json = Manifest(name="mapper", tools=("compass", "lamp"), model_profile="strong").as_json()
@@ -128,3 +136,27 @@ def test_who_is_not_on_a_channel_cannot_leave_it() -> None:
         decide(made.world, LeaveChannel("cy", names[0]))
 
     assert refusal.value.instead == f"It is on {names[1]}."
+
+
+def test_who_is_dismissed_takes_along_the_channel_it_had_with_its_parent_alone() -> None:
+    made = with_parent()
+    born(made)
+    before = set(made.world.channels)
+
+    made.do(RemoveCreature("mapper"))
+
+    assert len(before) == 1
+    assert made.world.channels == {}
+    assert "ada" in made.world.creatures
+    assert made.world.topology.channels_of.get("ada", {}) == {}
+
+
+def test_a_channel_that_others_are_on_stays_when_one_is_dismissed() -> None:
+    made = with_parent()
+    born(made)
+    born(made)
+    made.do(JoinChannel("mapper~2", made.world.channels[next(iter(made.world.channels))].name))
+
+    made.do(RemoveCreature("mapper"))
+
+    assert len(made.world.channels) == 2
