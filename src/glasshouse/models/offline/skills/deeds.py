@@ -71,12 +71,10 @@ def _waiting(reading: Reading, open_ones: Sequence[Branch]) -> list[tuple[Branch
 
 
 def _is_over(reading: Reading, branch: Branch) -> bool:
-    """Whether I have said already that my work is done."""
-    return (
-        says_it_is_done(branch.kind)
-        and reading.me.role == "worker"
-        and any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
-    )
+    """Whether I have said already that my work is done, and nothing tells me to do anything else."""
+    if not says_it_is_done(branch.kind) or any(_is_of(one, branch.kind) for one in directions_of(reading.me)):
+        return False
+    return any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
 
 
 def _is_of(direction: Direction, kind: str) -> bool:
