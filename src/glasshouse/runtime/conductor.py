@@ -24,7 +24,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.accounts import accounts_of, last_graph
 from glasshouse.runtime.act import Acts, Thought
-from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.endings import Ending, Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
@@ -205,7 +205,7 @@ class Conductor:
                 world = self._ledger.world
                 cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
                 self._acts.check_prices(
-                    [str(world.facts_of(one).manifest.get("model_profile", "fast")) for one in cast]
+                    {(str(world.facts_of(one).manifest.get("model_profile", "fast")), None) for one in cast}
                 )
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]
@@ -369,8 +369,7 @@ class Conductor:
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
-                reason, winner, why = ending
-                return await self.finish(run_id, reason, winner=winner, why=why)
+                return await self.finish(run_id, ending.reason, ending=ending)
         return None
 
     async def finish(
@@ -379,8 +378,7 @@ class Conductor:
         reason: FinishReason,
         *,
         axis: str | None = None,
-        winner: str | None = None,
-        why: str | None = None,
+        ending: Ending | None = None,
     ) -> Event | None:
         """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
         under_way = self._finishing.get(run_id)
@@ -390,9 +388,8 @@ class Conductor:
         try:
             await self._settle(run_id)
             await self._let_others_in()
-            if winner is None and why is None:
-                winner, why = self._endings.at_the_end(run_id)
-            payload = accounts_of(self._ledger.folded, run_id, reason, axis, winner, why)
+            ending = ending or self._endings.at_the_end(run_id, reason)
+            payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(
                 MoveRun(run_id, payload, last_graph(self._ledger.world, run_id))
             )

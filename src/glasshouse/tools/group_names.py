@@ -110,9 +110,17 @@ def _is_played(world: World, graph: GraphState) -> bool:
     return any(one.run_id not in world.runs or world.runs[one.run_id].status != "finished" for one in some)
 
 
+def _is_of_run(world: World, graph: GraphState, run_id: str | None) -> bool:
+    some = islice(graph.creatures, creatures_looked_at_max)
+    return any(world.creatures[name].run_id == run_id for name in some)
+
+
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
-    """Creatures of other graphs as `handle@graph`: of each graph its first, then more of each."""
-    graphs = list(islice(other_graphs(folded, caller), names_max))
+    """Creatures of the other graphs of the caller's own run as `handle@graph`: of each graph its first, then more of
+    each. What else is played in the house does not show, so a prompt does not hang on it."""
+    world = folded.world
+    graphs = [graph for graph in other_graphs(folded, caller) if _is_of_run(world, graph, caller.run_id)]
+    graphs = graphs[:names_max]
     if not graphs:
         return []
     of_each = [list(islice(graph.handles, names_max)) for graph in graphs]
