@@ -46,7 +46,7 @@ def staged(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if any(_is_over(speaker.reading, branch) for branch, _ in waiting):
         return passing(branches, speaker, "pass")
     for branch, has_come in waiting:
-        if has_come:
+        if has_come and not _is_joining_refused(speaker.reading):
             return with_line(branch, _of_the_hour(speaker, branch) or after or speaker.speak(branch.kind))
     rest = [one for one in open_ones if one.kind not in {branch.kind for branch, _ in waiting}]
     if rest and (after is not None or waiting):
@@ -161,6 +161,12 @@ def aftermath(speaker: Speaker) -> Spoken | None:
     if len(lines) == 1:
         return speaker.dress(lines[0], "offer")
     return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
+
+
+def _is_joining_refused(reading: Reading) -> bool:
+    """Whether nobody could be joined that I tried to join in this act: then there is nobody to speak to yet."""
+    joins = [one for one in reading.tools_said if _heading(one) == "joined"]
+    return bool(joins) and not any(one.is_ok for one in joins)
 
 
 def _of_change(heading: str, whom: list[str], stake: str) -> list[str]:
