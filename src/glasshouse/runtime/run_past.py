@@ -69,4 +69,4 @@ class RunPast:
 
     def _moment(self, line: Event) -> Moment:
         session = self._folded().world.sessions[line.session_id]
-        return line.lamport, session.segment.ordinal, line.seq
+        return line.lamport - session.skew, session.rank, line.seq

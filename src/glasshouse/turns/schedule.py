@@ -48,7 +48,8 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         creature = world.creatures[name]
         if owed is None or not _is_free(world, runs, creature, graph):
             continue
-        place = (owed.lamport, _ordinal(world, owed), creature.born)
+        session = world.sessions[place_of(owed.cause)[0]]
+        place = (owed.lamport - session.skew, session.rank, creature.born)
         if found is None or place < found:
             found, act = place, Due(name, _cause(agenda.owed[name], owed))
     return act or _next_tick_left(world, agenda, graph, runs)
@@ -115,10 +116,6 @@ def _cause(mailbox: dict[str, Owed], owed: Owed) -> str:
     if not owed.bundle:
         return owed.cause
     return [other.cause for other in mailbox.values() if other.bundle == owed.bundle][-1]
-
-
-def _ordinal(world: World, owed: Owed) -> int:
-    return world.sessions[place_of(owed.cause)[0]].segment.ordinal
 
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:

@@ -17,6 +17,7 @@ import msgspec
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, place_of
 from glasshouse.world.state import Segment, SessionState, World
+from glasshouse.world.values import GOES_ON
 
 page_events_max = 1_024
 
@@ -61,16 +62,14 @@ def story_time(world: World, event: Event) -> int:
 
 
 def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, bool, int]:
-    """Where an event stands in the story of a branch: a session that goes on from one other has the place of that one,
-    and events that only restate a past stand at the end of it."""
+    """Where an event stands in the story of a branch: events that only restate a past stand at the end of it."""
     session = sessions[event.session_id]
     segment, moment = session.segment, event.lamport - session.skew
-    if segment.origin in ("branch", "resume"):
+    is_grown = segment.origin in GOES_ON
+    if is_grown:
         ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
         moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
-    while segment.origin in ("branch", "resume") and len(segment.parents) == 1:
-        segment = sessions[segment.parents[0].session_id].segment
-    return (moment, segment.ordinal, segment is not session.segment, event.seq)
+    return (moment, session.rank, is_grown, event.seq)
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:

@@ -8,6 +8,7 @@ again; whoever chooses a day chooses one that was looked up, and says on which l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
@@ -38,6 +39,7 @@ lit_dark_max: Final = 25
 lines_rested_on_max: Final = 3
 
 _WITH_OWN_LINE: Final = 0.25
+_ONE_PART: Final = re.compile(r"\b1 parts\b")
 
 
 def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
@@ -98,11 +100,16 @@ def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
         "lit": str(result.get("moon_lit_percent", "")),
         "length": _length(str(result.get("day_length", ""))),
     }
-    texts = untold(speaker.reading, "woven", BOOK, **gaps) or sentences("woven", BOOK, **gaps)
-    texts = texts or sentences("told", BOOK, told=said.text.rstrip("."))
+    texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
+    texts = texts or sentences("told", BOOK, told=_listed(result))
     spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
     fields = {name: value for name in branch.fields if (value := _field(name, result)) is not None}
     return with_line(branch, spoken, **fields)
+
+
+def _listed(result: dict[str, Any]) -> str:
+    """A tool's answer as one reads out a list."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in result.items())
 
 
 def _field(name: str, result: dict[str, Any]) -> Any:
@@ -129,7 +136,10 @@ def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
         is_near = last.lit >= lit_bright_min if wanted == "bright" else last.lit <= lit_dark_max
         heading = f"{heading} {'near' if is_near else 'off'}"
     gaps = {"day": day_called(day), "lit": f"{last.lit:g}" if last is not None else ""}
-    texts = untold(reading, heading, BOOK, **gaps) or untold(reading, f"ask {wanted}", BOOK, **gaps)
+    if speaker.topic.owed:
+        texts = _beside(speaker, f"ask {wanted}", **gaps)
+    else:
+        texts = _beside(speaker, heading, **gaps) or _beside(speaker, f"ask {wanted}", **gaps)
     texts = texts or sentences(f"ask {wanted}", BOOK, **gaps)
     spoken = speaker.dress(texts, "ask", f"it has to be a {wanted} one", own=_WITH_OWN_LINE)
     return with_line(branch, spoken, **{DATE: day.isoformat()})
@@ -167,7 +177,7 @@ def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
         return passing(branches, speaker, "unknown", BOOK)
     kind = "bright" if about.lit >= lit_bright_min else "dark" if about.lit <= lit_dark_max else "half"
     gaps = _gaps(speaker.reading, about)
-    texts = untold(speaker.reading, f"pack {kind}", BOOK, **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
+    texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
     spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
     return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
 
@@ -193,6 +203,18 @@ def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: 
     )
     refs = [one.line.ref for one in (best, other) if one is not None][:lines_rested_on_max]
     return with_line(branch, spoken, **{DATE: best.day.isoformat(), field: refs})
+
+
+def _beside(speaker: Speaker, heading: str, lead: str = "", **gaps: str) -> list[str]:
+    """What was not said yet under a heading; where something came in that must be taken up, with that in it."""
+    reading = speaker.reading
+    owed = untold(reading, f"{lead or heading} beside", BOOK, **gaps) if speaker.topic.owed else []
+    return [_counted(one) for one in owed or untold(reading, heading, BOOK, **gaps)]
+
+
+def _counted(text: str) -> str:
+    """One part is no parts."""
+    return _ONE_PART.sub("1 part", text)
 
 
 def _best(known: Sequence[Known], wanted: str) -> Known | None:

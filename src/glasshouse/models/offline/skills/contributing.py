@@ -112,7 +112,8 @@ def _newest(reading: Reading) -> Heard | None:
 
 def _kept(reading: Reading) -> Heard | None:
     """Of what the others brought, that on which most was built; of several, the one nearest to my own heart."""
-    lines = [line for line in reading.heard if line.origin == "cast" and FIELD in line.fields]
+    cast = [line for line in reading.heard if line.origin == "cast" and line.text]
+    lines = [line for line in cast if FIELD in line.fields] or cast
     counts = Counter({line.ref: len(built_on(reading, line)) for line in lines})
     kin = reading.me.kin
     ranked = sorted(

@@ -24,6 +24,8 @@ from glasshouse.models.offline.vocabulary import WORD
 BOOK: Final = "debate.txt"
 grounds_cache_texts_max: Final = 2_048
 lines_made_max: Final = 6
+motion_words_max: Final = 7
+opener_words_max: Final = 3
 
 _PARTS: Final = ("opening", "rebuttal", "closing")
 _SIDES: Final = {"favour": "for", "oppose": "against"}
@@ -169,7 +171,7 @@ def _turn_to_the_point(speaker: Speaker, target: Heard, point: Point | None) -> 
     named = [
         noun
         for noun in nouns_in(target.text)
-        if start <= noun.start <= end and not noun.is_word and noun.head.lower() not in motion
+        if start <= noun.start <= end and noun.det and not noun.is_word and noun.head.lower() not in motion
     ]
     if named:
         speaker.turn_to(named[0])
@@ -179,8 +181,13 @@ def _turn_to_the_point(speaker: Speaker, target: Heard, point: Point | None) -> 
 
 
 def _motion(reading: Reading) -> str:
+    """The motion in full; a long one that the cast has named already, shortly."""
     matter = matter_of(reading)
-    return matter.text if matter is not None else "the motion"
+    if matter is None:
+        return "the motion"
+    is_long = len(matter.text.split()) > motion_words_max
+    is_named = any(matter.text in line.text for line in reading.discussion if line.origin == "cast")
+    return matter.noun.indefinite if is_long and is_named else matter.text
 
 
 def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list[str]:
@@ -191,7 +198,9 @@ def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list
     fresh = _fresh_grounds(used, dice)
     if part == "opening":
         claims = [_unsaid(speaker, f"{ground} {side}", motion) for ground in fresh[:2]]
-        return [f"{lead}. {'. '.join(claims)}" for lead in _leads(reading, "opening lead", motion=motion)]
+        leads = _leads(reading, "opening lead", motion=motion)
+        long = [f"{lead}. {'. '.join(claims)}" for lead in leads]
+        return _fitting(reading, long, [f"{lead}. {claims[0]}" for lead in leads], claims)
     if part == "closing":
         left = standing_points(reading, reading.me.handle)
         ground = ground_called(left[-1][1].ground if left else (used or fresh)[0])
@@ -208,7 +217,14 @@ def _speeches(speaker: Speaker, part: str, side: str, met: Point | None) -> list
             brought = sentences("fresh ground", BOOK, ground=ground_called(ground), claim=claim)
             text = f"{text}. {dice.choice(brought)}"
         made.append(text)
-    return made
+    return _fitting(reading, made, [f"{lead}. {answer}" for lead in leads] if answer else leads, [answer])
+
+
+def _fitting(reading: Reading, *choices: list[str]) -> list[str]:
+    """The first of some lists of speeches, from long to short, with any that keep to the words allowed."""
+    room = max(1, reading.words_max - opener_words_max)
+    short = ([one for one in some if one and len(one.split()) <= room] for some in choices)
+    return next((some for some in short if some), choices[0])
 
 
 def _leads(reading: Reading, heading: str, **gaps: str) -> list[str]:

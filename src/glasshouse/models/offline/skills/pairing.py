@@ -27,6 +27,7 @@ from glasshouse.models.offline.skills.reply import (
     with_line,
 )
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
+from glasshouse.models.offline.vocabulary import WORD
 
 BOOK: Final = "pairs.txt"
 told_cache_texts_max: Final = 2_048
@@ -72,7 +73,11 @@ def bluffed(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
 
 def clauses_of(word: str) -> dict[str, Told]:
     """Everything one can say of a thing without naming it."""
-    return {clause: told for clause, told in sayings().items() if word in told.holds}
+    return {
+        clause: told
+        for clause, told in sayings().items()
+        if word in told.holds and word not in WORD.findall(clause.lower())
+    }
 
 
 @lru_cache(maxsize=1)
@@ -105,8 +110,8 @@ class Mark(NamedTuple):
 def mark_of(reading: Reading, handle: str, word: str) -> Mark:
     """What speaks against somebody, by their own lines and by what of other people's they could not place."""
     total, worst = 0.0, Mark(-1.0)
-    for line in reading.heard:
-        if line.handle == handle and line.origin == "cast":
+    for line in _descriptions(reading):
+        if line.handle == handle:
             for one in _marks(line, word):
                 total += one.strangeness
                 if one.clause and one.strangeness >= worst.strangeness:
@@ -133,13 +138,18 @@ def _agreeing() -> tuple[str, ...]:
     return tuple(max(one, key=len).strip() for one in parts)
 
 
+def _descriptions(reading: Reading) -> list[Heard]:
+    """What others said of their words: lines with a text alone. A vote says what another said."""
+    return [line for line in reading.heard if line.origin == "cast" and not line.fields_text]
+
+
 def _others(reading: Reading) -> list[str]:
     return list(dict.fromkeys(line.handle for line in reading.heard if line.origin == "cast"))
 
 
 def _theirs(reading: Reading, word: str) -> str:
     """What the others seem to hold, where it is not what I hold; empty while I may think that we hold the same."""
-    told = [(line.handle, told_in(line.text)[0]) for line in reading.heard if told_in(line.text)]
+    told = [(line.handle, told_in(line.text)[0]) for line in _descriptions(reading) if told_in(line.text)]
     told = [(who, one) for who, one in told if one.weight > _LOOSE]
     strange = {who for who, one in told if word not in one.holds}
     if len(strange) < strangers_min:
@@ -156,6 +166,8 @@ def _described(speaker: Speaker, word: str) -> Spoken:
     leads = untold(reading, "lead", BOOK, clause=clause)
     if register:
         leads = untold(reading, f"lead {register}", BOOK, clause=clause) * 2 + leads
+    if speaker.topic.owed:
+        leads = untold(reading, "lead beside", BOOK, clause=clause) or leads
     leads = leads or sentences("lead", BOOK, clause=clause)
     aim = (
         "they hold something else, so I stay where both are true" if theirs else "I say something true of it"
@@ -169,8 +181,8 @@ def _clause(speaker: Speaker, word: str, theirs: str) -> str:
     visible = speaker.reading.visible_text
     clauses = clauses_of(word)
     shared = [one for one, told in clauses.items() if told.weight > _LOOSE]
-    safe = [one for one in shared if theirs in clauses[one].holds] if theirs else shared
-    for some in (safe, shared, list(clauses)):
+    safe = [one for one, told in clauses.items() if theirs in told.holds] if theirs else shared
+    for some in ([one for one in safe if one in shared], safe, shared, list(clauses)):
         fresh = [one for one in some if one.lower() not in visible]
         if fresh:
             return speaker.dice.choice(fresh)
@@ -234,7 +246,9 @@ def _pointing(speaker: Speaker, who: str, mark: Mark) -> list[str]:
     """How one says whom one points at, and why, as far as there is a why."""
     reading, register = speaker.reading, _REGISTERS.get(speaker.voice.register, "")
     gaps = {"suspect": name_of(who), "told": mark.clause}
-    if mark.strangeness <= 0 or not mark.clause:
+    if speaker.topic.owed:
+        heading = "vote beside"
+    elif mark.strangeness <= 0 or not mark.clause:
         heading = "vote blind"
     else:
         heading = "vote doubter" if mark.is_doubt else "vote"
