@@ -159,7 +159,10 @@ def aftermath(speaker: Speaker) -> Spoken | None:
     stake = at_stake(speaker, _cues(speaker.reading, named))
     lines = [_of_change(heading, whom, stake) for heading, whom in told]
     if len(lines) == 1:
-        return speaker.dress(lines[0], "offer")
+        after = f"{told[0][0]} after"
+        if after not in shelf.sections("circles.txt"):
+            return speaker.dress(lines[0], "offer")
+        lines.append(_sentences(after, detail=speaker.topic.noun.definite))
     return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
 
 
