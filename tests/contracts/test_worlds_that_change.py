@@ -184,6 +184,13 @@ def test_with_a_visitors_words_about_and_nobody_to_ask_the_story_still_ends(
     assert True not in decided
 
 
+def test_paths_that_could_not_be_joined_are_not_invited_and_there_is_no_contest() -> None:
+    events = played(PATHS, 2, 2)
+
+    assert [event.id for event in events if event.kind in {"path.invited", "path.told"}] == []
+    assert events[-1].payload["reason"] == "no_contest"
+
+
 def test_what_is_refused_is_spoken_of_and_tried_again() -> None:
     events = played(RESCUE, 2, 2)
     refused = [event.turn for event in events if event.kind == kinds.EDIT_DECIDED]

@@ -3,11 +3,11 @@
 from hypothesis import given
 
 from glasshouse.events import kinds
-from glasshouse.events.event import VISITOR, Event
+from glasshouse.events.event import TERRARIUM, VISITOR, Event
 from glasshouse.views.stage import rebuild_stage
 from glasshouse.views.transcript import transcript_of
 from tests.rules.events.events_by_hand import an_event
-from tests.rules.views.stories_on_stage import birth, by_conductor, said, stories, told
+from tests.rules.views.stories_on_stage import an_event_at, birth, by_conductor, said, stories, told
 
 
 def test_everybody_s_lines_are_read_in_order() -> None:
@@ -78,3 +78,26 @@ def test_the_transcript_holds_every_line_of_the_stage(story: list[Event]) -> Non
 
 def _place(event_id: str) -> int:
     return int(event_id.rpartition(".")[2])
+
+
+def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside_is_not() -> None:
+    ada, bo = birth("ada"), birth("bo")
+    called = an_event_at(3, kind=kinds.TOOL_CALLED, actor="ada", payload={"tool": "t"}, run_id="r-one")
+    changes = (
+        (kinds.CREATURE_STARTED, {**birth("cy").payload, "parent": "ada"}),
+        (kinds.TOPOLOGY_CHANGED, {"kind": "merge", "affected_creatures": ["bo"]}),
+        (kinds.TOPOLOGY_CHANGED, {"kind": "nothing", "affected_creatures": ["cy"]}),
+        (kinds.CREATURE_STOPPED, {"creature": "bo", "reason": "removed"}),
+    )
+
+    def story(cause: str | None) -> list[Event]:
+        shaped = [
+            an_event_at(number, kind=kind, actor=TERRARIUM, payload=payload, run_id=None, caused_by=cause)
+            for number, (kind, payload) in enumerate(changes, start=4)
+        ]
+        return [*told(ada, bo), called, *shaped]
+
+    inside, outside = transcript_of(story(called.id), "r-one"), transcript_of(story(None), "r-one")
+
+    assert [line.plain for line in inside] == ["(cy comes in)", "(within hearing now: bo)", "(bo is gone)"]
+    assert list(outside) == []

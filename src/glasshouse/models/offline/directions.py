@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -33,9 +34,9 @@ class Direction(NamedTuple):
     cue: frozenset[str]
     deed: str
 
-    def met_by(self, heard: frozenset[str]) -> int:
-        """How many words of the condition were heard; none if too few."""
-        met = len(self.cue & heard)
+    def met_by(self, heard: Iterable[frozenset[str]]) -> int:
+        """How many words of the condition were heard in one breath; none if too few."""
+        met = max((len(self.cue & stems) for stems in heard), default=0)
         return met if met >= math.ceil(cues_met_share_min * len(self.cue)) else 0
 
     def is_to(self, what: str) -> bool:
@@ -55,11 +56,11 @@ def directions_of(me: Identity) -> tuple[Direction, ...]:
     return tuple(found for part in told if (found := _direction(part)) is not None)
 
 
-def heard_now(reading: Reading) -> frozenset[str]:
-    """The stems of the scene, of what was said since I spoke last, and of what kind it was."""
+def heard_now(reading: Reading) -> list[frozenset[str]]:
+    """The stems of the scene, and of each line since I spoke last with the words of its kind."""
     lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
-    told = [*(line.text for line in lines), *(line.kind.replace(".", " ") for line in lines)]
-    return stems_of(reading.scene).union(*(stems_of(text) for text in told))
+    told = [stems_of(f"{line.text} {line.kind.replace('.', ' ')}") for line in lines]
+    return [stems_of(reading.scene), *told]
 
 
 def met_best(reading: Reading, what: str) -> Direction | None:

@@ -6,6 +6,7 @@ comes when its condition is met and not before; what was just changed in one's c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -17,17 +18,19 @@ from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading, ToolSaid
 from glasshouse.models.offline.skills.regrouping import says_it_is_done
 from glasshouse.models.offline.skills.reply import Branch, Reply, passing, with_line
-from glasshouse.models.offline.skills.sleuthing import details_in
+from glasshouse.models.offline.skills.sleuthing import NOTHING_NAMED, details_in
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
 from glasshouse.models.offline.vocabulary import WORD, is_a, stem, stems_of
 
 own_lines_before_done: Final = 2
 lines_looked_back_max: Final = 3
 changes_told_max: Final = 2
+crew_named_max: Final = 4
 
 _CLOSED: Final = "closed"
 _TOLD: Final = "told"
 _OWN_LINE: Final = 0.9
+_NAME: Final = re.compile(r"(?=\b([A-Z][a-z]+ [A-Z][a-z]+)\b)")
 _CROSSING: Final = frozenset({"carry", "carries", "across"})
 
 
@@ -43,7 +46,7 @@ def staged(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     if any(_is_over(speaker.reading, branch) for branch, _ in waiting):
         return passing(branches, speaker, "pass")
     for branch, has_come in waiting:
-        if has_come:
+        if has_come and not _is_joining_refused(speaker.reading):
             return with_line(branch, _of_the_hour(speaker, branch) or after or speaker.speak(branch.kind))
     rest = [one for one in open_ones if one.kind not in {branch.kind for branch, _ in waiting}]
     if rest and (after is not None or waiting):
@@ -71,12 +74,10 @@ def _waiting(reading: Reading, open_ones: Sequence[Branch]) -> list[tuple[Branch
 
 
 def _is_over(reading: Reading, branch: Branch) -> bool:
-    """Whether I have said already that my work is done."""
-    return (
-        says_it_is_done(branch.kind)
-        and reading.me.role == "worker"
-        and any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
-    )
+    """Whether I have said already that my work is done, and nothing tells me to do anything else."""
+    if not says_it_is_done(branch.kind) or any(_is_of(one, branch.kind) for one in directions_of(reading.me)):
+        return False
+    return any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
 
 
 def _is_of(direction: Direction, kind: str) -> bool:
@@ -98,6 +99,8 @@ def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken | None:
     if heading == _TOLD:
         heard = [line for line in reading.discussion if reading.is_mine(line)] or heard
     gaps = _gaps(reading, heard) | {"winner": _winner(reading), "stake": at_stake(speaker, _cues(reading))}
+    if gaps["last"] == NOTHING_NAMED:
+        gaps["last"] = speaker.topic.noun.definite
     act = "recall" if heading in {_CLOSED, _TOLD} else "offer"
     return speaker.dress(_sentences(heading, **gaps), act, own=_OWN_LINE)
 
@@ -118,9 +121,22 @@ def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
         gaps |= {"who": name_of(heard[0].handle), "other": name_of(heard[-1].handle)}
     here = {*circle_of(reading).channels_of, reading.me.handle}
     gone = [line for line in heard if line.handle not in here]
+    crew = _named_in(heard, {name_of(one) for one in (*here, *(line.handle for line in heard))})
     if gone:
         gaps |= {"gone": name_of(gone[-1].handle), "gift": details_in(reading, gone[-1:], "")[0]}
+    elif len(crew) > 1:
+        gaps["crew"] = _all_of(crew[:crew_named_max])
     return gaps
+
+
+def _named_in(lines: Sequence[Heard], known: set[str]) -> list[str]:
+    """Those whom lines call by a name of two words, and who did not speak before me themselves."""
+    found = dict.fromkeys(name for line in lines for name in _NAME.findall(line.text))
+    return [name for name in found if name not in known and not _opens_a_sentence(name.split()[0].lower())]
+
+
+def _opens_a_sentence(word: str) -> bool:
+    return is_a(word, "stop") or is_a(word, "verb")
 
 
 # After a change, and between two sides
@@ -138,11 +154,22 @@ def aftermath(speaker: Speaker) -> Spoken | None:
             done.setdefault(_heading(one), []).append(_whom(one))
     if not done:
         done = {"refused" if not said[-1].is_ok else "wired": [_whom(said[-1])]}
-    stake = at_stake(speaker, _cues(speaker.reading))
-    lines = [_of_change(heading, whom, stake) for heading, whom in list(done.items())[:changes_told_max]]
+    told = list(done.items())[:changes_told_max]
+    named = [whom for _, names in told for whom in names]
+    stake = at_stake(speaker, _cues(speaker.reading, named))
+    lines = [_of_change(heading, whom, stake) for heading, whom in told]
     if len(lines) == 1:
-        return speaker.dress(lines[0], "offer")
+        after = f"{told[0][0]} after"
+        if after not in shelf.sections("circles.txt"):
+            return speaker.dress(lines[0], "offer")
+        lines.append(_sentences(after, detail=speaker.topic.noun.definite))
     return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
+
+
+def _is_joining_refused(reading: Reading) -> bool:
+    """Whether nobody could be joined that I tried to join in this act: then there is nobody to speak to yet."""
+    joins = [one for one in reading.tools_said if _heading(one) == "joined"]
+    return bool(joins) and not any(one.is_ok for one in joins)
 
 
 def _of_change(heading: str, whom: list[str], stake: str) -> list[str]:
@@ -166,8 +193,11 @@ def at_stake(speaker: Speaker, cues: frozenset[str]) -> str:
     return speaker.topic.noun.definite
 
 
-def _cues(reading: Reading) -> frozenset[str]:
-    return frozenset[str]().union(*(one.cue for one in directions_of(reading.me)))
+def _cues(reading: Reading, whom: Sequence[str] = ()) -> frozenset[str]:
+    """The words of all conditions; of those alone whose deed names one of these, if any does."""
+    known = directions_of(reading.me)
+    named = [one for one in known if any(one.names(name.replace(" ", "-")) for name in whom)]
+    return frozenset[str]().union(*(one.cue for one in named or known))
 
 
 def _heading(said: ToolSaid) -> str:
@@ -220,8 +250,9 @@ def _sentences(heading: str, **gaps: str) -> list[str]:
     """The sentences of a heading with their gaps filled; those of somebody gone, or of no winner, where that is so."""
     found = []
     known = shelf.sections("circles.txt")
-    if gaps.get("gone") and f"{heading} gone" in known:
-        heading = f"{heading} gone"
+    absent = next((gap for gap in ("gone", "crew") if gaps.get(gap)), "")
+    if absent and f"{heading} {absent}" in known:
+        heading = f"{heading} {absent}"
     elif gaps.get("winner") == "" and f"{heading} nobody" in known:
         heading = f"{heading} nobody"
     for line in shelf.sections("circles.txt")[heading]:

@@ -25,6 +25,9 @@ suspects_min: Final = 2
 things_a_line_max: Final = 3
 lines_cache_texts_max: Final = 4_096
 
+NOTHING_NAMED: Final = "what we heard"
+"""How lines are spoken of that name nothing."""
+
 _CLAIMING: Final = frozenset({"suspect", "against", "winner", "word", "answer"})
 _OBJECTED: Final = 0.25
 _HELD_TO: Final = 0.6
@@ -210,7 +213,7 @@ def details_in(reading: Reading, lines: Sequence[Heard], but: str) -> tuple[str,
             if rank < len(things):
                 found.setdefault(*things[rank])
     details = [*found.values(), "", ""]
-    return details[0] or "what we heard", details[1]
+    return details[0] or NOTHING_NAMED, details[1]
 
 
 def _things_in(reading: Reading, line: Heard, but: str) -> list[tuple[str, str]]:
