@@ -14,6 +14,7 @@ import typer
 
 from glasshouse.cli import (
     asking_why,
+    branching,
     carrying,
     checking,
     comparing,
@@ -24,6 +25,7 @@ from glasshouse.cli import (
     making,
     playing,
     replaying,
+    resuming,
     shaping,
     showing,
     touring,
@@ -48,6 +50,8 @@ COMMANDS = (
     replaying,
     asking_why,
     shaping,
+    branching,
+    resuming,
     comparing,
     digesting,
     carrying,

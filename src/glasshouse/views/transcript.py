@@ -6,14 +6,14 @@ events before. Kinds without words are left out, save those that say why somebod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final, Literal
 
 import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Event, Json
-from glasshouse.views.stage import Note, StageProjection
+from glasshouse.views.stage import Note, StageProjection, past_runs
 
 Voice = Literal["cast", "judge", "visitor", "world", "silence"]
 
@@ -49,8 +49,8 @@ class Transcript:
 
     version: ClassVar[int] = 1
 
-    def __init__(self, run_id: str | None = None) -> None:
-        self._stage = StageProjection(run_id=run_id)
+    def __init__(self, run_id: str | None = None, past_run_ids: tuple[str, ...] = ()) -> None:
+        self._stage = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
 
     def apply(self, event: Event) -> TranscriptLine | None:
         """Take the next event in; give its line, if it is one."""
@@ -76,8 +76,9 @@ class Transcript:
 
 
 def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterator[TranscriptLine]:
-    """The lines of these events, in their order."""
-    transcript = Transcript(run_id)
+    """The lines of these events, in their order; of a branch, with those of the past it has."""
+    events = events if run_id is None or isinstance(events, Sequence) else list(events)
+    transcript = Transcript(run_id, past_runs(events, run_id))
     for event in events:
         line = transcript.apply(event)
         if line is not None:
