@@ -8,25 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from glasshouse.assembly import SqliteStore, Terrarium
 from glasshouse.cli.change_words import differences
 from glasshouse.cli.looking import Lookout, Story
-from glasshouse.cli.naming import LAST
 from glasshouse.cli.performing import Opened
-from glasshouse.cli.pointing import numbers_of, pointed_at
+from glasshouse.cli.pointing import is_said, numbers_of, pointed_at
 from glasshouse.cli.screen import one_line
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.manifests.loading import load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.what_if import Edge, WhatIf
 from glasshouse.turns.governor import Governor
 from glasshouse.views.transcript import transcript_of
+
+words_shown_max: Final = 10
+"""So many words of the line at which a branch begins are said again."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,14 @@ class Branching:
 
     async def _place(self, lookout: Lookout, story: Story) -> tuple[Event | None, str]:
         """The event at which it begins, none for the end; and the session that it is looked at from."""
-        is_about_a_line = self.otherwise.drop or self.otherwise.replace is not None
-        at = self.at or (LAST if is_about_a_line else None)
-        if at is None:
+        if self.at is not None:
+            event = (await pointed_at(lookout, self.at, story.name)).event
+            if event.id not in numbers_of(story.events):
+                raise UnknownName(noun=f"event of {story.name}", name=self.at)
+        elif self.otherwise.drop or self.otherwise.replace is not None:
+            event = _last_line(story)
+        else:
             return None, (await lookout.session_to_carry(self.name))[0]
-        event = (await pointed_at(lookout, at, story.name)).event
-        if event.id not in numbers_of(story.events):
-            raise UnknownName(noun=f"event of {story.name}", name=at)
         return event, event.session_id
 
     def _limits_in(self, story: Story, event: Event | None) -> Governor | None:
@@ -115,14 +119,25 @@ class Branching:
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
         side = "right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
-        return Opened(run, position, (said, differences(shown)), {"branched": facts})
+        return Opened(run, position, (said, differences(shown)), {"branched": facts}, is_branch=True)
+
+
+def _last_line(story: Story) -> Event:
+    """The last line that somebody said, and that can so be left out."""
+    said = [one for one in story.events if one.actor not in RESERVED_ACTORS - {VISITOR} and is_said(one)]
+    if not said:
+        raise Refused(f"Nothing was said in {story.name} yet.", "Leave --drop and --replace away.")
+    return said[-1]
 
 
 def _where(story: Story, event: Event, number: int) -> str:
     """An event as people find it again."""
     lines = [line for line in transcript_of(story.events) if line.id == event.id]
     if lines and lines[0].text:
-        return f"event {number:,} (turn {event.turn}, {one_line(lines[0].who)}: {one_line(lines[0].text)})"
+        words = one_line(lines[0].text).split()
+        dots = "…" if len(words) > words_shown_max else ""
+        text = f"“{' '.join(words[:words_shown_max])}{dots}”"
+        return f"event {number:,} (turn {event.turn}, {one_line(lines[0].who)}, {text})"
     return f"event {number:,} (turn {event.turn}, {event.kind})"
 
 

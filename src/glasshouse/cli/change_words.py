@@ -16,8 +16,15 @@ NOTHING_DIFFERS = "Nothing is otherwise."
 
 def differences(change: Json | None) -> str:
     """Everything that is otherwise, as one line."""
-    told = "; ".join(_told(change or {}))
-    return f"Otherwise: {told}." if told else NOTHING_DIFFERS
+    told = listed(change)
+    if not told:
+        return NOTHING_DIFFERS
+    return f"Otherwise: {told}" if told.endswith("”") else f"Otherwise: {told}."
+
+
+def listed(change: Json | None) -> str:
+    """The same as part of a sentence; empty if nothing is otherwise."""
+    return "; ".join(_told(change or {}))
 
 
 def _told(change: Json) -> Iterator[str]:

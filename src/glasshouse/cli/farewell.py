@@ -87,9 +87,9 @@ def told(programme: Programme, digest: str, by: Words) -> list[str]:
         why = f"Paused: {one_line(programme.run.reason)} " if programme.run.reason else ""
         ending = f"{why}To be continued: {spent}."
     recalled = programme.calls_recalled
-    if recalled:
+    if recalled is not None:
         were = "call was" if recalled == 1 else "calls were"
-        ending = f"{ending} {recalled:,} {were} answered from the record."
+        ending = f"{ending} {f'{recalled:,}' if recalled else 'No'} {were} answered from the record."
     commands = [f"  {command}" for command in commands_for(programme, by)]
     return ["", ending, f"digest {digest}", *commands]
 

@@ -44,6 +44,8 @@ class Opened:
     said: tuple[str, ...] = ()
     facts: Json | None = None
     """The same for machines."""
+    is_branch: bool = False
+    """Whether its answers may come from a record, so that they are worth counting."""
 
 
 Opener = Callable[[SqliteStore, Terrarium], Awaitable[Opened]]
@@ -127,7 +129,8 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")
             await news.show(FastReader())
-        programme.calls_recalled = terrarium.run_of(run.id).calls_recalled
+        if opened.is_branch and wish.is_played:
+            programme.calls_recalled = terrarium.run_of(run.id).calls_recalled
         say_farewell(wish, display, programme, await terrarium.digest(run.id))
 
 
@@ -135,7 +138,7 @@ def _say_how_it_came_to_be(wish: Wish, display: Display, opened: Opened) -> None
     if wish.as_json and opened.facts is not None:
         print_json(opened.facts)
     elif opened.said:
-        display.say(*opened.said, "")
+        display.say(*opened.said, *([""] if wish.is_played else []))
 
 
 def _excuse_visitors(terrarium: Terrarium, run: Run) -> None:
@@ -178,6 +181,7 @@ async def programme_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_
     for event in events:
         if (event.position or 0) <= shown_after:
             programme.remember(event)
+    programme.calls_before = max(0, run.calls - programme.stage.counters.calls) if shown_after else 0
     return programme
 
 

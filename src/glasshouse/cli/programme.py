@@ -33,8 +33,10 @@ class Programme:
         self.past_run_ids = past_run_ids
         self.parent: str | None = None
         """The run that it can be compared with, where it is a branch of one or was resumed from one."""
-        self.calls_recalled = 0
-        """Of a branch: how many calls were answered from the record."""
+        self.calls_recalled: int | None = None
+        """Of a branch that was just made: how many of its calls were answered from the record."""
+        self.calls_before = 0
+        """Calls that were spent before and that no event in sight tells of."""
         self.disturbances: tuple[str, ...] = ()
         """What the world suggests to throw in."""
         self.last_id = ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Final
 
 import msgspec
 
@@ -216,13 +217,21 @@ def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[
     return _by_age(sessions, [name for name in prefixes if name != session_id])
 
 
-def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
-    """Every session that grew from this one, oldest first."""
+LIVING_AGAIN: Final = ("branch", "resume")
+"""The origins of sessions in which a past lives again."""
+
+
+def descendants_of(
+    sessions: Mapping[str, SessionState], session_id: str, *, in_one_life: bool = False
+) -> list[str]:
+    """Every session that grew from this one, oldest first. `in_one_life` leaves out branches, what was resumed, and what
+    grew from those alone: other lives with the same past."""
     found: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
         for child in _session(sessions, waiting.pop()).children or ():
-            if child not in found:
+            is_another_life = sessions[child].segment.origin in LIVING_AGAIN
+            if child not in found and not (in_one_life and is_another_life):
                 found[child] = None
                 waiting.append(child)
     return _by_age(sessions, list(found))
