@@ -61,17 +61,22 @@ def story_time(world: World, event: Event) -> int:
     return event.lamport - world.sessions[event.session_id].skew
 
 
-def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, bool, int]:
+LIVING_AGAIN: Final = ("branch", "resume")
+"""The origins of sessions in which a past lives again."""
+
+
+def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:
     """Where an event stands in the story of a branch: a session that goes on from one other has the place of that one,
     and events that only restate a past stand at the end of it."""
     session = sessions[event.session_id]
-    segment, moment = session.segment, event.lamport - session.skew
-    if segment.origin in ("branch", "resume"):
+    segment, moment, lives_before = session.segment, event.lamport - session.skew, 0
+    if segment.origin in LIVING_AGAIN:
         ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
         moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
-    while segment.origin in ("branch", "resume") and len(segment.parents) == 1:
+    while segment.origin in LIVING_AGAIN and len(segment.parents) == 1:
         segment = sessions[segment.parents[0].session_id].segment
-    return (moment, segment.ordinal, segment is not session.segment, event.seq)
+        lives_before += 1
+    return (moment, segment.ordinal, lives_before, event.seq)
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
@@ -215,10 +220,6 @@ def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[
     """Every session that this one grew from, oldest first."""
     prefixes = visible_prefixes(sessions, session_id)
     return _by_age(sessions, [name for name in prefixes if name != session_id])
-
-
-LIVING_AGAIN: Final = ("branch", "resume")
-"""The origins of sessions in which a past lives again."""
 
 
 def descendants_of(
