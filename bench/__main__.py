@@ -10,16 +10,29 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench import acts, appends, commands, connectivity, hindsight, histories, scale, stage
+from bench import (
+    acts,
+    appends,
+    branching,
+    commands,
+    connectivity,
+    group_tools,
+    hindsight,
+    histories,
+    scale,
+    stage,
+)
 from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "appends": appends.run,
     "histories": histories.run,
     "hindsight": hindsight.run,
+    "branching": branching.run,
     "connectivity": connectivity.run,
     "scale": scale.run,
     "acts": acts.run,
+    "group_tools": group_tools.run,
     "stage": stage.run,
     "commands": commands.run,
 }

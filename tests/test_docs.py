@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import pytest
 from pydantic import BaseModel, Field
 from typer.main import get_command
@@ -25,6 +26,7 @@ from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.manifests.yaml_source import source_of
 from glasshouse.settings import Settings
+from glasshouse.tools.group_requests import ARGUMENTS
 from glasshouse.turns.referees import REFEREES
 from tests.pages import (
     ROOT,
@@ -72,6 +74,7 @@ REQUIRED_PAGES = [
     "docs/glossary.md",
     "docs/how-to/bound-a-run.md",
     "docs/how-to/replay-a-run.md",
+    "docs/how-to/run-a-tournament.md",
     "docs/how-to/watch-a-show.md",
     "docs/how-to/write-a-world.md",
     "docs/reference/api.md",
@@ -111,6 +114,7 @@ VALUES = [
     glasshouse.Session,
     glasshouse.Shape,
     glasshouse.StageProjection,
+    glasshouse.Standing,
     glasshouse.ToolUse,
     glasshouse.ViewDiff,
     glasshouse.WhoKnew,
@@ -241,6 +245,22 @@ def test_every_type_of_field_and_every_referee_is_documented() -> None:
     assert [name for name in FIELD_TYPES if not is_documented(name, told["Types of fields"])] == []
     assert set(REFEREES) == BUILT_IN_REFEREES
     assert [name for name in REFEREES if not is_documented(name, told["Referees"])] == []
+
+
+@pytest.mark.parametrize(
+    "tool", ["group_add_node", "group_remove_node", "group_channel", "group_wire", "group_status"]
+)
+def test_every_argument_of_a_group_tool_is_documented(tool: str) -> None:
+    told = sections(page_text("docs/reference/group-tools.md"))
+
+    arguments = [field.name for field in msgspec.structs.fields(ARGUMENTS[tool])]
+    assert {name for name, _ in rows_in_table(told[f"`{tool}`"])} == set(arguments)
+
+
+def test_every_group_tool_has_its_section() -> None:
+    told = sections(page_text("docs/reference/group-tools.md"))
+
+    assert [tool for tool in ARGUMENTS if f"`{tool}`" not in told] == []
 
 
 def test_every_setting_is_documented_with_its_default() -> None:

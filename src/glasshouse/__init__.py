@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
     from glasshouse.views.knowing import Knower, WhoKnew
+    from glasshouse.views.leaderboard import Standing
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.views.topology import Member, Shape
     from glasshouse.views.why import Asked, Link, SeenLine, ToolUse, Why
@@ -98,6 +99,7 @@ __all__ = [
     "Shape",
     "SqliteStore",
     "StageProjection",
+    "Standing",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
@@ -175,6 +177,7 @@ _HOMES = {
     "Ruling": "glasshouse.turns.referees",
     "ToolAnswer": "glasshouse.turns.tools",
     "ViewDiff": "glasshouse.views.diff",
+    "Standing": "glasshouse.views.leaderboard",
     "StageProjection": "glasshouse.views.stage",
     "rebuild_stage": "glasshouse.views.stage",
     "Change": "glasshouse.world.values",

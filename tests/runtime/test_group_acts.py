@@ -7,10 +7,11 @@ from glasshouse.assembly import usual_tools
 from glasshouse.runtime.ports import Errand
 from glasshouse.runtime.replay import verify
 from glasshouse.tools.group import GroupTools
+from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import ORDER, Obedient, expedition, playing
-from tests.runtime.stage_crew import hearing, ledger_of, told, words
+from tests.runtime.stage_crew import Doing, hearing, ledger_of, told, words
 from tests.runtime.test_group_approvals import Asked
 from tests.runtime.troupe import line, soon
 
@@ -106,6 +107,32 @@ async def test_a_run_with_edits_and_decisions_is_replayed_to_the_same_digest_and
         assert found.recorded_event is None, (found.recorded_event, found.replayed_event)
         assert found.is_same
         assert len(somebody.proposals) == asked
+
+
+async def test_a_mind_in_python_is_offered_anew_after_each_tool_it_has_used() -> None:
+    said: list[str] = []
+
+    async def deed(moment: Moment) -> None:
+        for tool, arguments in (
+            ("group_add_node", {"use": "cartographer"}),
+            ("group_wire", {"action": "add", "source": "lead", "target": "cartographer"}),
+            ("group_stop_node", {"creature": "cartographer"}),
+            ("group_start_node", {"creature": "cartographer"}),
+        ):
+            said.append((await moment.use(tool, **arguments)).text)
+
+    async with playing(Obedient()) as t:
+        await expedition(t, cast=("moth",))
+        t._agents["lead"] = Doing(deed)
+
+        await t.step_one()
+
+        assert said == [
+            "cartographer is born. You speak with each other on the channel lead-cartographer.",
+            "What lead says is handed to cartographer.",
+            "cartographer rests.",
+            "cartographer runs.",
+        ]
 
 
 class CutOff(GroupTools):

@@ -1,5 +1,7 @@
 """The group tools, one by one: what they change, what they tell, and what they refuse."""
 
+from typing import Any
+
 import pytest
 
 from glasshouse import Manifest, UnknownName, kinds
@@ -231,7 +233,7 @@ async def test_status_tells_who_is_there_and_what_may_be_done() -> None:
     ],
 )
 async def test_a_refusal_says_what_would_work_and_changes_nothing(
-    tool: str, arguments: dict[str, object], words: str
+    tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     async with on_stage() as t:
         await expedition(
@@ -373,3 +375,20 @@ async def test_a_run_without_a_scenario_can_be_changed_too() -> None:
 
         assert "its scenario lists nothing under spawnable" in nobody.text
         assert gone.is_ok
+
+
+async def test_in_a_large_graph_any_handle_may_be_named_and_offers_stay_small() -> None:
+    async with on_stage() as small, on_stage() as large:
+        await expedition(small)
+        await expedition(large, cast=tuple(f"w{n}" for n in range(200)))
+        sizes = [sum(len(str(offer)) for offer in offered(t, "lead").values()) for t in (small, large)]
+
+        field = offered(large, "lead")["group_remove_node"].parameters["properties"]["creature"]
+        far = await use(large, "group_remove_node", creature="w199")
+
+        assert field == {
+            "type": "string",
+            "description": "a handle, such as w0, w1, w2, w3, w4, w5, w6, w7",
+        }
+        assert far.is_ok
+        assert sizes[1] < 2 * sizes[0]

@@ -16,7 +16,8 @@ from tests.runtime.stage_crew import ledger_of, on_stage
 from tests.simulation.seeds import replayable, usual_seeds
 
 CALLS = 60
-POLICY = {"population_max": 8, "edits_per_turn_max": 5, "protected": ["owl"]}
+POPULATION, EDITS = 8, 5
+POLICY = {"population_max": POPULATION, "edits_per_turn_max": EDITS, "protected": ["owl"]}
 GOVERNOR = {"max_turns": 1_000, "max_total_calls": 10_000, "on_turn_limit": "defer"}
 PRIVILEGED = {"lead", "hermit"}
 NAMES = ["moth", "owl", "fern", "lead", "hermit", "cartographer", "botanist~2", "hermit@hermit", "nobody", ""]
@@ -60,7 +61,7 @@ def check_connected_iff_a_path(t: Terrarium) -> None:
 
 async def check_policy(t: Terrarium, run_id: str) -> None:
     alive = {creature.id: creature for creature in t.creatures()}
-    assert sum(creature.run_id == run_id for creature in alive.values()) <= POLICY["population_max"]
+    assert sum(creature.run_id == run_id for creature in alive.values()) <= POPULATION
     assert alive.keys() >= PRIVILEGED
     assert alive["owl"].is_running
     assert {one.id for one in alive.values() if one.is_privileged} == PRIVILEGED
@@ -69,7 +70,7 @@ async def check_policy(t: Terrarium, run_id: str) -> None:
         for event in await ledger_of(t)
         if event.kind == kinds.TOOL_RETURNED and event.payload.get("is_edit")
     )
-    assert all(count <= POLICY["edits_per_turn_max"] for key, count in edits.items() if key[0] == run_id)
+    assert all(count <= EDITS for key, count in edits.items() if key[0] == run_id)
 
 
 async def stories_that_a_dry_run_left(t: Terrarium, before: int) -> list[str]:

@@ -58,6 +58,8 @@ class PipedVoices(Voices):
 
     def plain(self, line: TranscriptLine) -> str:
         """A line for a pipe."""
+        if line.voice == "change":
+            return f"({one_line(line.text)})"
         thought = self._thought(line)
         if line.voice == "silence":
             return f"({one_line(line.who)}: {one_line(line.text) or 'says nothing'})"

@@ -112,7 +112,7 @@ class Lookout:
 class _NoModels:
     """What stands behind every profile for somebody who only looks."""
 
-    def route(self, profile: str) -> Route:
+    def route(self, profile: str, _model: str | None = None, /) -> Route:
         """Nothing."""
         raise Refused(f"Who looks on asks no model, and {profile!r} was asked for.", "Play the run instead.")
 

@@ -95,6 +95,8 @@ class Voices:
         """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""
         if line.voice == "world":
             return self._scene(line)
+        if line.voice == "change":
+            return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
         who, style = (
             Text(one_line(line.who), style=self._style(line)),
             QUIET if line.voice == "silence" else "",
@@ -112,6 +114,8 @@ class Voices:
 
     def plain(self, line: TranscriptLine) -> str:
         """A line for a pipe."""
+        if line.voice == "change":
+            return f"({one_line(line.text)})"
         who, said, thought = one_line(line.who), self._said(line), self._thought(line)
         if line.voice == "silence":
             return f"({who}: {said.strip('()')})"

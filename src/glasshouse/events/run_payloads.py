@@ -59,6 +59,8 @@ class RunFinished(Payload, frozen=True, omit_defaults=False):
     axis: str | None = None
     winner: str | None = None
     why: str | None = None
+    members: list[str] | msgspec.UnsetType = msgspec.UNSET
+    """The handles that share the win, where the winner is neither a team of the scenario nor one creature."""
 
 
 class RunPaused(Payload, frozen=True):

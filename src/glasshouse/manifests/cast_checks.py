@@ -95,7 +95,8 @@ def _named(world: Rehearsal) -> Iterator[tuple[At, str]]:
         yield from ((("competition", "teams", team, n), name) for n, name in enumerate(members))
     contestants = enumerate(scenario.competition.contestants)
     yield from ((("competition", "contestants", n), name) for n, name in contestants)
-    yield from ((("deal", key, "to"), deal.to) for key, deal in scenario.deal.items())
+    for key, deal in scenario.deal.items():
+        yield from ((("deal", key, "to", n), name) for n, name in enumerate(deal.to))
     yield from ((("policy", "protected", n), name) for n, name in enumerate(scenario.policy.protected))
     yield from ((("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at)
 

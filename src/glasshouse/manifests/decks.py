@@ -1,7 +1,8 @@
 """Decks: what a scenario may deal, read from its files before the play begins.
 
 Always holds: a deck has at least one card; a card is plain JSON and small enough to be dealt. A deck's file stands
-beside the scenario: lines of text (empty ones and those that begin with '#' are passed over), or a YAML list.
+beside the scenario: lines of text (empty ones and those that begin with '#' are passed over), or a YAML list. A card for
+a deal with an odd one is a pair of two that differ.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from glasshouse.manifests.yaml_source import yaml_bytes_max
 
 card_bytes_max = 16_384
 deck_cards_max = 20_000
+card_shown_chars_max = 60
 
 Deck = tuple[Any, ...]
 
@@ -34,7 +36,7 @@ def decks_of(
     for key, deal in scenario.deal.items():
         try:
             deck = given[key] if key in given else _deck(deal.source, folder)
-            decks[key] = _checked(deck)
+            decks[key] = _checked(_paired(deck) if deal.odd_one else deck)
         except _NoDeck as fault:
             complaints.append(Complaint(("deal", key, "from"), str(fault)))
         except BadWorld as fault:
@@ -85,6 +87,24 @@ def _yaml_list(path: Path) -> Deck:
     if not isinstance(source.data, list):
         raise _NoDeck(f"{path.name} should be a YAML list. Begin each card with '- '.")
     return tuple(source.data)
+
+
+def _paired(deck: Deck) -> Deck:
+    """The pairs that a deal with an odd one draws from; in text, '|' parts the two."""
+    pairs = [_parts(card) for card in deck]
+    for card, pair in zip(deck, pairs, strict=True):
+        if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
+            shown = str(card)[:card_shown_chars_max]
+            raise _NoDeck(
+                f"{shown!r} is no pair. For 'odd_one' write [one, other], or 'one | other' in text."
+            )
+    return tuple(pairs)
+
+
+def _parts(card: Any) -> list[Any]:
+    if isinstance(card, str):
+        return [part.strip() for part in card.split("|")]
+    return list(card) if isinstance(card, list | tuple) else [card]
 
 
 def _checked(deck: Deck) -> Deck:

@@ -6,9 +6,11 @@ the same cards on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import Recipe, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
@@ -18,10 +20,20 @@ from glasshouse.world.intents import ChannelPlan, Member, OpenRun, Troupe, WireP
 
 
 def opening_of(
-    world: LoadedWorld, *, run_id: str, seed: str | None, rng_seed: int, limits: Json | None = None
+    world: LoadedWorld,
+    *,
+    run_id: str,
+    seed: str | None,
+    rng_seed: int,
+    limits: Json | None = None,
+    models: Mapping[str, str] | None = None,
 ) -> OpenRun:
-    """The intent that opens a world. Without a seed: the first of its own; without limits: its own."""
+    """The intent that opens a world. Without a seed: the first of its own; without limits: its own.
+
+    `models` puts a model by its name behind whoever has a handle or plays for a team of that name.
+    """
     scenario = world.scenario
+    bound = _bound(scenario, models or {})
     chosen = seed if seed is not None else next(iter(scenario.seeds), "")
     dealt = _dealt(world, rng_seed)
     recipe = None if world.path is None else Recipe(str(world.path), world.digest)
@@ -37,7 +49,7 @@ def opening_of(
         limits=limits if limits is not None else limits_of(scenario),
         spawnable=_spawnable(world),
     )
-    troupes = tuple(_troupe(world, plan, dealt, chosen) for plan in scenario.stages.values())
+    troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
 
 
@@ -52,11 +64,26 @@ def limits_of(scenario: Scenario) -> Json:
     return scenario.governor.model_dump(mode="json", exclude={"on_turn_limit"})
 
 
+def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:
+    """The model by name behind each handle that is given one."""
+    teams, bound = scenario.competition.teams, dict[str, str]()
+    handles = [entry.name for stage in scenario.stages.values() for entry in stage.cast]
+    for name, model in models.items():
+        if name not in handles and name not in teams:
+            raise UnknownName(noun="creature or team of the cast", name=name, known=[*handles, *teams])
+        bound.update(dict.fromkeys(teams.get(name, (name,)), model))
+    return bound
+
+
 def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Json]:
     """What each handle is dealt."""
     dealt: dict[str, Json] = {}
     for key, deal in world.scenario.deal.items():
-        dealt.setdefault(deal.to, {})[key] = card(world.decks[key], f"{rng_seed}/{key}")
+        drawn = card(world.decks[key], f"{rng_seed}/{key}")
+        odd = card(deal.to, f"{rng_seed}/{key}/odd") if deal.odd_one else None
+        for handle in deal.to:
+            fact = drawn if odd is None else drawn[int(handle == odd)]
+            dealt.setdefault(handle, {})[key] = fact
     return dealt
 
 
@@ -65,18 +92,29 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
     return deck[int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % len(deck)]
 
 
-def _troupe(world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], seed: str) -> Troupe:
+def _troupe(
+    world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], bound: dict[str, str], seed: str
+) -> Troupe:
     channels = tuple(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
     members = [
-        _member(world, entry, dealt.get(entry.name), is_root=entry.name == plan.root) for entry in plan.cast
+        _member(
+            world,
+            entry,
+            dealt.get(entry.name),
+            bound.get(entry.name),
+            is_root=entry.name == plan.root,
+        )
+        for entry in plan.cast
     ]
     return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
 
 
-def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, *, is_root: bool) -> Member:
+def _member(
+    world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str | None, *, is_root: bool
+) -> Member:
     manifest = world.manifest_of(entry)
     manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
@@ -90,5 +128,7 @@ def _member(world: LoadedWorld, entry: CastEntry, dealt: Json | None, *, is_root
         sends=entry.channels.send if entry.channels is not None else (),
         wires=wires,
         dealt=dealt,
+        model=model or "",
+        is_bound=model is not None,
         is_root=is_root,
     )

@@ -121,6 +121,13 @@ def _channel(given: Any) -> Any:
     return {"description": given} if isinstance(given, str) else given
 
 
+def _one_or_more(given: Any) -> Any:
+    return (given,) if isinstance(given, str) else given
+
+
+DealtTo = Annotated[Handles, BeforeValidator(_one_or_more, json_schema_input_type=str | list[str])]
+
+
 def _entry(given: Any) -> Any:
     return {"use": given} if isinstance(given, str) else given
 
@@ -176,12 +183,24 @@ class Troupe(Strict):
 
 
 class Deal(Strict):
-    """Something true that code deals to one of the cast, and to nobody else."""
+    """Something true that code deals to one of the cast, or to several, and to nobody else."""
 
     model_config = ConfigDict(populate_by_name=True)
 
-    to: Handle = Field(description="The handle of who gets it.")
+    to: DealtTo = Field(min_length=1, description="The handle of who gets it; or a list: all get the same.")
     source: DeckSource = Field(alias="from", description="A file beside the scenario, or a list.")
+    odd_one: bool = Field(
+        default=False,
+        description="Whether one of them gets something else: each card is a pair, the second of it for the odd one.",
+    )
+
+    @model_validator(mode="after")
+    def _is_fair(self) -> Deal:  # noqa: N804 (after validation it is handed the instance)
+        if len({*self.to}) < len(self.to):
+            raise ValueError("somebody is in 'to' twice. Name everybody once.")
+        if self.odd_one and len(self.to) < 2:
+            raise ValueError("'odd_one' needs somebody to be unlike. List two handles or more under 'to'.")
+        return self
 
 
 class GovernorPlan(Strict):

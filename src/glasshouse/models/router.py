@@ -5,7 +5,7 @@ Always holds: a manifest names a size, never a model; what stands behind it is d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.ports import Model, Route
@@ -13,18 +13,29 @@ from glasshouse.turns.profiles import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
 
 class ModelRouter:
-    """A model for every profile. Without any given, the offline troupe plays them all."""
+    """A model for every profile, and models by name for runs that ask for them.
 
-    def __init__(self, routes: Mapping[str, Route | Model] | Model | None = None) -> None:
+    Without any given, the offline troupe plays all profiles; it can always be asked for by name, in each of its tempers.
+    """
+
+    def __init__(
+        self,
+        routes: Mapping[str, Route | Model] | Model | None = None,
+        *,
+        named: Mapping[str, Model] | None = None,
+    ) -> None:
         given = routes if isinstance(routes, Mapping) else dict.fromkeys(PROFILES, routes)
         for profile in given:
             if profile not in PROFILES:
                 raise UnknownName(noun="profile", name=profile, known=PROFILES)
         self._given = given
-        self._routes: dict[str, Route] = {}
+        self._named = dict(named or {})
+        self._routes: dict[str | tuple[str, str], Route] = {}
 
-    def route(self, profile: str) -> Route:
-        """What stands behind a profile. The offline troupe comes on stage when it is first asked for."""
+    def route(self, profile: str, model: str | None = None) -> Route:
+        """What stands behind a profile, or the model of a name. The offline troupe comes on stage when it is asked for."""
+        if model is not None:
+            return self._route_named(profile, model)
         found = self._routes.get(profile)
         if found is None:
             if profile not in self._given:
@@ -35,11 +46,21 @@ class ModelRouter:
             found = self._routes[profile] = _route(profile, self._given[profile] or _offline())
         return found
 
+    def _route_named(self, profile: str, name: str) -> Route:
+        found = self._routes.get((profile, name))
+        if found is None:
+            model = self._named.get(name) or _offline(name, [*self._named])
+            found = self._routes[profile, name] = _route(profile, model)._replace(name=name)
+        return found
 
-def _offline() -> Model:
-    from glasshouse.models.offline.model import OfflineModel
 
-    return OfflineModel()
+def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
+    from glasshouse.models.offline.model import MODEL_NAME, TEMPERS, OfflineModel
+
+    known = {MODEL_NAME if not temper else f"{MODEL_NAME}:{temper}": temper for temper in TEMPERS}
+    if name is not None and name not in known:
+        raise UnknownName(noun="model", name=name, known=[*others, *known])
+    return OfflineModel(known[name or MODEL_NAME])
 
 
 def _route(profile: str, given: Route | Model) -> Route:

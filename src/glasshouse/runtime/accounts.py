@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from glasshouse.events.run_payloads import FinishReason, RunFinished
+from msgspec import UNSET
+
+from glasshouse.events.run_payloads import RunFinished
+from glasshouse.runtime.endings import Ending
 from glasshouse.runtime.folded import Folded
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.runs import Purse
 from glasshouse.world.state import World
 
 
-def accounts_of(
-    folded: Folded, run_id: str, reason: FinishReason, axis: str | None, winner: str | None, why: str | None
-) -> RunFinished:
+def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
     """The last word about a run: why it ended, who has won, and what it cost."""
-    purse = folded.runs.purses.get(run_id)
-    if purse is None:
-        return RunFinished(reason, 0, 0, 0, 0.0, axis, winner, why)
+    purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
     usd = None if purse.is_unpriced else round(purse.usd, 9)
-    return RunFinished(reason, purse.turns, purse.calls, purse.tokens, usd, axis, winner, why)
+    spent = (purse.turns, purse.calls, purse.tokens, usd)
+    members = list(ending.members) or UNSET
+    return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, members)
 
 
 def last_graph(world: World, run_id: str) -> str | None:

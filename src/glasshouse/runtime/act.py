@@ -19,7 +19,7 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
 from glasshouse.runtime.ledger import Ledger, Queued
-from glasshouse.runtime.ports import Batch, Router
+from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.scene import Scene
 from glasshouse.runtime.taking_up import TakenUp
@@ -31,6 +31,7 @@ from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.tools import ToolAnswer
+from glasshouse.turns.verdicts import check_verdict
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
 
@@ -101,46 +102,55 @@ class Acts:
     ) -> Thought | None:
         """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only. Tools wait
         for the gate."""
-        ledger = self._ledger
-        creature = ledger.world.creatures[due.creature]
-        character = self._character(ledger.world, creature)
+        folded = self._ledger.folded
+        world, creature = folded.world, folded.world.creatures[due.creature]
+        character = self._character(world, creature)
         before: TakenUp | None = None
-        if creature.is_privileged or character.tools or creature.id in ledger.agenda.under_way:
+        if creature.is_privileged or character.tools or creature.id in folded.agenda.under_way:
             before = await self._tools.taken_up(due)
-            if due.creature not in ledger.world.creatures:
+            world = self._ledger.world
+            if due.creature not in world.creatures:
                 return None
-            creature = ledger.world.creatures[due.creature]
-        session_id, run_id = ledger.world.graphs[creature.graph_id].session_id, creature.run_id
+            creature = world.creatures[due.creature]
+        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
+        channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
         mine = self._treasury.begin(run_id or "", creature.graph_id)
         try:
-            scene = self._scene(creature, character, cause, upto, mine)
+            route = self.route(character.model_profile, self._model_named_for(creature))
+            recorded, upto = self._recorded(creature, cause, upto)
+            if recorded is None and self._recall is not None:
+                recorded = self._recall.answers(run_id or "", character.model_profile, route.name)
+            asking = Asking(route, self._treasury, mine, recorded)
+            scene = Scene(self._ledger, creature, character, cause, upto, route, asking)
             if before is not None:
                 self._add_tools(scene, before, mine, gate)
-            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine)
+            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
         except BaseException:
             self._treasury.release(mine)
             raise
+        model: Json | None = None
+        if asking.calls or scene.has_told_calls:
+            model = {"profile": character.model_profile, "as_of": scene.as_of, "calls": asking.calls}
         told: EndAct | None = None
-        if _is_worth_telling(stopped_by, scene):
+        if stopped_by is None or _is_worth_telling(stopped_by, scene):
             told = EndAct(
                 creature=creature.id,
                 cause=due.cause,
                 session_id=session_id,
                 reply_to=cause.channel_id,
-                model=scene.model_told(),
+                model=model,
                 run_id=run_id,
                 **changes,
             )
         is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
-        return Thought(told, Batch(prompts=tuple(scene.asking.prompts)), mine, stopped_by)
+        return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
 
     async def _outcome_of(
-        self, scene: Scene, moment: Moment, mine: Reservation
+        self, scene: Scene, moment: Moment, mine: Reservation, channels: dict[str, str]
     ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
         """How the intent that ends an act is to be filled in, and what stopped it, if something did."""
         calls, using = scene.asking, scene.using
-        channels = _channels_of(self._ledger.world, moment.creature_id)
         try:
             agent = self._agent_of(moment.creature_id)
             if not agent.asks_before_anything:
@@ -150,6 +160,7 @@ class Acts:
             draft = await self._let_act(agent, moment)
             if using is not None and using.has_written:
                 channels = _channels_of(self._ledger.world, moment.creature_id)
+            check_verdict(draft, moment)
             return _outcome(draft, channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
@@ -161,21 +172,6 @@ class Acts:
             if _is_cancelled():
                 raise
             return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
-
-    def _scene(
-        self,
-        creature: CreatureState,
-        character: Character,
-        cause: Event,
-        upto: int | None,
-        mine: Reservation,
-    ) -> Scene:
-        route = self._router.route(character.model_profile)
-        recorded, upto = self._recorded(creature, cause, upto)
-        if recorded is None and self._recall is not None:
-            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
-        asking = Asking(route, self._treasury, mine, recorded)
-        return Scene(self._ledger, creature, character, cause, upto, route, asking)
 
     def _add_tools(
         self, scene: Scene, before: TakenUp, mine: Reservation, gate: asyncio.Event | None
@@ -201,10 +197,18 @@ class Acts:
                 "Ask from outside, or in a task of its own.",
             )
 
-    def check_prices(self, profiles: Iterable[str]) -> None:
+    def route(self, profile: str, model: str | None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def _model_named_for(self, creature: CreatureState) -> str | None:
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return None if purse is None else purse.bound.get(creature.id)
+
+    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
         """Refuse a limit of money where nobody knows what a call costs."""
-        for profile in sorted(set(profiles)):
-            route = self._router.route(profile)
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
             if not route.is_priced:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
@@ -285,10 +289,10 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
     return {world.channels[c].name: c for c in world.topology.channels_of.get(creature_id, ())}
 
 
-def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable | None, scene: Scene) -> bool:
-    """Whether an act has ended: one that was stopped before it cost anything is owed still. So is one whose model is
-    out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
-    if stopped_by is None or any(call.get("reached", True) for call in scene.asking.calls):
+def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scene) -> bool:
+    """Whether an act that was stopped has ended: one that has not cost anything yet is owed still. So is one whose model
+    is out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
+    if any(call.get("reached", True) for call in scene.asking.calls):
         return True
     has_written = scene.using is not None and scene.using.has_written
     return has_written and isinstance(stopped_by, BudgetExceeded)

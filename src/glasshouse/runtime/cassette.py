@@ -203,6 +203,7 @@ class NoModel:
         """Refuse: everything that was asked is on the record."""
         raise ModelUnreachable(f"A replay asks no model, and this prompt is not on record: {prompt.digest}.")
 
-    def route(self, profile: str) -> Route:
+    def route(self, profile: str, model: str | None = None) -> Route:
         """The name that stood behind the profile then, with sizes as the record's prompts were made for."""
-        return Route(self, self._names.get(profile, ""), CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])
+        name = model or self._names.get(profile, "")
+        return Route(self, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])

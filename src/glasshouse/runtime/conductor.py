@@ -24,13 +24,13 @@ from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.accounts import accounts_of, last_graph
 from glasshouse.runtime.act import Acts, Thought
-from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.endings import Ending, Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, may_act, next_act, next_turn, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
@@ -174,7 +174,7 @@ class Conductor:
             turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
         if turn is None:
             return False
-        for run_id in self._runs_here(graph):
+        for run_id in runs_acting(self._ledger.world, graph):
             purse = await self._purse(run_id, graph)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
@@ -196,11 +196,6 @@ class Conductor:
         now = self._clock.now()
         return tripped_by_time(purse.limits, self._ledger.folded.runs.spend(run_id, graph.id, now), now)
 
-    def _runs_here(self, graph: GraphState) -> list[str]:
-        world = self._ledger.world
-        creatures = [world.creatures[name] for name in graph.creatures]
-        return list(dict.fromkeys(c.run_id or "" for c in creatures if may_act(world, c)))
-
     async def _purse(self, run_id: str, graph: GraphState) -> Purse:
         """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""
         purse = self._ledger.folded.runs.purses.get(run_id)
@@ -210,7 +205,7 @@ class Conductor:
                 world = self._ledger.world
                 cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
                 self._acts.check_prices(
-                    [str(world.facts_of(one).manifest.get("model_profile", "fast")) for one in cast]
+                    {(str(world.facts_of(one).manifest.get("model_profile", "fast")), None) for one in cast}
                 )
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]
@@ -372,8 +367,7 @@ class Conductor:
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
-                reason, winner, why = ending
-                return await self.finish(run_id, reason, winner=winner, why=why)
+                return await self.finish(run_id, ending.reason, ending=ending)
         return None
 
     async def finish(
@@ -382,8 +376,7 @@ class Conductor:
         reason: FinishReason,
         *,
         axis: str | None = None,
-        winner: str | None = None,
-        why: str | None = None,
+        ending: Ending | None = None,
     ) -> Event | None:
         """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
         under_way = self._finishing.get(run_id)
@@ -393,9 +386,8 @@ class Conductor:
         try:
             await self._settle(run_id)
             await self._let_others_in()
-            if winner is None and why is None:
-                winner, why = self._endings.at_the_end(run_id)
-            payload = accounts_of(self._ledger.folded, run_id, reason, axis, winner, why)
+            ending = ending or self._endings.at_the_end(run_id, reason)
+            payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(
                 MoveRun(run_id, payload, last_graph(self._ledger.world, run_id))
             )

@@ -19,6 +19,9 @@ from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.turns.hindsight import ByWords, OldNames, by_words, found_again, handle_of, in_sight, lines_in
+from glasshouse.turns.masking import masked_event
+from glasshouse.turns.masks import Masks
+from glasshouse.turns.verdicts import masks_before
 from glasshouse.views.knowing import Knower, Sighting, WhoKnew, knowers_max, sightings_of
 from glasshouse.views.why import (
     Asked,
@@ -130,17 +133,32 @@ class Hindsight:
         if session_id not in self._ledger.world.sessions:
             return "nothing", []
         if user is not None:
-            return "prompt", await self._read_back(user, session_id, seq, past)
+            return "prompt", await self._read_back(user, session_id, seq, past, self._masks(creature))
         if creature is None:
             return "nothing", []
         return "ledger", await self._rebuilt(creature, cause, session_id, seq, past)
 
-    async def _read_back(self, user: str, session_id: str, seq: int, past: _Past) -> list[SeenLine]:
+    def _masks(self, creature: CreatureState | None) -> Masks | None:
+        """The labels that contestants wore in a judge's prompts."""
+        folded = self._ledger.folded
+        facts = None if creature is None else folded.world.manifests.get(creature.manifest_digest)
+        purse = folded.runs.purses.get((creature and creature.run_id) or "")
+        if facts is None or purse is None or facts.manifest.get("role") != "judge":
+            return None
+        return masks_before(folded.world, purse)
+
+    async def _read_back(
+        self, user: str, session_id: str, seq: int, past: _Past, masks: Masks | None
+    ) -> list[SeenLine]:
         """The lines of a prompt, and the events they were."""
         lines, lamport = lines_in(user), self._ledger.world.sessions[session_id].segment.base + seq
         stretch: _Stretch | None = await past.near(session_id, seq)
         while stretch is not None:
-            lines = found_again(lines, stretch.by_words, self._handles(stretch), lamport)
+            words, handles = stretch.by_words, self._handles(stretch)
+            if masks is not None:
+                words = by_words([masked_event(one, masks) for one in stretch.events])
+                handles = {actor: masks.label_of(handle) for actor, handle in handles.items()}
+            lines = found_again(lines, words, handles, lamport)
             if all(line.event_id is not None or line.section == "known" for line in lines):
                 break
             stretch = await past.far(session_id, seq)

@@ -28,7 +28,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
-from glasshouse.runtime.staging import as_one_batch, caused_by, fold_staged, staged
+from glasshouse.runtime.staging import as_one_batch, caused_by, taken_in
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
@@ -184,21 +184,23 @@ class Ledger:
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        changed = caused_by(decision.writes, cause)
-        events, writes = self._folded_in(changed) if changed else ([], [])
+        parts: list[tuple[list[Event], list[SegmentWrite]]] = []
+        if decision.writes:
+            changed = caused_by(decision.writes, cause)
+            parts.append(taken_in(self.folded, changed, self._clock.now(), self._give_up_world))
         try:
             seen = None if look is None else look(decision.subject)
             told = decide(self.world, tell(decision.change, decision.subject))
         except BaseException as unforeseen:
-            if changed:
+            if parts:
                 self._give_up_world(unforeseen)
             raise
-        more, writes_more = self._folded_in(told.writes) if told.writes else ([], [])
-        if not events and not more:
-            return Receipt(decision.change, decision.subject, [], seen)
-        queued = self._queue_staged(events + more, as_one_batch(writes, writes_more))
-        await queued.acknowledged
-        return Receipt(decision.change, decision.subject, queued.events, seen)
+        if told.writes:
+            parts.append(taken_in(self.folded, told.writes, self._clock.now(), self._give_up_world))
+        events = [event for part in parts for event in part[0]]
+        if events:
+            await self._enqueue(Batch(as_one_batch([part[1] for part in parts])), events).acknowledged
+        return Receipt(decision.change, decision.subject, events, seen)
 
     def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
@@ -252,33 +254,18 @@ class Ledger:
             await asyncio.shield(self._settling)
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch = NOTHING_BESIDE) -> Queued:
-        events, writes = self._folded_in(decided)
-        return self._queue_staged(events, tuple(writes), beside)
-
-    def _folded_in(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
         """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
-        folded = self.folded
-        events, writes = staged(folded.world, decided, self._clock.now())
-        try:
-            fold_staged(folded, decided, events)
-        except BaseException as unforeseen:
-            self._give_up_world(unforeseen)
-            raise
-        return events, writes
+        events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
+        if events[0].kind in OF_RUNS:
+            self.run_moves += 1
+        queued = self._enqueue(Batch(tuple(writes), None, beside.inbox_done, beside.prompts), events)
+        if self._events_since_snapshot >= snapshot_events_min:
+            self._queue_snapshot_if_due()
+        return queued
 
     def _give_up_world(self, unforeseen: BaseException) -> None:
         self._broken = unforeseen  # The world is half moved: the next caller folds it again.
         self._move_gate()
-
-    def _queue_staged(
-        self, events: list[Event], writes: tuple[SegmentWrite, ...], beside: Batch = NOTHING_BESIDE
-    ) -> Queued:
-        if events[0].kind in OF_RUNS:
-            self.run_moves += 1
-        queued = self._enqueue(Batch(writes, None, beside.inbox_done, beside.prompts), events)
-        if self._events_since_snapshot >= snapshot_events_min:
-            self._queue_snapshot_if_due()
-        return queued
 
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, Future(loop=self._loop))

@@ -13,7 +13,6 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.turns.context import prompt_for, repair_prompt
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.reply import Passed, Problem, draft_from
-from glasshouse.turns.tools import ToolCall
 
 attempts_max: Final = 2
 """The first answer, and one more if that could not be used."""
@@ -27,25 +26,20 @@ class ManifestAgent(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
+        prompt, attempt = prompt_for(moment), 1
         while True:
-            reply = await self._reply(moment)
+            answer = await moment.ask(prompt)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
             if isinstance(reply, Draft):
                 return reply
             if isinstance(reply, Passed):
                 return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
-            if moment.carry is None:
-                raise UnusableReply("The model asked for a tool, and none is at hand.")
-            await moment.carry(reply)
-            moment = moment.look_again()
-
-    async def _reply(self, moment: Moment) -> Draft | Passed | ToolCall:
-        prompt = prompt_for(moment)
-        for attempt in range(1, attempts_max + 1):
-            answer = await moment.ask(prompt)
-            reply = draft_from(answer.text, moment)
-            if not isinstance(reply, Problem):
-                return reply
-            if attempt == attempts_max:
-                raise UnusableReply(reply.text)
-            prompt = repair_prompt(prompt, answer.text, reply.text)
-        raise UnusableReply("The model was not asked.")
+            if isinstance(reply, Problem):
+                if attempt == attempts_max:
+                    raise UnusableReply(reply.text)
+                prompt, attempt = repair_prompt(prompt, answer.text, reply.text), attempt + 1
+            else:
+                assert moment.carry is not None, "a tool is asked for only where one was offered"
+                await moment.carry(reply)
+                moment = moment.look_again()
+                prompt, attempt = prompt_for(moment), 1

@@ -19,12 +19,14 @@ from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
 from glasshouse.world.decide import decide
-from glasshouse.world.evolve import begin, part_unseen
+from glasshouse.world.evolve import begin
 from glasshouse.world.intents import AnyIntent
 from glasshouse.world.lineage import visible_prefixes
+from glasshouse.world.moving import part_unseen
 from glasshouse.world.names import the_session
 from glasshouse.world.stamp import stamped
-from glasshouse.world.state import Segment, World
+from glasshouse.world.state import GraphState, Segment, World
+from glasshouse.world.values import GROWN_APART
 
 
 class Past:
@@ -40,6 +42,7 @@ class Past:
         self.cut = cut
         """The last event that is part of it."""
         self.graph_ids = list(graph_ids)
+        """The graphs that are meant, the oldest first: whoever lives again goes in the same order."""
         self._heads = {name: session.head for name, session in folded.world.sessions.items()}
         self._there = {*folded.world.creatures, *folded.world.channels, *folded.world.wires}
 
@@ -192,25 +195,34 @@ def graph_of(folded: Folded, event: Event) -> str:
     )
 
 
+def _graphs_of(world: World, session_id: str) -> list[GraphState]:
+    """The graph that writes into a session, or, where the session has ended in a change, those that it became."""
+    now = [graph for graph in world.graphs.values() if graph.session_id == session_id]
+    if now:
+        return now
+    ended = {graph.id: world.session_of(graph).segment for graph in world.graphs.values()}
+    return [
+        world.graphs[name]
+        for name, segment in ended.items()
+        if segment.origin not in GROWN_APART and session_id in [one.session_id for one in segment.parents]
+    ]
+
+
 def graphs_meant(folded: Folded, event: Event) -> list[str]:
     """The graph that an event was written in, and those that hang together with it: all graphs of its scenarios."""
     world = folded.world
-    here = next((graph for graph in world.graphs.values() if graph.session_id == event.session_id), None)
-    if here is not None:
-        runs = {world.creatures[name].run_id for name in here.creatures}
+    here = _graphs_of(world, event.session_id)
+    if here:
+        runs = {world.creatures[name].run_id for graph in here for name in graph.creatures}
     else:
         runs = {run.id for run in world.runs.values() if run.session_id == event.session_id}
-    staged = {name for name in runs if name in folded.runs.purses and folded.runs.purses[name].playbill.name}
-    found = {
-        world.creatures[name].graph_id: None
-        for name in world.creatures
-        if world.creatures[name].run_id in staged
-    }
-    if here is not None:
-        found = {here.id: None, **found}
+    purses = folded.runs.purses
+    staged = {name for name in runs if name in purses and purses[name].playbill.name}
+    found = {graph.id: None for graph in here}
+    found |= {one.graph_id: None for one in world.creatures.values() if one.run_id in staged}
     if not found:
         raise _NobodyThereError(
             f"Nobody was in session {event.session_id} at {event.id}.",
             "Choose an event at which somebody was.",
         )
-    return sorted(found, key=lambda name: world.sessions[world.graphs[name].session_id].segment.ordinal)
+    return sorted(found, key=lambda name: world.graphs[name].born)

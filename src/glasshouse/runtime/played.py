@@ -57,7 +57,7 @@ class Played:
             raise UnknownName(noun="creature", name=creature_id, known=self.creatures)
         heard = {e.id for e in self.events if e.actor != creature_id and visible_to(creature, e)}
         lines = self._lines(self.events, "spectator")
-        return tuple(line for line in lines if line.id in heard and line.voice != "silence")
+        return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
     def __str__(self) -> str:
         return "\n".join(line.plain for line in self.lines)

@@ -144,8 +144,8 @@ class Route(NamedTuple):
 class Router(Protocol):
     """Turns the profile that a manifest asks for into a concrete model."""
 
-    def route(self, profile: str) -> Route:
-        """The model behind a profile, or a refusal."""
+    def route(self, profile: str, model: str | None = None, /) -> Route:
+        """The model behind a profile, or the one of this name that a run has put in its place; or a refusal."""
 
 
 class Outcome(Protocol):

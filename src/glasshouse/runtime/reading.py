@@ -173,16 +173,21 @@ class HistoryReader:
         return last.position or 0
 
     async def _next_part(self, last: Event) -> Event | None:
-        """The first event of the next segment that one change has begun, if there is one behind this event."""
+        """The next event behind this one that came of the same change: the first of another segment that it has begun,
+        or one of a segment whose batch goes on after those of others."""
         found = await self._store.read_after(last.position or 0, 1)
-        if not found or found[0].seq != 1:
+        if not found:
             return None
+        (onward,) = found
+        if onward.seq != 1:
+            is_one_batch = await self._store.batch_end(onward.session_id, onward.seq - 1) >= onward.seq
+            return onward if is_one_batch and onward.session_id != last.session_id else None
         here = self._sessions[last.session_id].segment
-        at = self._sessions[found[0].session_id].segment.at
+        at = self._sessions[onward.session_id].segment.at
         if at is None or at == last.id:
-            return None if at is None else found[0]
+            return None if at is None else onward
         is_beside = at == here.at and last.seq == await self._store.batch_end(last.session_id, 1)
-        return found[0] if is_beside else None
+        return onward if is_beside else None
 
     async def _last_of_batch(self, event: Event) -> Event:
         return await self.event(

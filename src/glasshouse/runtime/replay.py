@@ -16,7 +16,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import VISITOR, Draft, Event
+from glasshouse.events.event import VISITOR, Draft, Event, Json
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
@@ -28,7 +28,7 @@ from glasshouse.runtime.ports import Store, Toolbox
 from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
-from glasshouse.world.intents import OpenRun
+from glasshouse.world.intents import Member, OpenRun
 
 diff_lines_max: Final = 200
 prompt_changes_max: Final = 8
@@ -139,7 +139,8 @@ class _Replay:
         self._started = msgspec.convert(started.payload, RunStarted)
         self._run_id = started.run_id or ""
         self._opened = self._events_of_opening()
-        names = {str(one["profile"]): str(one["model"]) for one in self._started.cast}
+        cast = self._started.cast
+        names = {str(one["profile"]): str(one["model"]) for one in cast if not one.get("is_bound")}
         self._terrarium = Terrarium(
             scratch, cassette, SeededIds(0), NoModel(names), self._mind, tools=tools, record=cassette
         )
@@ -195,13 +196,27 @@ class _Replay:
             e.payload for e in self._cassette.events[: self._opened] if e.kind == kinds.CREATURE_STARTED
         ]
         manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
-        dealt = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
-        facts = {key: value for sealed in dealt for key, value in sealed["facts"].items()}
-        world = LoadedWorld(scenario, manifests, {key: (value,) for key, value in facts.items()})
+        world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
         opening = opening_of(
             world, run_id=self._run_id, seed=self._started.seed, rng_seed=self._started.rng_seed
         )
-        return msgspec.structs.replace(opening, started=self._started)
+        then = iter(self._started.cast)
+        troupes = [
+            msgspec.structs.replace(
+                troupe, members=tuple([self._as_then(one, next(then)) for one in troupe.members])
+            )
+            for troupe in opening.troupes
+        ]
+        return msgspec.structs.replace(opening, started=self._started, troupes=tuple(troupes))
+
+    def _as_then(self, member: Member, told: Json) -> Member:
+        """One of the cast with what was dealt to it then, and the model that its run asked for."""
+        opened = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
+        dealt = next((sealed["facts"] for sealed in opened if told["creature"] in sealed["to"]), None)
+        is_bound = bool(told.get("is_bound"))
+        return msgspec.structs.replace(
+            member, dealt=dealt, model=told["model"] if is_bound else "", is_bound=is_bound
+        )
 
     async def _let_happen(self, event: Event) -> None:
         """What came from outside, at the place where it came."""

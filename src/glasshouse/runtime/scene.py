@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event, Json, event_id, place_of
@@ -21,63 +22,35 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
 from glasshouse.world.names import the_creature
 from glasshouse.world.state import CreatureState, World
 
 
-class Scene:
+class Scene(msgspec.Struct):
     """One act, as its moments share it."""
 
-    __slots__ = (
-        "_ledger",
-        "as_of",
-        "asked",
-        "asking",
-        "cause",
-        "character",
-        "creature",
-        "route",
-        "upto",
-        "using",
-    )
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        creature: CreatureState,
-        character: Character,
-        cause: Event,
-        upto: int | None,
-        route: Route,
-        asking: Asking,
-    ) -> None:
-        self._ledger = ledger
-        self.creature = creature
-        self.character = character
-        self.cause = cause
-        self.upto = upto
-        self.route = route
-        self.asking = asking
-        self.as_of: str | None = None
-        """The last event that it sees."""
-        self.asked = 0
-        self.using: Using | None = None
+    ledger: Ledger
+    creature: CreatureState
+    character: Character
+    cause: Event
+    upto: int | None
+    route: Route
+    asking: Asking
+    as_of: str | None = None
+    """The last event that it sees."""
+    asked: int = 0
+    using: Using | None = None
 
     @property
     def has_told_calls(self) -> bool:
         """Whether model calls of it are in the ledger already."""
         return self.using is not None and self.using.has_told_calls
 
-    def model_told(self) -> Json | None:
-        """The calls behind the event that it ends in; an empty list if all were told on the way."""
-        if not self.asking.calls and not self.has_told_calls:
-            return None
-        return {"profile": self.character.model_profile, "as_of": self.as_of, "calls": self.asking.calls}
-
     def fix_the_past(self, as_of: str | None) -> Json:
         """Let every moment see the same past: that of the moment it first began with, or as it is now."""
-        world = self._ledger.world
+        world = self.ledger.world
         if as_of is not None:
             self.as_of, self.upto = as_of, time_of(world, as_of)
         else:
@@ -88,8 +61,8 @@ class Scene:
 
     def moment(self) -> Moment:
         """The act as it stands now."""
-        folded, creature, cause, upto = self._ledger.folded, self.creature, self.cause, self.upto
-        world, using = folded.world, self.using
+        folded, creature, cause, upto = self.ledger.folded, self.creature, self.cause, self.upto
+        world, using, asking = folded.world, self.using, self.asking
         if using is not None:
             creature = the_creature(world, creature.id)
         heard, before = folded.tables.heard_by(world, creature, upto)
@@ -106,7 +79,7 @@ class Scene:
                 if known is not None:
                     return known
             seed = seed_of(rng_seed, creature, cause_at, self.asked)
-            return await self.asking.ask(
+            return await asking.ask(
                 Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
             )
 
@@ -133,6 +106,9 @@ class Scene:
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
             handed=handed,
+            masks=masks_before(world, purse)
+            if self.character.role == "judge" and purse is not None
+            else None,
         )
         return moment if using is None else self._with_tools(moment, using)
 
@@ -141,7 +117,7 @@ class Scene:
             moment,
             tools=() if answers_in_prose(self.character) else using.offers(),
             talk=tuple(using.talk),
-            visitors=visitors_among(self._ledger.world, moment),
+            visitors=visitors_among(self.ledger.world, moment),
             carry=using.carry,
             again=self.moment,
         )

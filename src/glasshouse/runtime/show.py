@@ -41,6 +41,12 @@ inbox_seconds_min: Final = 0.25
 """The inbox is looked into no more often than this."""
 
 
+def _asked_for(member: Member) -> tuple[str, str | None]:
+    """The profile that a manifest asks for, and the model that the run has put in its place."""
+    profile = str(member.manifest.get("model_profile", "fast"))
+    return profile, member.model if member.is_bound else None
+
+
 class Show:
     """Conductor, governor, acts and endings over one ledger."""
 
@@ -61,7 +67,6 @@ class Show:
         self._store = store
         self._ledger = ledger
         self._clock = clock
-        self._router = router
         self._history = history
         self.new_run_id = new_run_id
         self._looked_at: datetime | None = None
@@ -134,7 +139,8 @@ class Show:
         if creature is None:
             return {}
         profile = str(past.world.facts_of(creature).manifest.get("model_profile", "fast"))
-        return {"profile": profile, "model": self._router.route(profile).name}
+        model = one["model"] if one.get("is_bound") else None
+        return {"profile": profile, "model": self._acts.route(profile, model).name}
 
     def _with_models(self, intent: OpenRun) -> OpenRun:
         """Write down which model stands behind each creature's profile as it begins."""
@@ -145,14 +151,16 @@ class Show:
         return replace(intent, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        return replace(
-            member, model=self._router.route(str(member.manifest.get("model_profile", "fast"))).name
-        )
+        return replace(member, model=self._acts.route(*_asked_for(member)).name)
 
     def _check_prices(self, intent: OpenRun) -> None:
-        profiles = {str(m.manifest.get("model_profile", "fast")) for t in intent.troupes for m in t.members}
-        profiles |= {str(m.get("model_profile", "fast")) for m in intent.started.spawnable.values()}
-        self._acts.check_prices(profiles)
+        asked_for = {_asked_for(m) for t in intent.troupes for m in t.members}
+        spawnable = {(str(m.get("model_profile", "fast")), None) for m in intent.started.spawnable.values()}
+        self._acts.check_prices(asked_for | spawnable)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._acts.route("fast", model)
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""

@@ -5,6 +5,7 @@ Always holds: what cannot be encoded is refused before anything has changed; wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -20,8 +21,17 @@ from glasshouse.world.stamp import stamped
 from glasshouse.world.state import World
 
 
-def staged(world: World, decided: tuple[Write, ...], now: datetime) -> tuple[list[Event], list[SegmentWrite]]:
-    """The events of a decision, and how they are written; the world has not moved yet."""
+def taken_in(
+    folded: Folded,
+    decided: tuple[Write, ...],
+    now: datetime,
+    give_up: Callable[[BaseException], None],
+) -> tuple[list[Event], list[SegmentWrite]]:
+    """Move the pending world on by what was decided: its events, and how they are written.
+
+    If the fold fails the world is half moved, and `give_up` is told why.
+    """
+    world = folded.world
     all_events: list[Event] = []
     writes: list[SegmentWrite] = []
     for write in decided:
@@ -29,15 +39,15 @@ def staged(world: World, decided: tuple[Write, ...], now: datetime) -> tuple[lis
         bodies = tuple([encoded_within_bounds(event) for event in events])
         writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
         all_events = all_events + events if all_events else events
+    try:
+        for event in all_events:
+            if event.seq == 1:
+                _begin(world, decided, event.session_id)
+            fold(folded, event)
+    except BaseException as unforeseen:
+        give_up(unforeseen)
+        raise
     return all_events, writes
-
-
-def fold_staged(folded: Folded, decided: tuple[Write, ...], events: list[Event]) -> None:
-    """Move the pending world on by the events of a decision."""
-    for event in events:
-        if event.seq == 1:
-            _begin(folded.world, decided, event.session_id)
-        fold(folded, event)
 
 
 def caused_by(decided: tuple[Write, ...], cause: str) -> tuple[Write, ...]:
@@ -50,10 +60,13 @@ def caused_by(decided: tuple[Write, ...], cause: str) -> tuple[Write, ...]:
     )
 
 
-def as_one_batch(first: list[SegmentWrite], second: list[SegmentWrite]) -> tuple[SegmentWrite, ...]:
-    """Two decisions' writes as one batch: where both write to one session, the first part ends no batch there."""
-    again = {write.session_id for write in second}
-    return (*[_as_inner(write) if write.session_id in again else write for write in first], *second)
+def as_one_batch(parts: list[list[SegmentWrite]]) -> tuple[SegmentWrite, ...]:
+    """Writes of several decisions as one batch: where a later one goes to the same session, the earlier ends no batch."""
+    writes = [write for part in parts for write in part]
+    again = [write.session_id for write in writes]
+    return tuple(
+        [_as_inner(write) if write.session_id in again[n + 1 :] else write for n, write in enumerate(writes)]
+    )
 
 
 def _as_inner(write: SegmentWrite) -> SegmentWrite:

@@ -5,7 +5,7 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,7 @@ from glasshouse.runtime.no_tools import NoTools
 from glasshouse.runtime.past import Pasts
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.referee_files import referee_named
+from glasshouse.runtime.results import results_of
 from glasshouse.runtime.resuming import Recipes
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
@@ -34,6 +35,7 @@ from glasshouse.runtime.what_if import WhatIf, changed
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import Purse
 from glasshouse.views.knowing import WhoKnew
+from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.why import Why
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import OpenRun
@@ -104,8 +106,12 @@ class Terrarium(Habitat):
         governor: Governor | None = None,
         *,
         run_id: str | None = None,
+        models: Mapping[str, str] | None = None,
     ) -> Run:
-        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven."""
+        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+
+        `models` puts models by name behind handles or teams, for this run alone.
+        """
         names = self._tools.names()
         if isinstance(world, LoadedWorld):
             check_tools(loaded := world, names)
@@ -121,7 +127,7 @@ class Terrarium(Habitat):
         limits = None if governor is None else governor.as_json()
         name = run_id or self._show.new_run_id()
         return await self._show.open(
-            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits)
+            opening_of(loaded, run_id=name, seed=seed, rng_seed=rng_seed, limits=limits, models=models)
         )
 
     async def open_run(self, intent: OpenRun) -> Run:
@@ -211,6 +217,19 @@ class Terrarium(Habitat):
     def run_of(self, run_id: str) -> Run:
         """One run as it stands now."""
         return self._show.run(run_id)
+
+    def leaderboard(
+        self, by: By = "creature", *, world: str | None = None, run_ids: Collection[str] | None = None
+    ) -> tuple[Standing, ...]:
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model."""
+        results = results_of(self._ledger.folded)
+        if run_ids is not None:
+            results = tuple([one for one in results if one.run_id in run_ids])
+        return leaderboard(results, by, world=world)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._show.check_model(model)
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""

@@ -77,6 +77,8 @@ class Using:
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
         self._has_asked = False
+        self._has_changed = False
+        """Whether something was carried out since offers were last looked at."""
 
     @property
     def has_written(self) -> bool:
@@ -85,6 +87,7 @@ class Using:
 
     def offers(self) -> tuple[ToolOffer, ...]:
         """What may be used now; nothing after so many calls that the act must end."""
+        self._has_changed = False
         creature = self._ledger.world.creatures.get(self._creature_id)
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
@@ -157,11 +160,10 @@ class Using:
             raise Refused(
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
             )
-        offer = next((offer for offer in self._offers if offer.name == call.tool), None)
+        offers = self.offers() if self._has_changed else self._offers
+        offer = next((offer for offer in offers if offer.name == call.tool), None)
         if offer is None:
-            raise UnknownName(
-                noun="tool that is offered", name=call.tool, known=[one.name for one in self._offers]
-            )
+            raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])
         try:
             return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
         except Wrong as wrong:
@@ -220,6 +222,7 @@ class Using:
             await self._wait_for(queued)
         self.talk.append(ToolTalk(call.tool, call.arguments, answer))
         self.is_untrusted = self.is_untrusted or not answer.is_engine
+        self._has_changed = True
         self._tell_treasury()
         creature = self._ledger.world.creatures.get(self._creature_id)
         if creature is None:

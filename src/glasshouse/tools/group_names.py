@@ -16,8 +16,8 @@ from glasshouse.turns.policy import is_hidden
 from glasshouse.world.names import the_channel
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
 
-creatures_looked_at_max: Final = 128
-edges_looked_at_max: Final = 1_024
+creatures_looked_at_max: Final = 64
+edges_looked_at_max: Final = 256
 graphs_looked_at_max: Final = 64
 
 OF_GRAPH: Final = "@"
@@ -92,16 +92,35 @@ def _of_others(folded: Folded, caller: CreatureState, name: str) -> CreatureStat
 
 
 def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
-    """The graphs beside the caller's own that do not hide themselves, the oldest first."""
+    """The graphs beside the caller's own that do not hide themselves and where somebody still plays, the oldest first."""
     world = folded.world
-    for graph in islice(world.graphs.values(), graphs_looked_at_max):
-        if graph.id != caller.graph_id and graph.creatures and not is_hidden(world, folded.runs, graph):
-            yield graph
+    others = (
+        graph
+        for graph in world.graphs.values()
+        if graph.id != caller.graph_id
+        and _is_played(world, graph)
+        and not is_hidden(world, folded.runs, graph)
+    )
+    yield from islice(others, graphs_looked_at_max)
+
+
+def _is_played(world: World, graph: GraphState) -> bool:
+    """Whether any of a graph's first creatures is of a run that is not over."""
+    some = (world.creatures[name] for name in islice(graph.creatures, creatures_looked_at_max))
+    return any(one.run_id not in world.runs or world.runs[one.run_id].status != "finished" for one in some)
+
+
+def _is_of_run(world: World, graph: GraphState, run_id: str | None) -> bool:
+    some = islice(graph.creatures, creatures_looked_at_max)
+    return any(world.creatures[name].run_id == run_id for name in some)
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
-    """Creatures of other graphs as `handle@graph`: of each graph its first, then more of each."""
-    graphs = list(islice(other_graphs(folded, caller), names_max))
+    """Creatures of the other graphs of the caller's own run as `handle@graph`: of each graph its first, then more of
+    each. What else is played in the house does not show, so a prompt does not hang on it."""
+    world = folded.world
+    graphs = [graph for graph in other_graphs(folded, caller) if _is_of_run(world, graph, caller.run_id)]
+    graphs = graphs[:names_max]
     if not graphs:
         return []
     of_each = [list(islice(graph.handles, names_max)) for graph in graphs]

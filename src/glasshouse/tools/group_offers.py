@@ -21,7 +21,8 @@ from glasshouse.tools.group_requests import (
     STOP_NODE,
     WIRE,
 )
-from glasshouse.turns.policy import refusal_of_birth, refusal_of_edit, refusal_to_touch
+from glasshouse.tools.group_words import names_in_words_max
+from glasshouse.turns.policy import is_protected, refusal_of_birth, refusal_of_edit
 from glasshouse.turns.tools import ToolOffer
 from glasshouse.world.state import CreatureState, World
 
@@ -50,10 +51,29 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
     status = _offer(STATUS, {"scope": {"enum": ["graph", "terrarium"]}}, ())
     if refusal_of_edit(folded.runs, caller) is not None:
         return (status,)
-    around = nearest(folded.world, caller)
-    offers = [*_birth(folded, caller), *_of_one(folded, caller, around)]
-    offers += [_channel(folded, caller, around), *_wire(folded.world, caller, around), status]
+    crowd = Crowd(folded.world, caller)
+    offers = [*_birth(folded, caller), *_of_one(folded, crowd)]
+    offers += [_channel(folded, caller, crowd), *_wire(folded.world, caller, crowd), status]
     return tuple(offers)
+
+
+class Crowd:
+    """Those around a creature who can be named in an argument."""
+
+    def __init__(self, world: World, caller: CreatureState) -> None:
+        self.nearest = nearest(world, caller)
+        self.is_whole = len(world.graphs[caller.graph_id].creatures) - 1 <= len(self.nearest)
+        """Whether these are all there are."""
+
+    def choice(self, creatures: list[CreatureState], strangers: list[str] | None = None) -> Json:
+        """One of these handles; where they are too many to be listed, any, with the nearest for an example."""
+        if self.is_whole and len(creatures) <= names_offered_max:
+            return {"enum": [*[one.handle for one in creatures], *(strangers or [])]}
+        some = [one.handle for one in creatures[:names_in_words_max]] + (strangers or [])
+        return {
+            "type": "string",
+            "description": f"a handle, such as {', '.join(some)}" if some else "a handle",
+        }
 
 
 def _offer(tool: str, properties: dict[str, Any], required: tuple[str, ...]) -> ToolOffer:
@@ -80,23 +100,22 @@ def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     return [_offer(ADD_NODE, properties, ("use",))]
 
 
-def _of_one(folded: Folded, caller: CreatureState, around: list[CreatureState]) -> list[ToolOffer]:
-    runs = folded.runs
-    workers = [one for one in around if refusal_to_touch(runs, caller, one, "started") is None]
-    loose = [one for one in workers if refusal_to_touch(runs, caller, one, "removed") is None]
+def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:
+    workers = [one for one in crowd.nearest if not one.is_privileged]
+    loose = [one for one in workers if not is_protected(folded.runs, one)]
     sorts = (
         (REMOVE_NODE, loose),
         (START_NODE, [one for one in workers if not one.is_running]),
         (STOP_NODE, [one for one in loose if one.is_running]),
     )
-    return [_offer(tool, {"creature": _handles(some)}, ("creature",)) for tool, some in sorts if some]
+    return [
+        _offer(tool, {"creature": crowd.choice(some)}, ("creature",))
+        for tool, some in sorts
+        if some or not crowd.is_whole
+    ]
 
 
-def _handles(creatures: list[CreatureState]) -> Json:
-    return {"enum": [one.handle for one in creatures[:names_offered_max]]}
-
-
-def _channel(folded: Folded, caller: CreatureState, around: list[CreatureState]) -> ToolOffer:
+def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
     world = folded.world
     channels = _channel_names(world, caller)
     strangers = names_of_others(folded, caller, strangers_offered_max)
@@ -104,11 +123,10 @@ def _channel(folded: Folded, caller: CreatureState, around: list[CreatureState])
     if channels or strangers:
         actions += ["close", "join", "leave"] if channels else ["join"]
     known = f"open now: {', '.join(channels)}" if channels else "none is open"
-    own = [caller.handle, *(one.handle for one in around[: names_offered_max - 1])]
     properties = {
         "action": {"enum": actions},
         "channel": {"type": "string", "description": f"its name; {known}; to open one, a new name"},
-        "creature": {"enum": [*own, *strangers]},
+        "creature": crowd.choice([caller, *crowd.nearest], strangers),
         "direction": {"enum": ["listen", "send", "both"]},
         "description": {"type": "string", "description": "what a new channel is for"},
     }
@@ -122,13 +140,13 @@ def _channel_names(world: World, caller: CreatureState) -> list[str]:
     return list(dict.fromkeys([*mine, *others]))[:channels_offered_max]
 
 
-def _wire(world: World, caller: CreatureState, around: list[CreatureState]) -> list[ToolOffer]:
-    if not around:
+def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
+    if not crowd.nearest:
         return []
-    ends = _handles([caller, *around])
-    is_wired = any(one.id in world.wires_of for one in (caller, *around))
+    ends = crowd.choice([caller, *crowd.nearest])
+    is_wired = any(one.id in world.wires_of for one in (caller, *crowd.nearest))
     properties = {
-        "action": {"enum": ["add", "remove"] if is_wired else ["add"]},
+        "action": {"enum": ["add", "remove"] if is_wired or not crowd.is_whole else ["add"]},
         "source": ends,
         "target": ends,
         "with_content": {"type": "boolean"},

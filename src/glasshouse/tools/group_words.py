@@ -61,7 +61,7 @@ def done(world: World, request: Request, change: Change, subject: str) -> ToolAn
 
 
 def _result(world: World, change: Change) -> Json:
-    result: Json = {"change": change.kind, "graphs": list(change.new_graph_ids)}
+    result: Json = {"change": change.kind, "graphs": len(change.new_graph_ids)}
     if change.kind != "nothing":
         moved = _handles(world, change.affected_creatures)
         result |= {"moved": moved[:names_in_results_max], "moved_count": len(change.affected_creatures)}

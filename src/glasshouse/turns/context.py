@@ -19,6 +19,7 @@ from glasshouse.events.event import VISITOR, Json
 from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
 from glasshouse.turns.lines import Table, older_cause, table_of
+from glasshouse.turns.masking import masked
 from glasshouse.turns.memory import places_discussed, places_of_disturbances, places_remembered
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Prompt, chars_per_token_min, tokens_guessed
@@ -102,6 +103,7 @@ _LANGUAGES: Final = {
 
 def prompt_for(moment: Moment) -> Prompt:
     """Everything the model behind a creature gets to see for one act."""
+    moment = masked(moment)
     schema = None if answers_in_prose(moment.character) else reply_schema(moment)
     playbill = moment.playbill
     schema_text = None if schema is None else schema.text

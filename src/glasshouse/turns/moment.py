@@ -16,6 +16,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.character import Character
+from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
@@ -88,6 +89,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
+    masks: Masks | None = None
+    """The labels that contestants wear in this creature's prompt: a judge's alone."""
     handed: Handed | None = None
     """What a wire gave along with the cause, if one handed it over. Without content, the cause's payload is empty."""
     tools: tuple[ToolOffer, ...] = ()

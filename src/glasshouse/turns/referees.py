@@ -13,12 +13,17 @@ import msgspec
 
 from glasshouse.events.event import Event, Json
 
+match_lines_max: Final = 256
+"""How many lines a referee can look back on."""
+
 
 class Ruling(msgspec.Struct, frozen=True):
     """Who has won, and why."""
 
     winner: str | None
     why: str
+    members: tuple[str, ...] = ()
+    """The handles that share the win, where the winner is neither a team of the scenario nor one creature."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -30,6 +35,21 @@ class Match(msgspec.Struct, frozen=True):
     """Team to creature ids."""
     knowers: tuple[str, ...] = ()
     """The creatures that something was dealt to."""
+    truths: Mapping[str, Json] = msgspec.field(default_factory=dict)
+    """What was dealt to each of them, by creature id."""
+    handles: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """The handle of each creature that the run began with, by creature id."""
+    hear: Callable[[], tuple[Event, ...]] = tuple
+    """Brings the lines to hand; `lines` asks it."""
+
+    @property
+    def lines(self) -> tuple[Event, ...]:
+        """The newest public lines of the run up to this one, oldest first; at most `match_lines_max`."""
+        return self.hear()
+
+    def called(self, handle: object) -> str | None:
+        """The creature that has a handle, such as one that a line's field names."""
+        return next((creature for creature, name in self.handles.items() if name == handle), None)
 
     def team_of(self, creature_id: str) -> str | None:
         """The team a creature plays for."""

@@ -17,12 +17,22 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.hygiene import may_be_labelled, said_text, says_something
 from glasshouse.turns.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.masking import masked, unmasked
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.reply_json import object_in
-from glasshouse.turns.reply_schema import fields_of, handles_around, kinds_offered, words_allowed
+from glasshouse.turns.reply_schema import NOBODY, fields_of, handles_around, kinds_offered, words_allowed
 from glasshouse.turns.reply_tools import asks_for_tool, tool_call_in
-from glasshouse.turns.reply_values import Wrong, items_in, named, number_in, truth_in, word_in
+from glasshouse.turns.reply_values import (
+    Wrong,
+    items_in,
+    items_max,
+    named,
+    named_chars_max,
+    number_in,
+    truth_in,
+    word_in,
+)
 from glasshouse.turns.tools import ToolCall
 
 reply_chars_max: Final = 12_288
@@ -48,15 +58,31 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-def draft_from(raw_text: str, moment: Moment) -> Draft | Passed | ToolCall | Problem:
-    """What a model's reply comes to."""
+def draft_from(
+    raw_text: str, moment: Moment, *, is_last: bool = False
+) -> Draft | Passed | ToolCall | Problem:
+    """What a model's reply comes to. Nobody is asked again after the last one: what can be kept of a verdict is kept."""
+    reply, masks = _read(raw_text, masked(moment), is_last=is_last), moment.masks
+    if masks is None or isinstance(reply, Problem):
+        return reply
+    if isinstance(reply, Passed):
+        return Passed(masks.off(reply.reason), masks.off(reply.private))
+    if isinstance(reply, ToolCall):
+        return ToolCall(reply.tool, masks.off(reply.arguments), masks.off(reply.private))
+    return unmasked(reply, masks)
+
+
+def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | ToolCall | Problem:
     text = raw_text[:reply_chars_max]
     if (thinking := _THINKING.match(text)) is not None:
         text = text[thinking.end() :]
     try:
         if answers_in_prose(moment.character):
             return _from_prose(text, moment)
-        return _from_object(_the_object(text), moment)
+        reply = _the_object(text)
+        if is_last and _is_verdict(reply, moment):
+            return _last_verdict(reply, moment)
+        return _from_object(reply, moment)
     except Wrong as wrong:
         return Problem(str(wrong))
 
@@ -101,6 +127,33 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     fields = fields_of(kind, moment.playbill)
     payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
     return Draft(kind=kind, payload=payload, private=_private(reply))
+
+
+def _is_verdict(reply: Json, moment: Moment) -> bool:
+    kind = reply.get("kind")
+    offered = kinds_offered(moment.character.may_emit)
+    if kind is None:
+        return offered == (kinds.JUDGE_VERDICT,)
+    return str(kind).strip().casefold() == kinds.JUDGE_VERDICT and kinds.JUDGE_VERDICT in offered
+
+
+def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
+    """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
+    given, mended = reply.get("winner"), dict(reply)
+    ids = _event_ids(moment)
+    cites = reply.get("cites")
+    items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
+    mended["cites"] = [one for one in items if _ref(one) in ids][:items_max]
+    try:
+        winners = words_allowed("winner", moment.playbill, ()) or ()
+        mended["winner"] = word_in("winner", given, winners)
+    except Wrong:
+        mended["winner"] = NOBODY
+    draft = _from_object(mended, moment)
+    told = _note(str(given or ""), named_chars_max)
+    if isinstance(draft, Draft) and mended["winner"] == NOBODY and told.casefold() not in ("", NOBODY):
+        draft.payload["named"] = told
+    return draft
 
 
 def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
@@ -181,9 +234,14 @@ def _event_ids(moment: Moment) -> dict[str, str]:
 
 
 def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
-    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
-    ref = f"#{written[1].lower()}" if written else None
+    ref = _ref(given)
     if ref in ids:
         return ids[ref]
     like = f", such as {next(reversed(ids))}" if ids else ""
     raise Wrong(f'"{name}" names no line you have seen: {named(given)}. Use the #number before a line{like}.')
+
+
+def _ref(given: object) -> str:
+    """A ref as lines show it; empty if this is none."""
+    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
+    return f"#{written[1].lower()}" if written else ""

@@ -21,7 +21,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 3
+version: Final = 4
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -36,6 +36,18 @@ NOTED: Final = frozenset(
 )
 """The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
 or if they are what a run ends with."""
+
+
+class Account(msgspec.Struct):
+    """Who plays in a run, and what its thinking has cost."""
+
+    cast_key: str
+    model: str
+    """The model that stood behind it as the run began."""
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    is_unpriced: bool = False
 
 
 class Purse(msgspec.Struct):
@@ -64,6 +76,10 @@ class Purse(msgspec.Struct):
     """Where its world was opened from, and a referee may stand."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """The creatures it began with, and the handles they had then: what teams are written in."""
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    """Of each creature that it began with."""
+    bound: dict[str, str] = msgspec.field(default_factory=dict)
+    """The creatures for which this run asks for a model by name."""
     knowers: list[str] = msgspec.field(default_factory=list)
     """The creatures that something was dealt to."""
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
@@ -104,6 +120,7 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
     knowers: list[str] = msgspec.field(default_factory=list)
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
 
 
 def spent_of(purse: Purse, *, is_over: bool) -> Spent:
@@ -123,6 +140,7 @@ def spent_of(purse: Purse, *, is_over: bool) -> Spent:
         why=None if is_over else purse.why,
         truth=purse.truth,
         knowers=purse.knowers,
+        accounts=purse.accounts,
     )
 
 
@@ -191,6 +209,8 @@ class Runs(msgspec.Struct):
             started_at=event.created_at,
             folder=None if told.recipe is None else told.recipe.path,
             cast={one["creature"]: one["handle"] for one in told.cast},
+            accounts={one["creature"]: Account(one["cast_key"], one["model"]) for one in told.cast},
+            bound={one["creature"]: one["model"] for one in told.cast if one.get("is_bound")},
             told_in=event.id,
             branch_of=told.branch_of,
             scenario_digest=told.scenario_digest,
@@ -253,8 +273,10 @@ class Runs(msgspec.Struct):
             )
             if purse is None:
                 continue
+            now = purse.accounts
             for field in Spent.__struct_fields__:
                 setattr(purse, field, getattr(spent, field))
+            purse.accounts = _accounts_now(now, spent.accounts, told.creatures)
             purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
@@ -277,14 +299,14 @@ class Runs(msgspec.Struct):
             run_id = event.run_id or ""
             clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
             purse.calls += count
+            account = purse.accounts.get(event.actor)
+            for one in (purse,) if account is None else (purse, account):
+                _note_calls(one, reached)
+            if account is not None:
+                account.calls += count
         for call in reached:
-            usage: dict[str, Any] = call.get("usage") or {}
-            purse.tokens += usage.get("input", 0) + usage.get("output", 0)
-            usd = call.get("usd")
-            purse.is_unpriced = purse.is_unpriced or usd is None
-            if usd:
-                purse.usd += usd
-                _note_minute(purse, event.created_at, usd)
+            if call.get("usd"):
+                _note_minute(purse, event.created_at, call["usd"])
 
     def _note_edit(self, event: Event) -> None:
         edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
@@ -335,6 +357,27 @@ def _profiles(told: RunStarted) -> list[str]:
 
 def _ends_an_act(event: Event) -> bool:
     return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
+
+
+def _accounts_now(
+    now: dict[str, Account], then: dict[str, Account], creatures: dict[str, str]
+) -> dict[str, Account]:
+    """The accounts of a cast that lives again: who plays now, with what was spent then."""
+    for name, spent in then.items():
+        account = now.get(creatures.get(name, ""))
+        if account is not None:
+            account.calls, account.tokens = spent.calls, spent.tokens
+            account.usd, account.is_unpriced = spent.usd, spent.is_unpriced
+    return now
+
+
+def _note_calls(sums: Purse | Account, reached: list[Json]) -> None:
+    for call in reached:
+        usage: dict[str, Any] = call.get("usage") or {}
+        sums.tokens += usage.get("input", 0) + usage.get("output", 0)
+        usd = call.get("usd")
+        sums.is_unpriced = sums.is_unpriced or usd is None
+        sums.usd += usd or 0.0
 
 
 def _note_minute(purse: Purse, at: datetime, usd: float) -> None:

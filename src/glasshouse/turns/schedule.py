@@ -48,7 +48,8 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         creature = world.creatures[name]
         if owed is None or not _is_free(world, runs, creature, graph):
             continue
-        place = (owed.lamport, _ordinal(world, owed), creature.born)
+        session = world.sessions[place_of(owed.cause)[0]]
+        place = (owed.lamport - session.skew, session.rank, creature.born)
         if found is None or place < found:
             found, act = place, Due(name, _cause(agenda.owed[name], owed))
     return act or _next_tick_left(world, agenda, graph, runs)
@@ -117,10 +118,6 @@ def _cause(mailbox: dict[str, Owed], owed: Owed) -> str:
     return [other.cause for other in mailbox.values() if other.bundle == owed.bundle][-1]
 
 
-def _ordinal(world: World, owed: Owed) -> int:
-    return world.sessions[place_of(owed.cause)[0]].segment.ordinal
-
-
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
     """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
     soonest = graph.turn + 1
@@ -135,16 +132,22 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     return min(turns, default=None)
 
 
-def _actors(world: World, graph: GraphState) -> list[CreatureState]:
-    creatures = [world.creatures[name] for name in graph.creatures]
-    return [creature for creature in creatures if may_act(world, creature)]
+def _actors(world: World, graph: GraphState) -> Iterator[CreatureState]:
+    creatures = (world.creatures[name] for name in graph.creatures)
+    return (creature for creature in creatures if may_act(world, creature))
+
+
+def runs_acting(world: World, graph: GraphState) -> list[str]:
+    """The runs that somebody in a graph may act for, each once: the oldest member's first."""
+    members = map(world.creatures.__getitem__, graph.creatures)
+    names = dict.fromkeys([one.run_id or "" for one in members if one.is_running])
+    return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
     """The beats that runs of this graph have before them, with the turns they have played and the run."""
-    run_ids = dict.fromkeys(creature.run_id or "" for creature in _actors(world, graph))
     ahead: list[tuple[Beat, int, str]] = []
-    for run_id in run_ids:
+    for run_id in runs_acting(world, graph):
         purse = runs.purses.get(run_id)
         for beat in purse.playbill.beats if purse is not None else ():
             played = runs.turns_of(run_id, graph.id)

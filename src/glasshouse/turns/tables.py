@@ -438,4 +438,5 @@ def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
 
 
 def _moment(world: World, event: Event) -> tuple[int, int, str]:
-    return (event.lamport, world.sessions[event.session_id].segment.ordinal, event.id)
+    session = world.sessions[event.session_id]
+    return (event.lamport - session.skew, session.rank, event.id)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import (
@@ -32,7 +31,8 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.carrying import take_over
-from glasshouse.world.lasting import depart, leave, note_unwired, note_wired
+from glasshouse.world.lasting import depart, note_unwired, note_wired
+from glasshouse.world.moving import absorb, move
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
     ChannelState,
@@ -47,7 +47,7 @@ from glasshouse.world.state import (
     World,
 )
 from glasshouse.world.topology import LISTEN
-from glasshouse.world.values import Wire
+from glasshouse.world.values import GOES_ON, Wire
 
 version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
@@ -61,7 +61,10 @@ MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
 
 def begin(world: World, segment: Segment) -> None:
     """A session begins: the world learns of it before its first event."""
-    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment))
+    rank = segment.ordinal
+    if segment.origin in GOES_ON and len(segment.parents) == 1:
+        rank = world.sessions[segment.parents[0].session_id].rank
+    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment), rank=rank)
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
@@ -338,33 +341,11 @@ def _topology_changed(world: World, event: Event) -> None:
         survivor.session_id = event.session_id
         for graph_id in told.old_graph_ids:
             if graph_id != survivor.id:
-                _absorb(world, survivor, world.graphs[graph_id], event.lamport)
+                absorb(world, survivor, world.graphs[graph_id], event.lamport)
     elif not told.new_graph_ids:
         for graph_id in told.old_graph_ids:
             for channel_id in world.graphs.pop(graph_id).channels.values():
                 del world.channels[channel_id]
-
-
-def _absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
-    """Small into large: everything of the dropped graph becomes the survivor's. Clashing names wait for
-    their rename, which follows in the same batch."""
-    survivor.turn = max(survivor.turn, dropped.turn)
-    for name in dropped.creatures:
-        creature = world.creatures[name]
-        _relabel(creature, survivor.id, lamport)
-        survivor.creatures[name] = None
-        survivor.handles.take(creature.handle, name)
-    for name, channel_id in dropped.channels.items():
-        world.channels[channel_id].graph_id = survivor.id
-        survivor.channels.take(name, channel_id)
-    survivor.roots |= dropped.roots
-    del world.graphs[dropped.id]
-
-
-def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
-    creature.graph_id = graph_id
-    leave(creature, lamport)
-    creature.stays.append(Stay(graph_id, lamport))
 
 
 def _session_forked(world: World, event: Event) -> None:
@@ -387,43 +368,7 @@ def _session_attached(world: World, event: Event) -> None:
     for name in told.creatures:
         creature = world.creatures[name]
         if creature.graph_id != graph.id:
-            _move(world, creature, graph, session.segment.base + 1)
-
-
-def part_unseen(world: World, event: Event) -> None:
-    """Move those whom a split took away out of the graph, in a history that need not tell where they went."""
-    told = payload_of(event, TopologyChanged)
-    if told.affected_count > len(told.affected_creatures):
-        raise Refused(
-            f"{event.id} parted {told.affected_count:,} creatures, more than it names.",
-            "Resume the session in the store where it was played.",
-        )
-    world.births += 1
-    parent = world.graphs[event.graph_id]
-    graph = GraphState(told.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
-    world.graphs[graph.id] = graph
-    for name in told.affected_creatures:
-        _move(world, world.creatures[name], graph, event.lamport + 1)
-
-
-def _move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
-    """One creature of a split's smaller part goes to its new graph, its channels with it, as that graph begins."""
-    left = world.graphs[creature.graph_id]
-    del left.creatures[creature.id]
-    left.handles.release(creature.handle, creature.id)
-    graph.name = graph.name or creature.handle
-    graph.creatures[creature.id] = None
-    graph.handles.take(creature.handle, creature.id)
-    if creature.is_root:
-        del left.roots[creature.id]
-        graph.roots[creature.id] = None
-    _relabel(creature, graph.id, lamport)
-    for channel_id in world.topology.channels_of.get(creature.id, ()):
-        channel = world.channels[channel_id]
-        if channel.graph_id != graph.id:
-            left.channels.release(channel.name, channel.id)
-            graph.channels.take(channel.name, channel.id)
-            channel.graph_id = graph.id
+            move(world, creature, graph, session.segment.base + 1)
 
 
 def _session_restated(world: World, event: Event) -> None:

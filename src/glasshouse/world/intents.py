@@ -266,6 +266,8 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     wires: tuple[WirePlan, ...] = ()
     dealt: Json | None = None
     model: str = ""
+    is_bound: bool = False
+    """Whether the run asks for this model by name, whatever stands behind the profile."""
     is_root: bool = False
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Final
 
 import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, place_of
 from glasshouse.world.state import Segment, SessionState, World
+from glasshouse.world.values import GOES_ON
 
 page_events_max = 1_024
 
@@ -61,22 +61,15 @@ def story_time(world: World, event: Event) -> int:
     return event.lamport - world.sessions[event.session_id].skew
 
 
-LIVING_AGAIN: Final = ("branch", "resume")
-"""The origins of sessions in which a past lives again."""
-
-
 def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:
-    """Where an event stands in the story of a branch: a session that goes on from one other has the place of that one,
-    and events that only restate a past stand at the end of it."""
+    """Where an event stands in the story of a branch: events that only restate a past stand at the end of it, those of a
+    branch of a branch behind both pasts."""
     session = sessions[event.session_id]
-    segment, moment, lives_before = session.segment, event.lamport - session.skew, 0
-    if segment.origin in LIVING_AGAIN:
+    segment, moment = session.segment, event.lamport - session.skew
+    if segment.origin in GOES_ON:
         ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
         moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
-    while segment.origin in LIVING_AGAIN and len(segment.parents) == 1:
-        segment = sessions[segment.parents[0].session_id].segment
-        lives_before += 1
-    return (moment, segment.ordinal, lives_before, event.seq)
+    return (moment, session.rank, segment.ordinal, event.seq)
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
@@ -231,7 +224,7 @@ def descendants_of(
     waiting = [session_id]
     while waiting:
         for child in _session(sessions, waiting.pop()).children or ():
-            is_another_life = sessions[child].segment.origin in LIVING_AGAIN
+            is_another_life = sessions[child].segment.origin in GOES_ON
             if child not in found and not (in_one_life and is_another_life):
                 found[child] = None
                 waiting.append(child)

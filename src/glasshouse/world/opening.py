@@ -135,6 +135,7 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
             "cast_key": member.name,
             "profile": member.manifest.get("model_profile", "fast"),
             "model": member.model,
+            **({"is_bound": True} if member.is_bound else {}),
         }
         for number, troupe in enumerate(intent.troupes)
         for member in troupe.members

@@ -49,6 +49,8 @@ def line_of(
         or draft.kind in kinds.NEVER_GRANTED
     ):
         _refuse_kind(world, creature, draft.kind)
+    if draft.kind == kinds.JUDGE_VERDICT:
+        _check_cites(world, draft.payload.get("cites"))
     channel_id = channel = None
     if draft.channel is not None:
         channel, channel_id = draft.channel, graph.channels.get(draft.channel)
@@ -83,12 +85,23 @@ def check_may_act(world: World, creature: CreatureState) -> None:
 
 
 def _check_cause(world: World, cause: str) -> None:
-    session_id, seq = place_of(cause)
-    session = world.sessions.get(session_id)
-    if session is None or not 1 <= seq <= session.head:
+    if not _has_happened(world, cause):
         raise Refused(
             f"No event {cause!r} happened, so it can cause nothing.", "Give the id of an event, or none."
         )
+
+
+def _check_cites(world: World, cites: object) -> None:
+    """Refuse a verdict that rests on what never happened."""
+    for cited in cites if isinstance(cites, list | tuple) else ():
+        if not isinstance(cited, str) or not _has_happened(world, cited):
+            raise Refused(f"No event {cited!r} happened, so no verdict can cite it.", "Cite ids of events.")
+
+
+def _has_happened(world: World, name: str) -> bool:
+    session_id, seq = place_of(name)
+    session = world.sessions.get(session_id)
+    return session is not None and 1 <= seq <= session.head
 
 
 def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:

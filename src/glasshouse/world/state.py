@@ -55,6 +55,9 @@ class SessionState(msgspec.Struct):
     recipes: tuple[Recipe, ...] = ()
     skew: int = 0
     """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
+    rank: int = 0
+    """Which session goes first of those that tell of one time in a story: by age; one that goes on from another has
+    the place of that one."""
 
     @property
     def lamport(self) -> int:

@@ -14,6 +14,8 @@ from glasshouse.events.payloads import ChangeKind, History
 SessionOrigin = Literal["root", "split", "merge", "fork", "branch", "resume", "import"]
 GROWN_APART = frozenset({"fork", "branch", "resume"})
 """How a session begins that leaves its parent as it was."""
+GOES_ON = frozenset({"branch", "resume"})
+"""How a session begins that goes on from its parents as if nothing had come after."""
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -338,8 +338,12 @@ def test_every_check_complains_of_something_here() -> None:
     )
     refereed = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"referee": True}})
     whole = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"kind": "lamp.lit"}})
-    ada = Manifest(name="ada", may_emit=("lamp.dimmed",), schedule=Schedule(tick_every=1))
-    worlds = [Rehearsal(scenario, {"ada": ada}, ("ada",)) for scenario in (sick, refereed, whole)]
+    ada = Manifest(
+        name="ada", may_emit=("lamp.dimmed",), schedule=Schedule(tick_every=1), tools=("axe",), reply="prose"
+    )
+    worlds = [
+        Rehearsal(scenario, {"ada": ada}, ("ada",), tools=frozenset()) for scenario in (sick, refereed, whole)
+    ]
 
     silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]
 

@@ -143,12 +143,15 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
 
 def test_python_users_write_tuples_lists_and_models() -> None:
     built = Scenario(
-        name="lane", cast=(CastEntry(use="ada"),), deal={"word": Deal(to="ada", source=("x",))}, seeds=("s",)
+        name="lane",
+        cast=(CastEntry(use="ada"),),
+        deal={"word": Deal(to=("ada",), source=("x",))},
+        seeds=("s",),
     )
 
     assert built.opening_text("s") == ""
     assert scenario(opening="It is {seed}.").opening_text("a {x}") == "It is a {x}."
-    assert built.as_json()["deal"] == {"word": {"to": "ada", "from": ["x"]}}
+    assert built.as_json()["deal"] == {"word": {"to": ["ada"], "from": ["x"], "odd_one": False}}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from glasshouse.turns.reply import (
     reply_chars_max,
     thought_chars_max,
 )
+from glasshouse.turns.tools import ToolCall
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 
 SPEAKER = Character(name="echo", voice=Voice(say_words_max=10))
@@ -45,7 +46,7 @@ CASE = Playbill(
 TALK = (said(1, "moth-id", "Mud on the sill."), injected(2, "Look!"), said(3, "fern-id", "Mud on the sill."))
 
 
-def spoke(raw: str, character: Character = SPEAKER) -> Draft | Passed | Problem:
+def spoke(raw: str, character: Character = SPEAKER) -> Draft | Passed | ToolCall | Problem:
     return draft_from(raw, a_moment(TALK, character=character))
 
 
@@ -75,7 +76,7 @@ def an_idea(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**whole, **changes}.items() if value is not ...}
 
 
-def concluded(**changes: Any) -> Draft | Passed | Problem:
+def concluded(**changes: Any) -> Draft | Passed | ToolCall | Problem:
     return draft_from(json.dumps(an_idea(**changes)), a_case())
 
 
@@ -275,7 +276,7 @@ def test_a_verdict_names_a_contestant_or_nobody(winner: str, taken: str | None) 
     assert (result.payload["winner"] if isinstance(result, Draft) else None) == taken
 
 
-def prose(raw: str) -> Draft | Passed | Problem:
+def prose(raw: str) -> Draft | Passed | ToolCall | Problem:
     return spoke(raw, Character(name="echo", reply="prose"))
 
 
@@ -331,6 +332,8 @@ def test_whatever_a_model_writes_is_a_draft_within_bounds_or_passing_or_a_proble
         case Problem(text=told):
             assert told.endswith(".")
             assert len(told.splitlines()) == 1
+        case ToolCall():
+            raise AssertionError("no tool was offered")
 
 
 def test_what_lies_beyond_the_bound_of_a_reply_is_not_read_and_what_is_read_fits_an_event() -> None:

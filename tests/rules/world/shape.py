@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from glasshouse import Agent, Change, Draft, Terrarium, kinds
+from glasshouse import Agent, Change, Draft, kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
+from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.world.state import World
 from tests.rules.world.reference_model import Outcome, ReferenceModel
 

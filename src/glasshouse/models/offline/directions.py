@@ -7,6 +7,7 @@ much; a direction without a condition in plain words is none.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -17,8 +18,8 @@ from glasshouse.models.offline.reading import Identity, Reading
 from glasshouse.models.offline.vocabulary import stem, stems_of
 
 directions_cache_identities_max: Final = 512
-cues_met_min: Final = 2
-"""How many words of a condition must have been heard, where it has so many."""
+cues_met_share_min: Final = 0.6
+"""How much of a condition's words must have been heard."""
 
 _PARTS: Final = re.compile(r"(?<=[.;!?])\s+")
 _WHEN: Final = r"(?:when|once|if|whenever|as soon as)"
@@ -35,7 +36,7 @@ class Direction(NamedTuple):
     def met_by(self, heard: frozenset[str]) -> int:
         """How many words of the condition were heard; none if too few."""
         met = len(self.cue & heard)
-        return met if met >= min(cues_met_min, len(self.cue)) else 0
+        return met if met >= math.ceil(cues_met_share_min * len(self.cue)) else 0
 
     def is_to(self, what: str) -> bool:
         """Whether the deed is of a sort: spawn, dismiss, wire, join, part."""
@@ -43,8 +44,8 @@ class Direction(NamedTuple):
 
     def names(self, handle: str) -> bool:
         """Whether the deed speaks of somebody by name."""
-        bare = bare_name(handle).split("~", maxsplit=1)[0].replace("_", "-").lower()
-        return bool(re.search(rf"\b{re.escape(bare).replace('-', '[- ]')}\b", self.deed))
+        parts = re.split("[-_]", bare_name(handle).split("~", maxsplit=1)[0].lower())
+        return bool(re.search(rf"\b{'[- ]'.join(map(re.escape, parts))}\b", self.deed))
 
 
 @lru_cache(maxsize=directions_cache_identities_max)

@@ -7,7 +7,8 @@ but the offline troupe.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
 from typing import Any, Final
@@ -15,23 +16,37 @@ from typing import Any, Final
 from glasshouse.events import kinds
 from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.schema import Source, filled_schema
+from glasshouse.models.offline.skills.alone import parts_in_turn
 from glasshouse.models.offline.skills.bluffing import description, vote
 from glasshouse.models.offline.skills.choosing import chosen
+from glasshouse.models.offline.skills.consulting import asked_or_acted, consulted
+from glasshouse.models.offline.skills.contributing import contributed
+from glasshouse.models.offline.skills.debating import argued
 from glasshouse.models.offline.skills.deeds import staged
 from glasshouse.models.offline.skills.guessing import named_or_asked
 from glasshouse.models.offline.skills.judging import verdict
 from glasshouse.models.offline.skills.keeping import kept_answer
+from glasshouse.models.offline.skills.pairing import bluffed
 from glasshouse.models.offline.skills.regrouping import is_group_tool, regrouped
 from glasshouse.models.offline.skills.reply import Branch, Reply, branches_of, passing, with_line
 from glasshouse.models.offline.skills.sleuthing import hypothesis, objection
+from glasshouse.models.offline.skills.telling import called_for, told_on
 from glasshouse.models.offline.speaking import Speaker
 from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
 
 MODEL_NAME: Final = "offline"
+hasty_lines_max: Final = 3
 
 Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
 
 SKILLS: Final[tuple[Skill, ...]] = (
+    consulted,
+    asked_or_acted,
+    told_on,
+    called_for,
+    argued,
+    contributed,
+    bluffed,
     kept_answer,
     named_or_asked,
     hypothesis,
@@ -44,30 +59,40 @@ SKILLS: Final[tuple[Skill, ...]] = (
 )
 """Asked in this order; the first that has an answer gives it."""
 
+_NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
+"""The number behind the name of another graph says only how many were there before in the same store."""
+
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
 
 
-class OfflineModel:
-    """A model that needs no network, no key and no download."""
+TEMPERS: Final[Mapping[str, int | None]] = {"": None, "hasty": hasty_lines_max}
+"""How much of a discussion the troupe reads: all of it; a hasty one only the last few lines."""
 
-    name: Final = MODEL_NAME
+
+class OfflineModel:
+    """A model that needs no network, no key and no download. In a temper, it plays otherwise, and less well."""
+
     is_free: Final = True
+
+    def __init__(self, temper: str = "") -> None:
+        self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME
+        self._lines_max = TEMPERS[temper]
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Answer at once."""
-        text = answer(prompt)
+        text = answer(prompt, self._lines_max)
         return Completion(
             text=text,
-            model=MODEL_NAME,
+            model=self.name,
             input_tokens=tokens_guessed(prompt.system) + tokens_guessed(prompt.user),
             output_tokens=tokens_guessed(text),
             usd=0.0,
         )
 
 
-def answer(prompt: Prompt) -> str:
-    """What the troupe says to a prompt."""
-    reading = Reading(prompt)
+def answer(prompt: Prompt, lines_max: int | None = None) -> str:
+    """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
+    reading = Reading(prompt, lines_max)
     speaker = Speaker(reading, dice_for(prompt))
     if reading.me.is_prose and prompt.schema is None:
         spoken = speaker.speak(kinds.AGENT_SPOKE)
@@ -78,14 +103,29 @@ def answer(prompt: Prompt) -> str:
     reply = regrouped(speaker, branches)
     branches = [one for one in branches if not is_group_tool(one)]
     if reply is None:
-        reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
-    reply = reply or _talk(speaker, branches)
+        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
     return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+
+
+def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """What a player who is alone says in the next part that has something to say."""
+    passing_branches = [one for one in branches if one.is_passing]
+    for part in parts_in_turn(speaker.reading, branches):
+        reply = _reply(speaker, [part, *passing_branches])
+        if not reply.branch.is_passing:
+            return reply
+    return None
+
+
+def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
+    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
+    return reply or _talk(speaker, branches)
 
 
 def dice_for(prompt: Prompt) -> Random:
     """Dice that fall alike for the same seed and the same texts."""
-    seen = f"{prompt.seed}\x1f{prompt.system}\x1f{prompt.user}".encode("utf-8", "surrogatepass")
+    told = _NUMBERED.sub(r"\1", f"{prompt.system}\x1f{prompt.user}")
+    seen = f"{prompt.seed}\x1f{told}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 
 

@@ -92,12 +92,14 @@ class Identity(NamedTuple):
 class Reading:
     """A prompt as its player understands it."""
 
-    def __init__(self, prompt: Prompt) -> None:
+    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
         self.me = identity_of(prompt.system)
         self.schema: Any = prompt.schema if prompt.schema is not None else _value(self.me.schema)
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
+        if lines_max is not None:
+            self.discussion, self.remembered = self.discussion[-lines_max:], []
         self.disturbances = _lines(parts.get(DISTURBANCES, ()))
         self.tools_said = _tools(parts.get(TOOLS_SAID, ()))
         """What my tools said in this act, oldest first."""
@@ -186,7 +188,9 @@ class Reading:
         """The handles in sight and their parts, in small letters: names, and no topics."""
         handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
         handles.update(re.findall(r"([\w~-]+) \(", self.around))
-        return frozenset(part for handle in handles for part in (handle, *re.split(r"[-_~]", handle)) if part)
+        return frozenset(
+            part for name in handles for part in (name, *re.split(r"[-_~ ]", name.lower())) if part
+        )
 
     @cached_property
     def stems_heard(self) -> frozenset[str]:

@@ -117,6 +117,10 @@ class _Filling:
         if isinstance(value, str):
             lengths = schema.get("minLength", 0), schema.get("maxLength", len(value))
             return _sort_of(schema) == "string" and lengths[0] <= len(value) <= lengths[1]
+        if isinstance(value, int | float):
+            return _sort_of(schema) == ("boolean" if isinstance(value, bool) else "number") or (
+                isinstance(value, int) and _sort_of(schema) == "integer"
+            )
         if not isinstance(value, list) or _sort_of(schema) != "array":
             return False
         counts = schema.get("minItems", 0), schema.get("maxItems", len(value))

@@ -82,6 +82,13 @@ class Speaker:
             text = self._with_own_line(text)
         return Spoken(text, self.thought(act, aim), self.dice.choice(act.moods))
 
+    def turn_to(self, noun: Noun, called: str = "") -> None:
+        """Speak of this, under that name; what else must be taken up stands beside it."""
+        self.topic = self.topic._replace(noun=noun)
+        self.slots = self._slots_of(noun)
+        if called:
+            self.slots["X"] = called
+
     def thought(self, act: Act, aim: str = "") -> str:
         """What I heard and what I mean to do about it."""
         line, dice = self.topic.line, self.dice
@@ -194,7 +201,9 @@ class Speaker:
         opener = self._opener(core, used) if is_opened else ""
         text = f"{opener} {core}"
         if not is_sober and dice.random() < _FOLLOWED - plainness:
-            return with_capitals(f"{text}{mark} {self._follower(used)}{self._owed(text, used, '')}".strip())
+            return with_capitals(
+                f"{text}{mark} {self._follower(used)}{self._owed(text, used, 'after')}".strip()
+            )
         owed = self._owed(text, used, "sober" if is_sober else "tail" if plainness > 0.5 else "")
         if owed.startswith(",") and mark != "?":
             return with_capitals(f"{text}{owed}{mark}".strip())
@@ -290,4 +299,4 @@ class Speaker:
 def name_of(handle: str) -> str:
     """How somebody is called to their face."""
     bare = handle.split("~", maxsplit=1)[0].replace("_", "-")
-    return " ".join(part.capitalize() for part in bare.split("-"))
+    return " ".join(part[:1].upper() + part[1:] for part in bare.split("-"))

@@ -28,14 +28,16 @@ def of_sort(sort: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _known() -> frozenset[str]:
     names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
+    names += ["games.txt", "places.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
     names += [
-        "games.txt",
-        "places.txt",
-        "attributes.tsv",
-        "nouns.tsv",
-        "animates.txt",
-        "vocabulary.txt",
         "circles.txt",
+        "tales.txt",
+        "heroes.tsv",
+        "debate.txt",
+        "table.txt",
+        "pairs.txt",
+        "likenesses.tsv",
+        "oracle.txt",
     ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
     texts = (line.lower() for name in names for line in shelf.entries(name))

@@ -13,17 +13,20 @@ from glasshouse.events import kinds
 from glasshouse.models.offline import shelf
 from glasshouse.models.offline.circle import bare_name, circle_of
 from glasshouse.models.offline.directions import Direction, directions_of, heard_now
+from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading, ToolSaid
 from glasshouse.models.offline.skills.regrouping import says_it_is_done
-from glasshouse.models.offline.skills.reply import Branch, Reply, with_line
+from glasshouse.models.offline.skills.reply import Branch, Reply, passing, with_line
 from glasshouse.models.offline.skills.sleuthing import details_in
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
-from glasshouse.models.offline.vocabulary import stem, stems_of
+from glasshouse.models.offline.vocabulary import WORD, is_a, stem, stems_of
 
 own_lines_before_done: Final = 2
 lines_looked_back_max: Final = 3
+changes_told_max: Final = 2
 
 _CLOSED: Final = "closed"
+_TOLD: Final = "told"
 _OWN_LINE: Final = 0.9
 _CROSSING: Final = frozenset({"carry", "carries", "across"})
 
@@ -37,14 +40,17 @@ def staged(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         return None
     after = aftermath(speaker)
     waiting = _waiting(speaker.reading, open_ones)
+    if any(_is_over(speaker.reading, branch) for branch, _ in waiting):
+        return passing(branches, speaker, "pass")
     for branch, has_come in waiting:
         if has_come:
-            return with_line(branch, after or _of_the_hour(speaker, branch))
+            return with_line(branch, _of_the_hour(speaker, branch) or after or speaker.speak(branch.kind))
     rest = [one for one in open_ones if one.kind not in {branch.kind for branch, _ in waiting}]
     if rest and (after is not None or waiting):
         return with_line(rest[0], after or _carried(speaker) or speaker.speak(rest[0].kind))
-    if open_ones[0].kind.endswith(f".{_CLOSED}"):
-        return with_line(open_ones[0], _of_the_hour(speaker, open_ones[0]))
+    closing = _of_the_hour(speaker, open_ones[0]) if open_ones[0].kind.endswith(f".{_CLOSED}") else None
+    if closing is not None:
+        return with_line(open_ones[0], closing)
     carried = _carried(speaker)
     return None if carried is None else with_line(open_ones[0], carried)
 
@@ -64,23 +70,42 @@ def _waiting(reading: Reading, open_ones: Sequence[Branch]) -> list[tuple[Branch
     return found
 
 
+def _is_over(reading: Reading, branch: Branch) -> bool:
+    """Whether I have said already that my work is done."""
+    return (
+        says_it_is_done(branch.kind)
+        and reading.me.role == "worker"
+        and any(line.kind == branch.kind for line in reading.discussion if reading.is_mine(line))
+    )
+
+
 def _is_of(direction: Direction, kind: str) -> bool:
     """Whether a direction's deed has all the words of a kind."""
     return {stem(word) for word in kind.split(".")} <= stems_of(direction.deed)
 
 
-def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken:
-    """A line in words that belong to the kind, if there are such; else any."""
+def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken | None:
+    """A line in words that belong to the kind; none if there are no such words."""
     words = [stem(word) for word in branch.kind.split(".")]
     sections = shelf.sections("circles.txt")
     heading = next((one for one in sections if one and stem(one) in words), "")
     if not heading and says_it_is_done(branch.kind):
         heading = "done"
     if not heading:
-        return speaker.speak(branch.kind)
-    heard = [line for line in speaker.reading.heard if line.origin == "cast" and line.text]
-    texts = _sentences(heading, **_gaps(speaker.reading, heard))
-    return speaker.dress(texts, "recall" if heading == _CLOSED else "offer", own=_OWN_LINE)
+        return None
+    reading = speaker.reading
+    heard = [line for line in reading.heard if line.origin == "cast" and line.text]
+    if heading == _TOLD:
+        heard = [line for line in reading.discussion if reading.is_mine(line)] or heard
+    gaps = _gaps(reading, heard) | {"winner": _winner(reading), "stake": at_stake(speaker, _cues(reading))}
+    act = "recall" if heading in {_CLOSED, _TOLD} else "offer"
+    return speaker.dress(_sentences(heading, **gaps), act, own=_OWN_LINE)
+
+
+def _winner(reading: Reading) -> str:
+    """Whom the newest verdict names; empty if there is none or it names nobody."""
+    named = [line.fields["winner"] for line in reading.heard if line.fields.get("winner")]
+    return name_of(str(named[-1])) if named and named[-1] != "nobody" else ""
 
 
 def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
@@ -88,9 +113,13 @@ def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
     early, late = heard[:lines_looked_back_max], heard[-lines_looked_back_max:]
     first, _ = details_in(reading, early, "")
     last, other = details_in(reading, late, first)
-    gaps = {"first": first, "last": last if last != first else other}
+    gaps = {"first": first, "last": last if last != first else other or first}
     if heard:
         gaps |= {"who": name_of(heard[0].handle), "other": name_of(heard[-1].handle)}
+    here = {*circle_of(reading).channels_of, reading.me.handle}
+    gone = [line for line in heard if line.handle not in here]
+    if gone:
+        gaps |= {"gone": name_of(gone[-1].handle), "gift": details_in(reading, gone[-1:], "")[0]}
     return gaps
 
 
@@ -99,19 +128,46 @@ def _gaps(reading: Reading, heard: Sequence[Heard]) -> dict[str, str]:
 
 def aftermath(speaker: Speaker) -> Spoken | None:
     """A line about what my tools have just done to the circle; none if they have done nothing."""
-    said = [one for one in speaker.reading.tools_said if _heading(one)]
+    tools = speaker.reading.tools_said
+    said = [one for one in tools if _heading(one) and not one.arguments.get("dry_run")]
     if not said:
         return None
-    done = [one for one in said if one.is_ok and not one.arguments.get("dry_run")]
-    newest = next((one for one in done if _heading(one) != "wired"), None) or said[-1]
-    heading = _heading(newest) if newest.is_ok else "refused"
-    whom = dict.fromkeys(
-        _whom(one) for one in said if _heading(one) == _heading(newest) and one.is_ok == newest.is_ok
-    )
-    gaps = {"who": _all_of(list(whom)), "detail": speaker.topic.noun.definite}
-    many = f"{heading} many" if len(whom) > 1 else heading
-    heading = many if shelf.sections("circles.txt").get(many) else heading
-    return speaker.dress(_sentences(heading, **gaps), "offer")
+    done: dict[str, list[str]] = {}
+    for one in said:
+        if one.is_ok and _heading(one) != "wired":
+            done.setdefault(_heading(one), []).append(_whom(one))
+    if not done:
+        done = {"refused" if not said[-1].is_ok else "wired": [_whom(said[-1])]}
+    stake = at_stake(speaker, _cues(speaker.reading))
+    lines = [_of_change(heading, whom, stake) for heading, whom in list(done.items())[:changes_told_max]]
+    if len(lines) == 1:
+        return speaker.dress(lines[0], "offer")
+    return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
+
+
+def _of_change(heading: str, whom: list[str], stake: str) -> list[str]:
+    names = list(dict.fromkeys(whom))
+    many = f"{heading} many"
+    if len(names) > 1 and many in shelf.sections("circles.txt"):
+        heading = many
+    return _sentences(heading, who=_all_of(names), detail=stake)
+
+
+def at_stake(speaker: Speaker, cues: frozenset[str]) -> str:
+    """What a condition is about: a thing of the talk or of the scene that it speaks of; else the topic."""
+    reading = speaker.reading
+    for text in (*(line.text for line in reversed(reading.fresh)), reading.scene):
+        named = [noun for noun in nouns_in(text) if noun.head.lower() not in reading.names]
+        phrases = [noun.definite for noun in named if noun.stem in cues]
+        words = [word for word in WORD.findall(text.lower()) if stem(word) in cues]
+        things = [word for word in words if not (is_a(word, "verb") or is_a(word, "adjective"))]
+        if phrases or things:
+            return phrases[0] if phrases else f"the {things[-1]}"
+    return speaker.topic.noun.definite
+
+
+def _cues(reading: Reading) -> frozenset[str]:
+    return frozenset[str]().union(*(one.cue for one in directions_of(reading.me)))
 
 
 def _heading(said: ToolSaid) -> str:
@@ -161,7 +217,13 @@ def _is_across(channels_of: Mapping[str, tuple[str, ...]], line: Heard, here: se
 
 
 def _sentences(heading: str, **gaps: str) -> list[str]:
+    """The sentences of a heading with their gaps filled; those of somebody gone, or of no winner, where that is so."""
     found = []
+    known = shelf.sections("circles.txt")
+    if gaps.get("gone") and f"{heading} gone" in known:
+        heading = f"{heading} gone"
+    elif gaps.get("winner") == "" and f"{heading} nobody" in known:
+        heading = f"{heading} nobody"
     for line in shelf.sections("circles.txt")[heading]:
         text = line
         for gap, value in gaps.items():

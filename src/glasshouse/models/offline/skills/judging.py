@@ -31,6 +31,7 @@ from glasshouse.models.offline.skills.sleuthing import (
     rival_to,
     suspicions,
 )
+from glasshouse.models.offline.skills.weighing import reasons, weighed
 from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import stem, stems_of
 
@@ -69,7 +70,7 @@ def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
             return reply
     contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
     ranked = sorted((standing(reading, one) for one in contestants), key=lambda one: -one.sum)
-    winner = ranked[0] if ranked and _is_ahead(ranked) else None
+    winner = ranked[0] if ranked and _is_ahead(ranked) else _settled(speaker, ranked)
     lines = winner.lines if winner is not None else tuple(line for one in ranked for line in one.lines[:1])
     name = winner.name if winner is not None else _NOBODY
     aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
@@ -101,12 +102,14 @@ def standing(reading: Reading, contestant: str) -> Standing:
     ]
     worth.sort(key=lambda one: (-one[0], -one[1]))
     total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
-    weighty: list[Heard] = []
-    for value, line in (*_game(lines), *_case(reading)):
+    weighty: list[tuple[float, Heard]] = []
+    for value, line in (*_game(lines), *_case(reading), *weighed(reading)):
         if speaks_for(line, contestant):
             total += value
-            weighty.append(line)
-    return Standing(contestant, total, (*weighty, *(line for _, _, line in worth if line not in weighty)))
+            weighty.append((value, line))
+    weighty.sort(key=lambda one: -one[0])
+    chief = list(dict.fromkeys(line for _, line in weighty))
+    return Standing(contestant, total, (*chief, *(line for _, _, line in worth if line not in chief)))
 
 
 def speaks_for(line: Heard, contestant: str) -> bool:
@@ -167,9 +170,23 @@ def _is_ahead(ranked: Sequence[Standing]) -> bool:
     return len(ranked) == 1 or ranked[0].sum - ranked[1].sum > _TOO_CLOSE
 
 
+def _settled(speaker: Speaker, ranked: Sequence[Standing]) -> Standing | None:
+    """One of those that stand equal, for a judge whose vow it is never to call it a draw."""
+    if (
+        not ranked
+        or not ranked[0].lines
+        or not any("draw" in vow.split() for vow in speaker.reading.me.never)
+    ):
+        return None
+    return speaker.dice.choice([one for one in ranked if ranked[0].sum - one.sum <= _TOO_CLOSE])
+
+
 def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], dice: Random) -> list[str]:
     detail, other = details_in(reading, lines, "")
     if winner is None:
+        contested = reasons(reading, "", lines, {"detail": detail, "other": other})
+        if contested:
+            return contested
         return (
             sentences("verdict nobody", detail=detail, other=other) if lines else sentences("verdict silence")
         )
@@ -191,7 +208,7 @@ def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], 
     claims = [line for line in lines if line.fields.get("suspect")]
     claimed = claims[0] if claims else _claim_attacked(reading, lines)
     if claimed is None:
-        return sentences("verdict", **gaps)
+        return reasons(reading, winner.name, lines, gaps) or sentences("verdict", **gaps)
     suspect = str(claimed.fields["suspect"])
     told = [one for one in evidence(reading) if mentions(one.text, suspect)]
     gaps["detail"], gaps["other"] = details_in(reading, told, suspect)

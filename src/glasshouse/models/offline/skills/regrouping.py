@@ -18,7 +18,7 @@ from glasshouse.models.offline.reading import Reading, ToolSaid
 from glasshouse.models.offline.skills.choosing import akin
 from glasshouse.models.offline.skills.reply import Branch, Reply
 from glasshouse.models.offline.speaking import Speaker, name_of
-from glasshouse.models.offline.vocabulary import stem
+from glasshouse.models.offline.vocabulary import stem, stems_of
 
 calls_in_act_max: Final = 6
 """After so many calls in one act it is time to say something."""
@@ -78,12 +78,14 @@ def _asked(speaker: Speaker, branch: Branch, call: Call) -> Reply:
     fields = {**call.arguments, "thought": thought, "mood": speaker.dice.choice(act.moods)}
     properties = branch.schema["properties"]
     kept = {"kind", "tool", *fields, *branch.schema.get("required", ())}
-    schema = {**branch.schema, "properties": {name: one for name, one in properties.items() if name in kept}}
+    meant = {name: {"const": value} for name, value in call.arguments.items()}
+    shown = {name: one for name, one in properties.items() if name in kept} | meant
+    schema = {**branch.schema, "properties": shown}
     return Reply(branch._replace(schema=schema), fields)
 
 
 def _is_same(call: Call, said: ToolSaid) -> bool:
-    return call.tool == said.tool and all(said.arguments.get(k) == v for k, v in call.arguments.items())
+    return call.tool == said.tool and call.arguments == said.arguments
 
 
 # What may be done, in this order
@@ -126,15 +128,24 @@ def _sent_for(desk: Desk) -> Call | None:
     """The one that the newest talk calls for most, one in an act."""
     if desk.used(_ADD):
         return None
-    heard = desk.reading.stems_heard
+    heard = _said_by_others(desk)
     best: tuple[int, str] | None = None
     for use in desk.words(_ADD, "use"):
         score = _called_for(desk, use, heard)
-        if score and not _is_here(desk, use) and (best is None or score > best[0]):
+        is_needed = score and not _is_here(desk, use) and use not in _gone(desk)
+        if is_needed and (best is None or score > best[0]):
             best = (score, use)
     if best is None:
         return None
     return Call(_ADD, {"use": best[1]}, f"for that there is {name_of(best[1])}")
+
+
+def _said_by_others(desk: Desk) -> frozenset[str]:
+    """The stems of what is new and was not said by anybody who was sent for."""
+    uses, reading = desk.words(_ADD, "use"), desk.reading
+    lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
+    told = [line.text for line in lines if line.handle.split("~", maxsplit=1)[0] not in uses]
+    return frozenset[str]().union(*map(stems_of, told))
 
 
 def _called_for(desk: Desk, use: str, heard: frozenset[str]) -> int:
@@ -169,6 +180,8 @@ def _joined(desk: Desk) -> Call | None:
     direction = met_best(desk.reading, "join")
     if direction is None or "join" not in desk.words(_CHANNEL, "action") or not desk.circle.speaks_on:
         return None
+    if any(one.arguments.get("action") == "leave" for one in desk.used(_CHANNEL)):
+        return None
     wanted = _wanted(desk, direction)
     asked = desk.used(_STATUS)
     if not asked and "terrarium" in desk.words(_STATUS, "scope"):
@@ -186,7 +199,8 @@ def _wanted(desk: Desk, direction: Direction) -> list[str]:
     """Whom to join that is not with me yet and was not tried in this act."""
     tried = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
     known = desk.words(_CHANNEL, "creature") or _names_told(desk)
-    strangers = [one for one in known if not desk.circle.is_on_mine(one) and one not in tried]
+    newest = {bare_name(one): one for one in known}
+    strangers = [one for one in newest.values() if not desk.circle.is_on_mine(one) and one not in tried]
     named = [one for one in strangers if direction.names(one)]
     if named or any(direction.names(one) for one in (*known, *desk.circle.channels_of)):
         return named

@@ -5,15 +5,21 @@ Always holds: a skill knows a branch by its fields and their types, never by the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, Final, NamedTuple
 
 from glasshouse.events import kinds
 from glasshouse.models.offline import shelf
+from glasshouse.models.offline.reading import Reading
 from glasshouse.models.offline.schema import is_ref
 from glasshouse.models.offline.speaking import Speaker, Spoken
 
+sentences_cache_texts_max: Final = 4_096
+
+_GAP: Final = re.compile(r"[<{]\w+[>}]")
 _ABOUT_ONESELF: Final = frozenset({"kind", "thought", "mood"})
 
 
@@ -76,12 +82,12 @@ def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:
     return Reply(branch, {name: value for name, value in said.items() if name in branch.schema["properties"]})
 
 
-def passing(branches: Sequence[Branch], speaker: Speaker, why: str) -> Reply | None:
+def passing(branches: Sequence[Branch], speaker: Speaker, why: str, book: str = "games.txt") -> Reply | None:
     """To say nothing, and why; none where that is not offered."""
     branch = next((one for one in branches if one.is_passing), None)
     if branch is None:
         return None
-    return Reply(branch, {"reason": speaker.dice.choice(shelf.sections("games.txt")[why])})
+    return Reply(branch, {"reason": speaker.dice.choice(shelf.sections(book)[why])})
 
 
 def plain_branch(branches: Sequence[Branch]) -> Branch | None:
@@ -90,10 +96,27 @@ def plain_branch(branches: Sequence[Branch]) -> Branch | None:
     return next((one for one in plain if not one.kind.startswith("agent.")), plain[0] if plain else None)
 
 
-def sentences(heading: str, **gaps: str) -> list[str]:
+def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
     """The sentences of a game with their gaps filled; those with a gap that cannot be filled are left out."""
+    return _with_gaps_filled(shelf.sections(book)[heading], gaps)
+
+
+def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
+    """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
+    visible = reading.visible_text
+    fresh = [one for one in shelf.sections(book)[heading] if _longest_part(one) not in visible]
+    return _with_gaps_filled(fresh, gaps)
+
+
+@lru_cache(maxsize=sentences_cache_texts_max)
+def _longest_part(text: str) -> str:
+    """The longest stretch of a sentence between its gaps, in small letters."""
+    return max(_GAP.split(text.lower()), key=len).strip()
+
+
+def _with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]:
     found = []
-    for line in shelf.sections("games.txt")[heading]:
+    for line in lines:
         text = line
         for gap, value in gaps.items():
             if value:

@@ -1,0 +1,112 @@
+"""`glasshouse leaderboard`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from glasshouse.cli.exits import in_words
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glasshouse.cli.looking import Lookout
+    from glasshouse.cli.screen import Screen
+    from glasshouse.views.leaderboard import Standing
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse leaderboard                          by creature, over every contest in the store
+  glasshouse leaderboard --by model               which model won more
+  glasshouse leaderboard --world WORLD    of one world alone
+  glasshouse leaderboard --by team --json         for machines"""
+
+
+class By(StrEnum):
+    """What the lines of a leaderboard stand for."""
+
+    CREATURE = "creature"
+    TEAM = "team"
+    MODEL = "model"
+
+
+_NOTHING: Final = "No contest was played to its end yet. Play one: glasshouse play WORLD"
+_NOTHING_BY_MODEL: Final = (
+    "No two models have played against each other yet. Let them: glasshouse tournament WORLD --models A,B"
+)
+
+ByOption = Annotated[By, typer.Option(help="What a line stands for.")]
+WorldOption = Annotated[
+    str | None, typer.Option(metavar="WORLD", help="Count the contests of this world alone.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=EXAMPLES, short_help="Say who has won how often.")(leaderboard)
+
+
+def leaderboard(
+    *,
+    by: ByOption = By.CREATURE,
+    world: WorldOption = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say who has won how often, over every contest in a store, and what it cost."""
+    with in_words():
+        from glasshouse.cli.looking import looked_up
+        from glasshouse.cli.screen import Screen, print_json
+
+        async def standings(lookout: Lookout) -> tuple[Standing, ...]:
+            return lookout.terrarium.leaderboard(by.value, world=world)
+
+        found = looked_up(store, standings)
+        if as_json:
+            for one in found:
+                print_json(facts_of(one, by.value))
+        elif not found:
+            Screen().draw(_NOTHING if by is not By.MODEL else _NOTHING_BY_MODEL)
+        else:
+            draw_standings(Screen(), found, by.value)
+
+
+def facts_of(one: Standing, by: str) -> dict[str, Any]:
+    """A line of the leaderboard for machines."""
+    return {
+        "by": by,
+        "name": one.name,
+        "played": one.played,
+        "won": one.won,
+        "lost": one.lost,
+        "no_contest": one.no_contest,
+        "win_rate": round(one.win_rate, 4),
+        "calls": one.calls,
+        "tokens": one.tokens,
+        "usd": one.usd,
+    }
+
+
+def draw_standings(screen: Screen, found: Sequence[Standing], by: str) -> None:
+    """The leaderboard as a table."""
+    from glasshouse.cli.tables import draw_table
+
+    rows = [
+        (
+            one.name,
+            str(one.played),
+            str(one.won),
+            str(one.lost),
+            str(one.no_contest),
+            f"{one.win_rate:.0%}",
+            f"{one.calls:,}",
+            f"{one.tokens:,}",
+            "unknown" if one.usd is None else f"{one.usd:.4f}",
+        )
+        for one in found
+    ]
+    headings = (by, "played", "won", "lost", "no contest", "rate", "calls", "tokens", "usd")
+    draw_table(screen, headings, rows, loose=(by,), spare=("usd", "tokens", "calls"))

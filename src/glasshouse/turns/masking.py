@@ -1,0 +1,137 @@
+"""Masking: a judge's moment with labels for contestants, and its reply with names for labels.
+
+Always holds: the moment of anybody who wears no masks before it is handed back untouched, at the price of one look. What
+was covered once is kept, so that a line is the same object in the judge's next act.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event
+from glasshouse.turns.character import Character
+from glasshouse.turns.masks import Masks
+from glasshouse.turns.moment import Around, Moment
+from glasshouse.turns.playbill import Competition, Playbill
+from glasshouse.turns.tools import ToolTalk
+
+masked_cache_events_max: Final = 1_024
+
+
+def masked(moment: Moment) -> Moment:
+    """The moment as its prompt may show it: before a judge, contestants wear labels."""
+    if moment.masks is None:
+        return moment
+    worn = _worn_cache.get(moment.masks)
+    if worn is None:
+        worn = _worn_cache[moment.masks] = _Worn(moment.masks)
+    return worn.moment(moment)
+
+
+def masked_event(event: Event, masks: Masks) -> Event:
+    """An event as a judge reads it."""
+    return replace(event, payload=masks.over(event.payload))
+
+
+def unmasked(draft: Draft, masks: Masks | None) -> Draft:
+    """A judge's draft with the names behind the labels, as everybody is to read it."""
+    if masks is None:
+        return draft
+    payload = masks.off(draft.payload)
+    winner = draft.payload.get("winner")
+    if draft.kind == kinds.JUDGE_VERDICT and isinstance(winner, str):
+        payload["winner"] = masks.winner_behind(winner)
+    return replace(draft, payload=payload, private=masks.off(draft.private))
+
+
+class _Worn:
+    """What was covered with one run's masks lately."""
+
+    def __init__(self, masks: Masks) -> None:
+        self._masks = masks
+        self._events: dict[int, tuple[Event, Event]] = {}
+        self._characters: dict[Character, Character] = {}
+        self._playbill: tuple[Playbill, Playbill] | None = None
+
+    def moment(self, moment: Moment) -> Moment:
+        masks = self._masks
+        handles, handed = moment.handles, moment.handed
+        return replace(
+            moment,
+            masks=None,
+            handles={name: masks.label_of(handle) for name, handle in handles.items()},
+            recent_events=tuple(
+                [self._event(event, handles.get(event.actor)) for event in moment.recent_events]
+            ),
+            cause=self._event(moment.cause, handles.get(moment.cause.actor)),
+            character=self._character(moment.character),
+            playbill=self._bill(moment.playbill),
+            around=_around(masks, moment.around),
+            known=masks.over(moment.known),
+            handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
+            tools=tuple([replace(one, parameters=masks.over(one.parameters)) for one in moment.tools]),
+            talk=tuple([_talk(masks, one) for one in moment.talk]),
+        )
+
+    def _event(self, event: Event, handle: str | None) -> Event:
+        """An event with labels. A contestant's has a payload of its own, since readings are kept by payload."""
+        kept = self._events.get(id(event.payload))
+        if kept is not None and kept[0] is event:
+            return kept[1]
+        payload = self._masks.over(event.payload)
+        is_same = payload == event.payload and not self._masks.is_worn_by(handle)
+        covered = event if is_same else replace(event, payload=payload)
+        if len(self._events) >= masked_cache_events_max:
+            del self._events[next(iter(self._events))]
+        self._events[id(event.payload)] = (event, covered)
+        return covered
+
+    def _character(self, character: Character) -> Character:
+        found = self._characters.get(character)
+        if found is None:
+            over, voice = self._masks.over_directions, character.voice
+            found = self._characters[character] = replace(
+                character,
+                persona=over(character.persona),
+                wants=over(character.wants),
+                cares_about=tuple(map(over, character.cares_about)),
+                temper=over(character.temper),
+                voice=replace(
+                    voice, examples=tuple(map(over, voice.examples)), never=tuple(map(over, voice.never))
+                ),
+            )
+        return found
+
+    def _bill(self, playbill: Playbill) -> Playbill:
+        if self._playbill is None or self._playbill[0] is not playbill:
+            competition = Competition(playbill.competition.kind, contestants=(*self._masks.winners.values(),))
+            covered = replace(
+                playbill,
+                goal=self._masks.over_directions(playbill.goal),
+                kinds=self._masks.over(playbill.kinds),
+                competition=competition,
+            )
+            self._playbill = (playbill, covered)
+        return self._playbill[1]
+
+
+def _around(masks: Masks, around: Around) -> Around:
+    return replace(
+        around,
+        neighbours=tuple([replace(one, handle=masks.label_of(one.handle)) for one in around.neighbours]),
+        wired_to=tuple(map(masks.label_of, around.wired_to)),
+        wired_from=tuple(map(masks.label_of, around.wired_from)),
+        children=tuple(map(masks.label_of, around.children)),
+    )
+
+
+def _talk(masks: Masks, one: ToolTalk) -> ToolTalk:
+    answer = replace(one.answer, text=masks.over_talk(one.answer.text))
+    return ToolTalk(one.tool, masks.over(one.arguments), answer)
+
+
+_worn_cache: WeakKeyDictionary[Masks, _Worn] = WeakKeyDictionary()

@@ -1,0 +1,157 @@
+"""Masks: the neutral labels that contestants wear before a judge, so that no name and no seat weighs on a verdict.
+
+Always holds: who wears which label hangs on the run's number and on the seats' places, never on names; whoever was
+named by a label is named again when the mask comes off, and a text without names is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from glasshouse.turns.playbill import Competition
+
+masks_cache_runs_max: Final = 256
+
+ONE: Final = "contestant"
+MANY: Final = "team"
+
+_LABEL: Final = re.compile(
+    rf"\b(?:({ONE}|{MANY})s ([A-Z]{{1,2}}) and ([A-Z]{{1,2}})|({ONE}|{MANY}) ([A-Z]{{1,2}}(?: [0-9]{{1,3}})?))(?!\w)",
+    re.IGNORECASE,
+)
+
+
+class Seat(NamedTuple):
+    """Who may win: the name that a verdict gives, and the handles of each member, the first as it is called now."""
+
+    name: str
+    members: tuple[tuple[str, ...], ...]
+
+
+class Masks:
+    """The labels of one run's contestants."""
+
+    def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
+        order = sorted(range(len(seats)), key=lambda place: _lot(f"{rng_seed}/label/{place}"))
+        self.winners: dict[str, str] = {}
+        """The label of each name that a verdict may give, in the order of the labels."""
+        self._labels: dict[str, str] = {}
+        self._handles: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
+        for place, number in enumerate(order):
+            self._seat(seats[number], f"{word} {_letters(place)}")
+        self.over_talk = _covering(self._labels)
+        """What somebody said, with labels for the contestants' handles."""
+        teams = {_folded(name): label for name, label in self.winners.items()}
+        self.over_directions = _covering({**teams, **self._labels})
+        """What the author of a world wrote, with labels for handles and for the names of teams."""
+
+    def _seat(self, seat: Seat, label: str) -> None:
+        self.winners[seat.name] = label
+        self._names[label.casefold()] = self._handles[label.casefold()] = seat.name
+        for number, aliases in enumerate(seat.members, 1):
+            mine = label if len(seat.members) == 1 else f"{label} {number}"
+            self._handles[mine.casefold()] = aliases[0]
+            self._labels.update((_folded(alias), mine) for alias in aliases)
+
+    def label_of(self, handle: str) -> str:
+        """What a judge reads for a handle; the handle itself if it is no contestant's."""
+        return self._labels.get(_folded(handle), handle)
+
+    def is_worn_by(self, handle: str | None) -> bool:
+        """Whether this handle is a contestant's."""
+        return handle is not None and _folded(handle) in self._labels
+
+    def over(self, value: Any) -> Any:
+        """A field's value, with labels for all who are named in it."""
+        if isinstance(value, str):
+            return self.winners.get(value) or self.over_talk(value)
+        return _mapped(value, self.over)
+
+    def off(self, value: Any) -> Any:
+        """What a judge wrote, with the handles behind the labels."""
+        return self._off_text(value) if isinstance(value, str) else _mapped(value, self.off)
+
+    def winner_behind(self, label: str) -> str:
+        """The name that a verdict gives when a judge names a label."""
+        return self._names.get(label.casefold(), label)
+
+    def _off_text(self, text: str) -> str:
+        return _LABEL.sub(self._named, text) if " " in text else text
+
+    def _named(self, found: re.Match[str]) -> str:
+        both, first, second, one, letter = found.groups()
+        if both:
+            names = [self._handles.get(f"{both} {mark}".casefold()) for mark in (first, second)]
+            return found[0] if None in names else f"{names[0]} and {names[1]}"
+        handle = self._handles.get(f"{one} {letter}".casefold()) if letter[0].isupper() else None
+        if handle is None:
+            return found[0]
+        return _as_name(handle) if one[0].isupper() else handle
+
+
+@lru_cache(maxsize=masks_cache_runs_max)
+def masks_of(seats: tuple[Seat, ...], rng_seed: int) -> Masks | None:
+    """The masks of a run's seats; none where there is nobody to tell apart."""
+    return Masks(seats, rng_seed) if len(seats) > 1 else None
+
+
+def seats_of(competition: Competition, called: Callable[[str], Iterable[str]]) -> tuple[Seat, ...]:
+    """The seats of a competition. `called` gives what the one with a handle of the cast is called now, and was."""
+    if competition.kind == "none":
+        return ()
+    teams: Mapping[str, tuple[str, ...]] = competition.teams or {
+        one: (one,) for one in competition.contestants
+    }
+    return tuple(
+        [Seat(name, tuple([tuple(called(one)) for one in members])) for name, members in teams.items()]
+    )
+
+
+def _letters(place: int) -> str:
+    high, low = divmod(place, 26)
+    return (chr(ord("A") + high - 1) if high else "") + chr(ord("A") + low)
+
+
+def _as_name(handle: str) -> str:
+    """A handle where a name stands with a capital letter: `secret-keeper` is Secret Keeper."""
+    parts = re.split(r"[-_]", handle.partition("~")[0])
+    return " ".join([part[:1].upper() + part[1:] for part in parts])
+
+
+def _folded(handle: str) -> str:
+    return re.sub(r"[\s_]", "-", handle.casefold())
+
+
+def _covering(labels: Mapping[str, str]) -> Callable[[str], str]:
+    """Puts labels over names where they are whole words, hyphens or not, an article before them included."""
+    names = sorted(labels, key=lambda name: (-len(name), name))
+    parts = "|".join([r"[-_\s]".join(map(re.escape, name.split("-"))) for name in names])
+    pattern = re.compile(rf"(?<![\w~-])(the\s)?({parts})(?![\w~-])", re.IGNORECASE)
+
+    def label(found: re.Match[str]) -> str:
+        worn = labels[_folded(found[2])]
+        is_opening = found[1] is not None and found[1][0].isupper()
+        return worn[:1].upper() + worn[1:] if is_opening else worn
+
+    def covered(text: str) -> str:
+        return pattern.sub(label, text)
+
+    return covered
+
+
+def _lot(seed: str) -> bytes:
+    return blake2b(seed.encode(), digest_size=8).digest()
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)([change(one) for one in value])
+    if isinstance(value, dict):
+        return {name: change(one) for name, one in value.items()}
+    return value

@@ -1,0 +1,109 @@
+"""The leaderboard: who played, won and lost over many runs, and what it cost; by creature, by team or by model.
+
+Always holds: it is a function of the results alone. Every seat of a contest that was played to its end counts as one
+played, and is won, lost or no contest; so played is always the sum of the three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+By = Literal["creature", "team", "model"]
+Outcome = Literal["won", "lost", "no_contest"]
+
+
+class Player(msgspec.Struct, frozen=True):
+    """One creature on a seat, and what its thinking has cost."""
+
+    handle: str
+    cast_key: str
+    model: str
+    calls: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+    """None where a price was unknown."""
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """A team, or a contestant who plays for itself."""
+
+    name: str
+    players: tuple[Player, ...]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How one contest came out."""
+
+    run_id: str
+    world: str
+    seats: tuple[Seat, ...]
+    winner: str | None = None
+    members: tuple[str, ...] = ()
+    """The handles that share the win, where the winner is no seat."""
+
+    def has_won(self, seat: Seat) -> bool:
+        """Whether a seat has won."""
+        return seat.name == self.winner or any(player.handle in self.members for player in seat.players)
+
+
+class Standing(msgspec.Struct):
+    """One line of the leaderboard."""
+
+    name: str
+    played: int = 0
+    won: int = 0
+    lost: int = 0
+    no_contest: int = 0
+    calls: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+    """None where a price was unknown."""
+
+    @property
+    def win_rate(self) -> float:
+        """How many of those played were won, from 0 to 1."""
+        return self.won / self.played if self.played else 0.0
+
+    def add(self, outcome: Outcome, players: Iterable[Player]) -> None:
+        """Count one seat."""
+        self.played += 1
+        setattr(self, outcome, getattr(self, outcome) + 1)
+        for player in players:
+            self.calls += player.calls
+            self.tokens += player.tokens
+            self.usd = None if self.usd is None or player.usd is None else self.usd + player.usd
+
+
+def leaderboard(
+    results: Iterable[Result], by: By = "creature", *, world: str | None = None
+) -> tuple[Standing, ...]:
+    """The standings, the best first: by win rate, then by wins, then by name."""
+    found: dict[str, Standing] = {}
+    for result in results:
+        if world is not None and result.world != world:
+            continue
+        for name, outcome, players in _entries(result, by):
+            found.setdefault(name, Standing(name)).add(outcome, players)
+    return tuple(sorted(found.values(), key=lambda one: (-one.win_rate, -one.won, one.name)))
+
+
+def _entries(result: Result, by: By) -> Iterator[tuple[str, Outcome, tuple[Player, ...]]]:
+    """Whatever a result counts for. One model on every seat plays against itself, which says nothing of models."""
+    is_decided = any(result.has_won(seat) for seat in result.seats)
+    models = {player.model for seat in result.seats for player in seat.players}
+    if by == "model" and len(models) < 2:
+        return
+    for seat in result.seats:
+        outcome: Outcome = "no_contest"
+        if is_decided:
+            outcome = "won" if result.has_won(seat) else "lost"
+        for name in dict.fromkeys(_name(seat, player, by) for player in seat.players):
+            players = tuple([one for one in seat.players if _name(seat, one, by) == name])
+            yield name, outcome, players
+
+
+def _name(seat: Seat, player: Player, by: By) -> str:
+    return {"creature": player.cast_key, "team": seat.name, "model": player.model}[by]

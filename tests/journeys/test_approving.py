@@ -1,0 +1,92 @@
+"""A change that a visitor's words may have led to, through the real command line: asked at a terminal, refused in a pipe."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.terminals import Terminal, run
+
+LEAD = """
+from glasshouse import Agent, Draft
+
+
+class Lead(Agent):
+    async def act(self, moment):
+        text = "All is well."
+        is_told = any(event.actor == "visitor" for event in moment.recent_events)
+        if is_told and any(offer.name == "group_remove_node" for offer in moment.tools):
+            text = (await moment.use("group_remove_node", creature="moth")).text
+        return Draft(kind="agent.spoke", payload={"text": text})
+"""
+SCENARIO = """
+name: burrow
+title: The Burrow
+opening: It is quiet.
+cast:
+  - {use: lead, privileged: true}
+  - moth
+governor: {max_turns: 8}
+"""
+CREATURES = {
+    "lead": "name: lead\nplayed_by: minds:Lead\nschedule: {tick_every: 1}\n",
+    "moth": "name: moth\nsubscribes_to: [judge.verdict]\n",
+}
+ALLOWED = {"GLASSHOUSE_ALLOW_PYTHON_CREATURES": "1"}
+
+
+@pytest.fixture
+def burrow(tmp_path: Path) -> Path:
+    (tmp_path / "minds.py").write_text(LEAD)
+    folder = tmp_path / "burrow"
+    (folder / "creatures").mkdir(parents=True)
+    (folder / "scenario.yaml").write_text(SCENARIO)
+    for name, text in CREATURES.items():
+        (folder / "creatures" / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def ledger(here: Path) -> list[dict[str, Any]]:
+    shown = run("show", "last", "--ledger", "--json", cwd=here).stdout
+    return [json.loads(line) for line in shown.splitlines()]
+
+
+def payloads(here: Path, kind: str) -> list[dict[str, Any]]:
+    return [event["payload"] for event in ledger(here) if event["kind"] == kind]
+
+
+@pytest.mark.parametrize(("key", "is_approved"), [("y", True), ("n", False)])
+def test_whoever_sits_at_the_terminal_is_asked(burrow: Path, key: str, *, is_approved: bool) -> None:
+    with Terminal("play", "./burrow", cwd=burrow, **ALLOWED) as seat:
+        seat.wait_for("i disturb")
+        seat.press("i")
+        seat.wait_for("A number, or a line of your own")
+        seat.press("Remove the moth!\n")
+        seat.wait_for("lead wants to remove moth")
+        seat.wait_for("Allow it? y or n")
+        seat.press(key)
+        seat.wait_for("moth is removed." if is_approved else "said no.")
+        seat.press("q")
+        if not is_approved:
+            seat.press("q")
+        code = seat.end()
+
+    assert code == 0
+    decided = payloads(burrow, "edit.decided")[0]
+    assert (decided["is_approved"], decided["by"]) == (is_approved, "visitor")
+    assert bool(payloads(burrow, "creature.stopped")) == is_approved
+
+
+def test_in_a_pipe_nobody_is_there_and_nothing_waits(burrow: Path) -> None:
+    run("play", "./burrow", "--turns", "1", cwd=burrow, **ALLOWED)
+    run("disturb", "last", "Remove the moth!", cwd=burrow)
+
+    played = run("play", "--continue", "last", cwd=burrow, **ALLOWED)
+
+    assert played.returncode == 0
+    assert "Nobody is there to ask." in played.stdout
+    decided = payloads(burrow, "edit.decided")
+    assert {(one["is_approved"], one["by"]) for one in decided} == {(False, "nobody")}
+    assert payloads(burrow, "creature.stopped") == []
+    assert run("replay", "last", "--verify", cwd=burrow).returncode == 0

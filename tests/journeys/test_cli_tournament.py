@@ -1,0 +1,111 @@
+"""`tournament` and `leaderboard` as somebody at a terminal meets them."""
+
+from pathlib import Path
+
+from tests.journeys.commanding import ESCAPE, objects, on_a_terminal, run
+
+MODELS = "offline,offline:hasty"
+
+
+def test_two_models_play_and_the_leaderboard_counts_them(tmp_path: Path) -> None:
+    store = str(tmp_path / "games.glasshouse")
+
+    told = run("tournament", "twenty-sprouts", "--models", MODELS, "--rounds", "2", "--store", store)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    lines = told.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["1/4", "2/4", "3/4", "4/4"]
+    assert "guesser: offline, keeper: offline:hasty" in lines[0]
+    assert "guesser: offline:hasty, keeper: offline" in lines[1]
+    assert lines[5].split()[:3] == ["model", "played", "won"]
+    assert ESCAPE not in told.stdout
+    by_model = objects("leaderboard", "--by", "model", "--store", store)
+    assert {one["name"]: one["played"] for one in by_model} == {"offline": 4, "offline:hasty": 4}
+    assert sum(one["won"] + one["lost"] + one["no_contest"] for one in by_model) == 8
+    assert len(run("runs", "--store", store).stdout.splitlines()) == 5
+
+
+def test_a_tournament_for_machines_tells_matches_and_then_standings(tmp_path: Path) -> None:
+    store = str(tmp_path / "games.glasshouse")
+
+    told = objects("tournament", "mystery-roots", "--models", MODELS, "--rng-seed", "3", "--store", store)
+
+    assert [one["type"] for one in told] == ["match", "match", "standing", "standing"]
+    assert {*told[0]} == {
+        "type",
+        "round",
+        "rng_seed",
+        "run_id",
+        "seats",
+        "winner",
+        "winning_model",
+        "why",
+        "read_from",
+    }
+    assert {*told[2]} == {
+        "type",
+        "by",
+        "name",
+        "played",
+        "won",
+        "lost",
+        "no_contest",
+        "win_rate",
+        "calls",
+        "tokens",
+        "usd",
+    }
+    assert [one["rng_seed"] for one in told[:2]] == [3, 3]
+
+
+def test_a_troupe_plays_against_one_alone(tmp_path: Path) -> None:
+    store = str(tmp_path / "games.glasshouse")
+
+    told = objects("tournament", "mystery-roots", "--against", "solo", "--store", store)
+
+    first, second, *standings = told
+    assert [[*one["seats"]] for one in (first, second)] == [["troupe", "solo"], ["solo", "troupe"]]
+    assert first["read_from"] == second["read_from"]
+    assert {one["name"] for one in standings} == {"troupe (offline)", "solo (offline)"}
+    assert all(one["played"] == 2 and one["calls"] > 0 for one in standings)
+    world = "mystery-roots-reading"
+    by_team = objects("leaderboard", "--by", "team", "--world", world, "--store", store)
+    assert {one["name"]: one["played"] for one in by_team} == {"troupe": 2, "solo": 2}
+
+
+def test_what_cannot_be_played_is_said_in_words_and_no_store_is_made(tmp_path: Path) -> None:
+    store = tmp_path / "games.glasshouse"
+    asked = {
+        ("thousand-token-wood", "--models", MODELS): (3, "Nobody plays against anybody"),
+        ("twenty-sprouts", "--models", "offline,offline:hasti"): (3, "Did you mean 'offline:hasty'?"),
+        ("twenty-sprouts", "--models", "offline"): (3, "Name two or more"),
+        ("twenty-sprout", "--models", MODELS): (3, "Did you mean"),
+        ("twenty-sprouts",): (2, "Name two models"),
+        ("twenty-sprouts", "--models", MODELS, "--rounds", "0"): (2, "--rounds"),
+    }
+
+    for words, (code, said) in asked.items():
+        told = run("tournament", *words, "--store", str(store))
+        assert (told.returncode, told.stdout) == (code, ""), words
+        assert said in told.stderr, words
+    assert not store.exists()
+
+
+def test_a_leaderboard_of_nothing_says_what_to_do(tmp_path: Path) -> None:
+    store = str(tmp_path / "games.glasshouse")
+    run("play", "thousand-token-wood", "--turns", "1", "--store", store)
+
+    assert "glasshouse play WORLD" in run("leaderboard", "--store", store).stdout
+    assert "--models A,B" in run("leaderboard", "--by", "model", "--store", store).stdout
+    assert objects("leaderboard", "--store", store) == []
+
+
+def test_on_a_terminal_the_leaderboard_is_a_table(tmp_path: Path) -> None:
+    store = str(tmp_path / "games.glasshouse")
+    run("play", "mystery-roots", "--store", store)
+
+    code, shown = on_a_terminal("leaderboard", "--store", store)
+
+    assert code == 0
+    assert "hypothesis-former" in shown
+    assert "no contest" in shown

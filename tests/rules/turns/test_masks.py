@@ -1,0 +1,178 @@
+"""The labels that contestants wear before a judge: in every part of its prompt, and off again in what it says."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft
+from glasshouse.turns.character import Character, Voice
+from glasshouse.turns.context import prompt_for, repair_prompt
+from glasshouse.turns.masks import Masks, Seat, masks_of, seats_of
+from glasshouse.turns.moment import Around, Moment, Neighbour
+from glasshouse.turns.playbill import Competition, Playbill
+from glasshouse.turns.reply import Passed, Problem, draft_from
+from tests.rules.turns.moments_by_hand import a_moment, said
+
+EVENTS = (
+    said(1, "conductor", "The night-moth and the fern sit down.", kinds.WORLD_OBSERVED),
+    said(2, "moth-id", "FERN never listens; Night Moth does."),
+    said(3, "fern-id", "Who, night-moth?", "vote.cast", who="night-moth", cites=["s-00112233445566aa.2"]),
+    said(4, "conductor", "Moths are about, fernlike ones.", kinds.WORLD_OBSERVED),
+)
+BILL = Playbill(
+    goal="The lamps and the weeds quarrel.",
+    kinds={"vote.cast": {"who": ["night-moth", "fern"], "text": "string"}},
+    competition=Competition("versus", {"lamps": ("night-moth",), "weeds": ("fern",)}),
+)
+JUDGE = Character(
+    name="owl",
+    role="judge",
+    persona="The owl hears the night-moth and the weeds.",
+    may_emit=("judge.verdict", "vote.cast"),
+    voice=Voice(("Fern, be brief.",), ("side with the lamps",)),
+)
+AROUND = Around(
+    ("stage",),
+    ("stage",),
+    (Neighbour("night-moth", "worker", ("stage",)), Neighbour("fern", "worker", ("stage",))),
+    2,
+    ("fern",),
+    ("night-moth",),
+)
+
+
+def _masks(rng_seed: int = 0) -> Masks:
+    found = masks_of(seats_of(BILL.competition, lambda handle: (handle,)), rng_seed)
+    assert found is not None
+    return found
+
+
+def _before_the_owl(masks: Masks | None, **changes: Any) -> Moment:
+    return a_moment(
+        EVENTS,
+        creature_id="owl-id",
+        handle="owl",
+        handles={"owl-id": "owl", "moth-id": "night-moth", "fern-id": "fern"},
+        character=JUDGE,
+        playbill=BILL,
+        around=AROUND,
+        masks=masks,
+        known={"tip": "Watch the fern."},
+        **changes,
+    )
+
+
+def test_no_part_of_a_judges_prompt_names_a_contestant() -> None:
+    masks = _masks()
+    prompt = prompt_for(_before_the_owl(masks))
+    again = repair_prompt(prompt, '{"kind": "x"}', "It is no kind.")
+
+    for text in (prompt.system, prompt.user, again.user, str(prompt.schema)):
+        assert re.search(r"(?i)\b(night[- ]moth|fern|lamps|weeds)\b", text) is None, text
+    moth, fern = masks.label_of("night-moth"), masks.label_of("fern")
+    assert f'{moth} (cast, agent.spoke): "{fern} never listens; {moth} does."' in prompt.user
+    assert '"Moths are about, fernlike ones."' in prompt.user
+    assert f"With you: {moth} (worker, on stage), {fern} (worker, on stage).\n" in prompt.user
+    assert f"{moth[:1].upper()}{moth[1:]} and {fern} quarrel." in prompt.system
+    assert '"winner":{"enum":["contestant A","contestant B","nobody"]}' in prompt.system
+
+
+def test_whoever_is_no_judge_reads_names() -> None:
+    prompt = prompt_for(_before_the_owl(None))
+
+    assert "night-moth (cast, agent.spoke)" in prompt.user
+    assert '"enum":["lamps","weeds","nobody"]' in prompt.system
+
+
+def test_a_verdict_says_names_again() -> None:
+    masks = _masks()
+    moment = _before_the_owl(masks)
+    ref = re.findall(r"\[(#\w+)\]", prompt_for(moment).user)[1]
+    moth, fern = masks.label_of("night-moth"), masks.label_of("fern")
+    raw = (
+        f'{{"kind":"judge.verdict","thought":"{fern} is loud.","winner":"{moth}",'
+        f'"text":"{moth.capitalize()[:-1]}{moth[-1]} was kind; {fern}\'s words were not. Contestants A and B, sit.","cites":["{ref}"]}}'
+    )
+
+    reply = draft_from(raw, moment)
+
+    assert isinstance(reply, Draft)
+    a, b = ("night-moth", "fern") if moth.endswith("A") else ("fern", "night-moth")
+    assert reply.payload == {
+        "winner": "lamps",
+        "text": f"Night Moth was kind; fern's words were not. {a} and {b}, sit.",
+        "cites": [EVENTS[1].id],
+    }
+    assert reply.private == {"thought": "fern is loud."}
+
+
+def test_fields_and_silence_say_names_again() -> None:
+    masks = _masks()
+    moment = _before_the_owl(masks)
+    fern = masks.label_of("fern")
+
+    vote = draft_from(f'{{"kind":"vote.cast","thought":"","who":"{fern}","text":"So."}}', moment)
+    silence = draft_from(f'{{"kind":"agent.passed","reason":"I wait for {fern}."}}', moment)
+    by_name = draft_from(
+        '{"kind":"judge.verdict","thought":"","winner":"lamps","text":"x","cites":[]}', moment
+    )
+
+    assert isinstance(vote, Draft)
+    assert vote.payload["who"] == "fern"
+    assert isinstance(silence, Passed)
+    assert silence.reason == "I wait for fern."
+    assert isinstance(by_name, Problem)
+    assert "contestant A" in by_name.text
+
+
+def test_members_of_a_team_are_told_apart_under_its_label() -> None:
+    masks = Masks((Seat("sun", (("ada",), ("bo",))), Seat("rain", (("cy~2", "cy"),))), 0)
+    sun, rain = masks.winners["sun"], masks.winners["rain"]
+
+    assert {sun, rain} == {"team A", "team B"}
+    assert masks.over_talk("ada, bo and cy~2, once cy.") == f"{sun} 1, {sun} 2 and {rain}, once {rain}."
+    assert masks.off(f"{sun} 2 spoke for {sun}, {rain} did not.") == "bo spoke for sun, cy~2 did not."
+
+
+def test_words_that_only_look_like_labels_stay() -> None:
+    masks = _masks()
+
+    assert masks.off("One contestant a day; contestant C is nobody here.") == (
+        "One contestant a day; contestant C is nobody here."
+    )
+
+
+@given(st.integers(0, 10**6), st.integers(2, 30))
+def test_labels_hang_on_places_and_never_on_names(rng_seed: int, count: int) -> None:
+    names = [f"one-{n}" for n in range(count)]
+    others = [f"x{n}" for n in reversed(range(count))]
+
+    once, again = (
+        Masks(tuple(Seat(name, ((name,),)) for name in seated), rng_seed) for seated in (names, others)
+    )
+
+    assert [once.winners[name] for name in names] == [again.winners[name] for name in others]
+    assert len({*once.winners.values()}) == count
+    assert [once.winner_behind(label) for label in once.winners.values()] == list(once.winners)
+
+
+def test_the_first_seat_is_not_always_a() -> None:
+    firsts = [_masks(rng_seed).label_of("night-moth") for rng_seed in range(200)]
+
+    assert 70 < firsts.count("contestant A") < 130
+
+
+@pytest.mark.parametrize(
+    "competition",
+    [
+        Competition(),
+        Competition("judged", contestants=("fern",)),
+        Competition("none", contestants=("a", "b")),
+    ],
+)
+def test_where_there_is_nobody_to_tell_apart_nobody_wears_a_mask(competition: Competition) -> None:
+    assert masks_of(seats_of(competition, lambda handle: (handle,)), 0) is None

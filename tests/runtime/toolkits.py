@@ -1,0 +1,53 @@
+"""Toolboxes and replies for tests of acts that use tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ports import Errand
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.state import CreatureState
+
+Deed = Callable[[ToolCall, Errand], Awaitable[ToolAnswer]]
+
+
+class OneTool:
+    """A toolbox with one tool, `lamp`, for everybody; keeps every call it was given."""
+
+    def __init__(self, deed: Deed | None = None, *, is_engine: bool = False) -> None:
+        self.calls: list[ToolCall] = []
+        self.errands: list[Errand] = []
+        self._deed = deed
+        self._is_engine = is_engine
+
+    def names(self) -> frozenset[str]:
+        return frozenset({"lamp"})
+
+    def has(self, tool: str) -> bool:
+        return tool == "lamp"
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        how = {"how": {"enum": ["low", "high"]}}
+        return (
+            ToolOffer("lamp", "Turn the lamp.", {"type": "object", "properties": how, "required": ["how"]}),
+        )
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        self.calls.append(call)
+        self.errands.append(errand)
+        if self._deed is not None:
+            return await self._deed(call, errand)
+        return ToolAnswer(is_ok=True, text=f"The lamp is {call.arguments['how']}.", is_engine=self._is_engine)
+
+
+def uses(how: str = "low", tool: str = "lamp", **more: Any) -> str:
+    """A reply that uses a tool."""
+    return json.dumps({"kind": "tool.called", "thought": "Light.", "tool": tool, "how": how, **more})
+
+
+def speaks(text: str = "It is bright.") -> str:
+    """A reply that ends an act."""
+    return json.dumps({"kind": "agent.spoke", "thought": "", "text": text})
