@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from glasshouse.runtime.played import Played
     from glasshouse.runtime.ports import Proposal, Route, Verdict
     from glasshouse.runtime.run import Run
+    from glasshouse.runtime.what_if import WhatIf
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
@@ -112,6 +113,7 @@ __all__ = [
     "UnusableReply",
     "Verdict",
     "ViewDiff",
+    "WhatIf",
     "WhoKnew",
     "Why",
     "Wire",
@@ -166,6 +168,7 @@ _HOMES = {
     "Route": "glasshouse.runtime.ports",
     "Verdict": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
+    "WhatIf": "glasshouse.runtime.what_if",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",
     "Completion": "glasshouse.turns.prompt",

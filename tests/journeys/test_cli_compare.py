@@ -56,7 +56,7 @@ def test_a_disturbed_branch_parts_from_its_parent_where_it_began(played: tuple[s
     told = run("compare", PARENT, disturbed, "--store", store)
     (facts,) = objects("compare", PARENT, disturbed, "--store", store)
 
-    assert 'goes on with a branch, turn 5: {"disturb": "A hen walks in."}' in told.stdout
+    assert "goes on with a branch, turn 5: the visitor says “A hen walks in.”" in told.stdout
     assert f"only in {disturbed}:\nvisitor: A hen walks in." in told.stdout
     assert ESCAPE not in told.stdout
     assert facts["shared_lines"] > 0

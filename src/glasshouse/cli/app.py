@@ -14,6 +14,7 @@ import typer
 
 from glasshouse.cli import (
     asking_why,
+    branching,
     carrying,
     checking,
     comparing,
@@ -26,6 +27,7 @@ from glasshouse.cli import (
     playing,
     ranking,
     replaying,
+    resuming,
     shaping,
     showing,
     touring,
@@ -50,6 +52,8 @@ COMMANDS = (
     replaying,
     asking_why,
     shaping,
+    branching,
+    resuming,
     comparing,
     digesting,
     carrying,

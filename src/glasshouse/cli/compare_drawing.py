@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import msgspec
 from rich.text import Text
 
-from glasshouse.cli.screen import Screen, as_json, one_line, print_json
+from glasshouse.cli.change_words import listed
+from glasshouse.cli.screen import Screen, one_line, print_json
 from glasshouse.cli.tables import draw_table
 from glasshouse.cli.voices import QUIET, Voices
 from glasshouse.events import kinds
@@ -109,7 +110,8 @@ def _gist(event: Event | None) -> str:
     if event is None:
         return "nothing: it ends there"
     if event.kind == kinds.SESSION_FORKED:
-        return f"a branch, turn {event.turn}: {as_json(event.payload.get('change') or {})}"
+        how = "a branch" if event.payload.get("how") == "branch" else "what was resumed"
+        return f"{how}, turn {event.turn}: {listed(event.payload.get('change')) or 'nothing is otherwise'}"
     text = event.payload.get("text")
     said = f": {one_line(text)}" if isinstance(text, str) and text else ""
     return f"{event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"
@@ -121,4 +123,4 @@ def _counted(number: int, noun: str) -> str:
 
 def _cost(spend: Spend) -> str:
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD" if spend.usd else "free"
-    return f"{spend.calls:,} calls, {spend.tokens:,} tokens, {price}"
+    return f"{_counted(spend.calls, 'call')}, {_counted(spend.tokens, 'token')}, {price}"

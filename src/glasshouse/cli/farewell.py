@@ -54,16 +54,26 @@ def _program() -> str:
 
 def commands_for(programme: Programme, by: Words) -> list[str]:
     """What can be done with the run now."""
-    run_id = shlex.quote(programme.run_id)
+    run_id, parent = shlex.quote(programme.run_id), programme.parent
+    is_grown = bool(programme.past_run_ids)
     found = [
         None if programme.is_finished else by.offered("play", f"--continue {run_id}"),
         by.offered("show", run_id),
-        by.offered("why", f"last --run {run_id}"),
-        by.offered("lineage", run_id) if programme.has_several_graphs else None,
-        by.offered("replay", f"{run_id} --verify"),
-        by.offered("branch", f"{run_id} --at {programme.last_id}"),
+        None if parent is None else by.offered("compare", f"{shlex.quote(parent)} {run_id}"),
+        by.offered("why", f"last --run {run_id}") if programme.has_lines else None,
+        by.offered("lineage", run_id) if programme.has_several_graphs or is_grown else None,
+        None if is_grown else by.offered("replay", f"{run_id} --verify"),
+        by.offered("branch", f"{run_id} {_what_if(programme)}"),
     ]
     return [command for command in found if command is not None]
+
+
+def _what_if(programme: Programme) -> str:
+    """A branch that is worth a try: some turns before the end, the visitor says what the world suggests."""
+    turns = programme.turn_ids
+    place = turns[len(turns) // 2] if turns else programme.last_id
+    said = next(iter(programme.disturbances), "Somebody knocks.")
+    return f"--at {place} --disturb {shlex.quote(one_line(said))}"
 
 
 def told(programme: Programme, digest: str, by: Words) -> list[str]:
@@ -76,6 +86,10 @@ def told(programme: Programme, digest: str, by: Words) -> list[str]:
         )
         why = f"Paused: {one_line(programme.run.reason)} " if programme.run.reason else ""
         ending = f"{why}To be continued: {spent}."
+    recalled = programme.calls_recalled
+    if recalled is not None:
+        were = "call was" if recalled == 1 else "calls were"
+        ending = f"{ending} {f'{recalled:,}' if recalled else 'No'} {were} answered from the record."
     commands = [f"  {command}" for command in commands_for(programme, by)]
     return ["", ending, f"digest {digest}", *commands]
 
@@ -93,5 +107,7 @@ def as_object(programme: Programme, digest: str) -> Json:
             "turns": turns.used,
             "calls": calls.used,
             "digest": digest,
+            "branch_of": programme.past_run_ids[0] if programme.past_run_ids else None,
+            "calls_recalled": programme.calls_recalled,
         }
     }

@@ -19,6 +19,9 @@ Examples:
   glasshouse runs --json | tail -n 1           the last one, for machines"""
 
 
+HEADINGS: Final = ("world", "status", "winner", "turns", "calls", "began", "seed")
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
     app.command(epilog=EXAMPLES, short_help="List the runs in a store.")(runs)
@@ -43,6 +46,7 @@ async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
     facts = []
     for run in lookout.runs():
         first = await lookout.terrarium.event(f"{run.session_id}.1")
+        how = lookout.terrarium.session(run.session_id).origin
         facts.append(
             {
                 "run_id": run.id,
@@ -51,6 +55,8 @@ async def _facts(lookout: Lookout) -> list[dict[str, Any]]:
                 "status": run.status,
                 "reason": (run.finished or {}).get("reason"),
                 "winner": run.winner,
+                "branch_of": run.branch_of,
+                "how": None if run.branch_of is None else how,
                 "seed": run.seed,
                 "rng_seed": run.rng_seed,
                 "turns": run.turns,
@@ -75,13 +81,28 @@ def _draw(found: list[dict[str, Any]]) -> None:
         screen.draw("There is no run yet. Play one: glasshouse play WORLD")
         return
     short = short_ids([facts["run_id"] for facts in found])
-    rows = [_row(short[facts["run_id"]], facts) for facts in found]
-    headings = ("run", "world", "status", "winner", "turns", "calls", "began", "seed")
+    has_grown = any(facts["branch_of"] is not None for facts in found)
+    headings = ["run", *(["grown from"] if has_grown else []), *HEADINGS]
+    rows = []
+    for facts in found:
+        grown = [_grown_from(short, facts)] if has_grown else []
+        rows.append((short[facts["run_id"]], *grown, *_row(facts)))
     draw_table(screen, headings, rows, loose=("world", "winner", "seed"), spare=("seed", "calls", "began"))
 
 
-def _row(run_id: str, facts: dict[str, Any]) -> tuple[str, ...]:
+def _grown_from(short: dict[str, str], facts: dict[str, Any]) -> str:
+    """The run that one is a branch of, or was resumed from."""
+    parent = facts["branch_of"]
+    if parent is None:
+        return ""
+    from glasshouse.cli.naming import short_id_chars
+
+    how = "branch" if facts["how"] == "branch" else "resumed"
+    return f"{short.get(parent, parent[:short_id_chars])} ({how})"
+
+
+def _row(facts: dict[str, Any]) -> tuple[str, ...]:
     status = facts["status"] if facts["reason"] is None else facts["reason"]
     began = facts["began"][5:16].replace("T", " ")
     turns, calls = str(facts["turns"]), str(facts["calls"])
-    return (run_id, facts["world"], status, facts["winner"] or "", turns, calls, began, facts["seed"])
+    return (facts["world"], status, facts["winner"] or "", turns, calls, began, facts["seed"])

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +23,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
+from glasshouse.views.stage import past_runs
 
 T = TypeVar("T")
 
@@ -37,6 +39,11 @@ class Story:
     """The run as it stands; none of a session and of what was imported."""
     skews: Mapping[str, int] = field(default_factory=dict)
     """Of sessions that grew from a branch: what their digest has to know."""
+
+    @cached_property
+    def past_run_ids(self) -> tuple[str, ...]:
+        """Of a branch or a resumed run: the runs whose past it has."""
+        return past_runs(self.events, self.run_id)
 
     @property
     def digest(self) -> str:
@@ -80,9 +87,9 @@ class Lookout:
             events = await self.terrarium.run_events(found)
             return Story(found, found, events, self.terrarium.run_of(found), self.terrarium.skews())
         events = await self.terrarium.events(found)
-        begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED]
-        run_id = begun[0] if len(begun) == 1 else None
-        return Story(found, run_id, events, skews=self.terrarium.skews())
+        begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
+        is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}
+        return Story(found, begun[-1] if is_one_run else None, events, skews=self.terrarium.skews())
 
     async def session_to_carry(self, name: str) -> tuple[str, list[str]]:
         """The session of a name; of a run, the one that knows its end. And where else the run went on."""

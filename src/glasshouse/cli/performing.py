@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -26,9 +27,29 @@ from glasshouse.cli.pace import Pace
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, print_json
 from glasshouse.errors import Refused, StoreBusy, UnknownName
+from glasshouse.events.event import Json
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
+from glasshouse.views.stage import past_runs
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The run to play, and what there is to say of how it came to be."""
+
+    run: Run
+    shown_after: int
+    """The position after which its events are news; what came before is remembered without being shown."""
+    said: tuple[str, ...] = ()
+    facts: Json | None = None
+    """The same for machines."""
+    is_branch: bool = False
+    """Whether its answers may come from a record, so that they are worth counting."""
+
+
+Opener = Callable[[SqliteStore, Terrarium], Awaitable[Opened]]
+"""Makes or finds the run that is to be played."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +67,13 @@ class Wish:
     continued: str | None = None
     has_minds: bool = False
     as_json: bool = False
+    opener: Opener | None = None
+    """How the run comes to be, if it is neither a new one nor simply gone on with."""
+    is_played: bool = True
+
+    def with_opener(self, opener: Opener, *, is_played: bool = True) -> Wish:
+        """The same wish, for a run that this opener makes or finds."""
+        return replace(self, opener=opener, is_played=is_played)
 
     @property
     def has_keys(self) -> bool:
@@ -84,22 +112,33 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
         raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
     store, display, doorkeeper = SqliteStore(wish.store), display_for(wish), Doorkeeper()
     async with Terrarium(store, approver=doorkeeper) as terrarium:
-        position = store.position
-        run = await _opened(terrarium, wish, world)
-        _excuse_visitors(terrarium, run)
-        programme = Programme(run.id, has_minds=wish.has_minds)
+        opened = await (
+            wish.opener(store, terrarium) if wish.opener else _opened(store, terrarium, wish, world)
+        )
+        run = opened.run
+        programme = await programme_of(terrarium, run, opened.shown_after, has_minds=wish.has_minds)
         begun.append(programme)
-        if wish.continued is not None:
-            position = await _remember(terrarium, store, programme)
-        news = News(store, programme, display, position)
+        _say_how_it_came_to_be(wish, display, opened)
+        news = News(store, programme, display, opened.shown_after)
         with ExitStack() as seats:
             reader = reader_for(wish, display, programme, partial(terrarium.disturb, run.id), seats)
             doorkeeper.seat(reader)
-            await _play(Sitting(terrarium, run.id, wish.turns), news, reader)
+            if wish.is_played:
+                _excuse_visitors(terrarium, run)
+                await _play(Sitting(terrarium, run.id, wish.turns), news, reader)
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")
             await news.show(FastReader())
+        if opened.is_branch and wish.is_played:
+            programme.calls_recalled = terrarium.run_of(run.id).calls_recalled
         say_farewell(wish, display, programme, await terrarium.digest(run.id))
+
+
+def _say_how_it_came_to_be(wish: Wish, display: Display, opened: Opened) -> None:
+    if wish.as_json and opened.facts is not None:
+        print_json(opened.facts)
+    elif opened.said:
+        display.say(*opened.said, *([""] if wish.is_played else []))
 
 
 def _excuse_visitors(terrarium: Terrarium, run: Run) -> None:
@@ -111,28 +150,39 @@ def _excuse_visitors(terrarium: Terrarium, run: Run) -> None:
         )
 
 
-async def _opened(terrarium: Terrarium, wish: Wish, world: LoadedWorld | None) -> Run:
+async def _opened(store: SqliteStore, terrarium: Terrarium, wish: Wish, world: LoadedWorld | None) -> Opened:
     """The run to play: a new one, or one that was left open."""
     if wish.continued is None and world is not None:
-        return await terrarium.play(world, wish.seed, wish.rng_seed, run_id=wish.run_id)
+        position = store.position
+        run = await terrarium.play(world, wish.seed, wish.rng_seed, run_id=wish.run_id)
+        return Opened(run, position)
     run = terrarium.run_of(the_one("run", wish.continued or "last", [run.id for run in terrarium.runs()]))
     if run.is_finished:
         command = wish.words.offered("show", shlex.quote(run.id))
         raise Refused(
             f"Run {run.id} is over.", f"Look at it: {command}" if command else "Play its world anew."
         )
+    return await gone_on_with(store, terrarium, run)
+
+
+async def gone_on_with(store: SqliteStore, terrarium: Terrarium, run: Run) -> Opened:
+    """A run that was left open, where it was left."""
     if run.status == "paused":
         await terrarium.proceed(run.id)
-    return terrarium.run_of(run.id)
+    return Opened(terrarium.run_of(run.id), store.position)
 
 
-async def _remember(terrarium: Terrarium, store: SqliteStore, programme: Programme) -> int:
-    """Take in what was played before, without showing it; the position it reaches to."""
-    position = store.position
-    for event in await terrarium.run_events(programme.run_id):
-        if programme.concerns(event):
-            programme.apply(event)
-    return position
+async def programme_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> Programme:
+    """What is known of a run, with what was played before taken in, without being shown."""
+    events = await terrarium.run_events(run.id)
+    past = past_runs(events, run.id)
+    programme = Programme(run.id, has_minds=has_minds, past_run_ids=past)
+    programme.parent = run.branch_of if run.branch_of in [one.id for one in terrarium.runs()] else None
+    for event in events:
+        if (event.position or 0) <= shown_after:
+            programme.remember(event)
+    programme.calls_before = max(0, run.calls - programme.stage.counters.calls) if shown_after else 0
+    return programme
 
 
 async def _play(sitting: Sitting, news: News, reader: Reader) -> None:

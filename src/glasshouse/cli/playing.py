@@ -105,7 +105,7 @@ def play(
             world=world,
             store=path,
             words=_words(context, path),
-            pace=pace or (Pace.READING if sys.stdout.isatty() and not as_json else Pace.FAST),
+            pace=pace or _pace_here(as_json=as_json),
             seed=seed,
             rng_seed=rng_seed or 0,
             turns=turns,
@@ -118,6 +118,37 @@ def play(
             _watch(wish)
         else:
             perform(wish)
+
+
+def wish_for(
+    context: typer.Context,
+    name: str,
+    store: Path | None,
+    pace: Pace | None,
+    *,
+    turns: int | None,
+    has_minds: bool,
+    as_json: bool,
+) -> Wish:
+    """What a command wishes that goes on from something played."""
+    from glasshouse.cli.performing import Wish
+    from glasshouse.cli.storing import store_path
+
+    path = store_path(store)
+    return Wish(
+        world=None,
+        store=path,
+        words=_words(context, path),
+        pace=pace or _pace_here(as_json=as_json),
+        turns=turns,
+        continued=name,
+        has_minds=has_minds,
+        as_json=as_json,
+    )
+
+
+def _pace_here(*, as_json: bool) -> Pace:
+    return Pace.READING if sys.stdout.isatty() and not as_json else Pace.FAST
 
 
 def _words(context: typer.Context, store: Path) -> Words:

@@ -6,6 +6,7 @@ always. What the audience may not read was taken off before. Events of other run
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -19,19 +20,31 @@ from glasshouse.views.transcript import Transcript, TranscriptLine
 quoted_lines_max: Final = 1_000
 """So many lines can be quoted by later ones."""
 quoted_words_max: Final = 6
+turns_kept_max: Final = 8
+"""So many turns back a branch is offered to begin."""
 
 
 class Programme:
     """One run as it goes: apply events, get the lines to show."""
 
-    def __init__(self, run_id: str, *, has_minds: bool = False) -> None:
+    def __init__(self, run_id: str, *, has_minds: bool = False, past_run_ids: tuple[str, ...] = ()) -> None:
+        """Of a branch or a resumed run, `past_run_ids` are the runs whose past it has."""
         self.run_id = run_id
+        self.past_run_ids = past_run_ids
+        self.parent: str | None = None
+        """The run that it can be compared with, where it is a branch of one or was resumed from one."""
+        self.calls_recalled: int | None = None
+        """Of a branch that was just made: how many of its calls were answered from the record."""
+        self.calls_before = 0
+        """Calls that were spent before and that no event in sight tells of."""
         self.disturbances: tuple[str, ...] = ()
         """What the world suggests to throw in."""
         self.last_id = ""
         """The last event of this run."""
-        self.stage = StageProjection(run_id=run_id)
-        self._transcript = Transcript(run_id)
+        self.turn_ids: deque[str] = deque(maxlen=turns_kept_max)
+        """The events with which the last turns began."""
+        self.stage = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
+        self._transcript = Transcript(run_id, past_run_ids)
         self._has_minds = has_minds
         self._graph_ids: set[str] = set()
         self._quotes: dict[str, str] = {}
@@ -45,6 +58,11 @@ class Programme:
     def is_finished(self) -> bool:
         """Whether it is over."""
         return self.run.state == "finished"
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether anybody has said anything."""
+        return self.stage.counters.lines > 0
 
     @property
     def has_several_graphs(self) -> bool:
@@ -63,12 +81,19 @@ class Programme:
             self._graph_ids.add(event.graph_id)
         return is_mine
 
+    def remember(self, event: Event) -> None:
+        """Take in an event of this run's story that came before what is shown."""
+        if self.concerns(event) or event.run_id in (None, *self.past_run_ids):
+            self.apply(event)
+
     def apply(self, event: Event) -> TranscriptLine | None:
         """Take the next event of this run in; give the line to show, if it is one."""
         self.last_id = event.id
         self.stage.apply(event)
         if event.kind == kinds.RUN_STARTED:
             self.disturbances = _suggested(event)
+        elif event.kind == kinds.TURN_STARTED:
+            self.turn_ids.append(event.id)
         line = self._transcript.apply(redacted(event, "audience"))
         if line is None or not self._is_shown(line):
             return None

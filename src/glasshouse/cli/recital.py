@@ -43,7 +43,7 @@ class Recital:
             screen.draw(Rule(Text(f" {self._story.name} ", style="bold"), style=QUIET))
         else:
             screen.draw(*header(programme, voices))
-        for line in lines_of(self._events, self._story.run_id, has_minds=self._has_minds):
+        for line in lines_of(self._story, self._events, has_minds=self._has_minds):
             voices.show(screen, line)
             if pace is Pace.READING:
                 time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
@@ -53,7 +53,7 @@ class Recital:
 
     def _folded(self) -> Programme:
         """The whole run: what is known of it from the first line on."""
-        programme = Programme(self._story.run_id or "")
+        programme = Programme(self._story.run_id or "", past_run_ids=self._story.past_run_ids)
         for event in self._events:
             programme.apply(event)
         return programme

@@ -21,7 +21,7 @@ from glasshouse.cli.screen import Screen, one_line, print_json, spelled
 from glasshouse.cli.voices import QUIET, Voices
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.views.stage import RunStatus, StageProjection, rebuild_stage
+from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 
@@ -48,7 +48,10 @@ class Sight:
     @cached_property
     def stage(self) -> StageProjection:
         """The stage after them."""
-        return rebuild_stage(self.events, self.story.run_id)
+        stage = StageProjection(run_id=self.story.run_id, past_run_ids=self.story.past_run_ids)
+        for event in self.events:
+            stage.apply(event)
+        return stage
 
 
 def tell_stage(sight: Sight) -> None:
@@ -107,7 +110,7 @@ def _draw_cast(screen: Screen, stage: StageProjection, voices: Voices) -> None:
 
 
 def _draw_lines(screen: Screen, sight: Sight, voices: Voices, lines_shown: int) -> None:
-    every = lines_of(sight.events, sight.story.run_id, has_minds=sight.role != "spectator")
+    every = lines_of(sight.story, sight.events, has_minds=sight.role != "spectator")
     last = deque(every, maxlen=lines_shown)
     if not last:
         return
@@ -123,11 +126,11 @@ def _draw_end(screen: Screen, run: RunStatus | None) -> None:
         screen.draw(Text(), Text(ending_of(run), style="bold"))
 
 
-def lines_of(events: Sequence[Event], run_id: str | None, *, has_minds: bool) -> list[TranscriptLine]:
+def lines_of(story: Story, events: Sequence[Event], *, has_minds: bool) -> list[TranscriptLine]:
     """The lines that people are shown: of a run as its programme tells them, else of whatever was said."""
-    if run_id is None:
+    if story.run_id is None:
         return list(transcript_of(events))
-    programme = Programme(run_id, has_minds=has_minds)
+    programme = Programme(story.run_id, has_minds=has_minds, past_run_ids=story.past_run_ids)
     return [line for event in events if (line := programme.apply(event)) is not None]
 
 

@@ -45,7 +45,7 @@ def header(programme: Programme, voices: Voices) -> list[RenderableType]:
 def gauges(programme: Programme) -> list[Gauge]:
     """The budget: turns and calls, each of its limit."""
     stage, run = programme.stage, programme.run
-    calls = stage.counters.calls if run.calls is None else run.calls
+    calls = stage.counters.calls + programme.calls_before if run.calls is None else run.calls
     turns = stage.turn if run.turns is None else run.turns
     limits = run.budget
     return [

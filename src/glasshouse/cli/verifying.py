@@ -10,6 +10,7 @@ from glasshouse.assembly import MemoryStore, usual_tools
 from glasshouse.cli.looking import Lookout, looked_up
 from glasshouse.cli.screen import as_json as json_of
 from glasshouse.cli.screen import print_json, spelled
+from glasshouse.errors import Refused
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.runtime.replay import Verification, verify
@@ -19,7 +20,13 @@ def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
     """Whether a run comes out the same, told with the first difference if it does not."""
 
     async def verified(lookout: Lookout) -> tuple[str, Verification]:
-        run_id = lookout.run(name).id
+        run = lookout.run(name)
+        if run.branch_of is not None:
+            raise Refused(
+                f"Run {run.id} goes on from {run.branch_of}, so it has no beginning of its own to play again.",
+                f"Verify {run.branch_of}, and compare the two.",
+            )
+        run_id = run.id
         return run_id, await verify(lookout.terrarium, run_id, MemoryStore(), usual_tools())
 
     run_id, found = looked_up(store, verified)

@@ -14,7 +14,7 @@ from glasshouse.cli.following import FastReader, News, Reader
 from glasshouse.cli.interrupting import run_to_its_end
 from glasshouse.cli.looking import Lookout, looked_up, lookout_on
 from glasshouse.cli.naming import the_one
-from glasshouse.cli.performing import Wish, display_for, reader_for, say_farewell
+from glasshouse.cli.performing import Wish, display_for, programme_of, reader_for, say_farewell
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.storing import holder_of
 from glasshouse.errors import Refused
@@ -34,8 +34,12 @@ def watch(wish: Wish) -> None:
 async def _watched(wish: Wish) -> Programme:
     display = display_for(wish)
     async with lookout_on(wish.store) as lookout:
-        programme = Programme(_run_to_watch(lookout, wish), has_minds=wish.has_minds)
-        news = News(lookout.store, programme, display, 0)
+        run = lookout.terrarium.run_of(_run_to_watch(lookout, wish))
+        before = 0
+        if run.branch_of is not None:  # Its past is remembered; what it wrote itself is shown.
+            before = ((await lookout.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
+        programme = await programme_of(lookout.terrarium, run, before, has_minds=wish.has_minds)
+        news = News(lookout.store, programme, display, before)
         await news.show(FastReader())
         with ExitStack() as seats:
             say = partial(lookout.store.put_in_inbox, run_id=programme.run_id)

@@ -118,8 +118,10 @@ class _Names:
 
     def __init__(self) -> None:
         self._numbers: dict[str, str] = {}
-        self._formerly: dict[str, str] = {}
-        """What restated things were called before; creatures and runs with their noun."""
+        self._meant: dict[str, str] = {}
+        """What restated things were called first; creatures and runs with their noun. A name may mean another in a past
+        from another house, so it is looked up when the restating is told, and never again."""
+        self._restating: Json = {}
         self._sessions: dict[str, tuple[str, int]] = {}
         """The session that a branch goes on from, and how much further its seqs would be there."""
 
@@ -129,11 +131,15 @@ class _Names:
 
     def learn(self, event: Event) -> None:
         if event.kind == kinds.OUTPUT_WIRE_ADDED and event.payload.get("incarnation_of"):
-            self._formerly[event.payload["edge_id"]] = event.payload["incarnation_of"]
+            was: str = event.payload["incarnation_of"]
+            self._meant[event.payload["edge_id"]] = self._meant.get(was, was)
         elif event.kind == kinds.SESSION_RESTATED:
-            for noun, field in (("creature ", "creatures"), ("run ", "runs"), ("", "places")):
-                for old, new in event.payload[field].items():
-                    self._formerly.setdefault(noun + new, noun + old)
+            nouns = {"creature ": "creatures", "run ": "runs", "": "places"}
+            names = {noun: event.payload[field] for noun, field in nouns.items()}
+            if names != self._restating:  # Every graph of one restating tells the same names.
+                self._restating = names
+                told = [(noun + old, noun + new) for noun in names for old, new in names[noun].items()]
+                self._meant.update([(new, self._meant.get(old, old)) for old, new in told])
 
     def of(self, generated: str | None) -> str | None:
         if generated is None:
@@ -151,9 +157,7 @@ class _Names:
         return name if name in RESERVED_ACTORS else self._number(f"creature {name}")
 
     def _number(self, name: str) -> str:
-        while name in self._formerly:
-            name = self._formerly[name]
-        return self._numbers.setdefault(name, f"#{len(self._numbers)}")
+        return self._numbers.setdefault(self._meant.get(name, name), f"#{len(self._numbers)}")
 
     def in_value(self, value: Any, kind: str, field: str = "") -> Any:
         if isinstance(value, str):

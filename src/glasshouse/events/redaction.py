@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, Json
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
@@ -20,7 +20,20 @@ def redacted(event: Event, role: Role) -> Event:
     """The event as this role may read it. Its id, place and kind always stay."""
     if role == "director":
         return event
+    if event.kind == kinds.SESSION_RESTATED:
+        event = replace(event, payload=_without_what_was_dealt(event.payload))
     if role == "audience":
         return replace(event, sealed=None, model=None)
     payload = {} if event.kind == kinds.AGENT_THOUGHT else event.payload
     return replace(event, payload=payload, private=None, sealed=None, model=None)
+
+
+def _without_what_was_dealt(restated: Json) -> Json:
+    """A past that lives again carries what was dealt in it: sealed there, and sealed here."""
+    carried = restated.get("carried") or {}
+    tables = {name: part for name, part in carried.get("tables", {}).items() if name != "dealt"}
+    runs = {
+        run_id: {name: part for name, part in spent.items() if name != "truth"}
+        for run_id, spent in carried.get("runs", {}).items()
+    }
+    return {**restated, "carried": {**carried, "tables": tables, "runs": runs}}

@@ -89,6 +89,14 @@ def load_world(
     return reading.world
 
 
+def load_creature(path: str | Path) -> Manifest:
+    """The creature of a file, or `BadWorld` with everything that is wrong with it."""
+    found = _CreatureFile(Path(path))
+    if found.problems or found.manifest is None:
+        raise BadWorld(in_order(found.problems))
+    return found.manifest
+
+
 def check_tools(world: LoadedWorld, tools: frozenset[str]) -> None:
     """Refuse a world that was loaded elsewhere if it grants a tool that is not here."""
     rehearsal = Rehearsal(

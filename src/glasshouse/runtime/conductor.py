@@ -341,15 +341,13 @@ class Conductor:
             self._ahead[act] = Ahead(self._run_of(due.creature), task, gate)
 
     async def _cause(self, due: Due) -> Event:
-        found: Event | None
-        if due.is_tick:
-            found = self._turns.get(self._ledger.world.creatures[due.creature].graph_id)
-            found = found if found is not None and found.id == due.cause else None
-        else:
-            found = self._ledger.folded.tables.find(self._ledger.world, due.creature, due.cause)
-        if found is not None:
-            return found
         tables, world = self._ledger.folded.tables, self._ledger.world
+        if due.is_tick:
+            found = self._turns.get(world.creatures[due.creature].graph_id)
+        else:
+            found = tables.find(world, due.creature, due.cause)
+        if found is not None and found.id == due.cause:
+            return found
         return tables.cause_for(world, due.creature, await self._event(due.cause))
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:

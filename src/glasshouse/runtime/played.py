@@ -87,7 +87,8 @@ async def played_of(terrarium: Terrarium, store: Store, run_id: str) -> Played:
     events = await terrarium.run_events(run_id)
     folded = await folded_upto(store, store.position)
     living = {c.id: c for c in folded.world.creatures.values() if c.run_id == run_id}
-    return Played(terrarium.run_of(run_id), events, digest_of(events), living)
+    digest = digest_of(events, terrarium.skews())
+    return Played(terrarium.run_of(run_id), events, digest, living)
 
 
 def _row(line: TranscriptLine) -> str:

@@ -126,9 +126,8 @@ class HistoryReader:
         run = the_run(world, run_id)
         if run.grown_in or self._has_scenario(run_id):
             names = run.grown_in or [run.session_id]
-            return list(
-                dict.fromkeys([n for name in names for n in (name, *descendants_of(world.sessions, name))])
-            )
+            after = [descendants_of(world.sessions, name, in_one_life=True) for name in names]
+            return list(dict.fromkeys([*names, *[one for some in after for one in some]]))
         return [name for name, session in world.sessions.items() if not session.segment.is_imported]
 
     def _has_scenario(self, run_id: str) -> bool:

@@ -6,6 +6,7 @@ what it cost in the parent.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -30,6 +31,8 @@ class Recall:
         self._ledger = ledger
         self._history = history
         self._calls_cache: dict[str, dict[Key, Json]] = {}
+        self.given: Counter[str] = Counter()
+        """How many calls of each run were answered from the record since this house was opened."""
 
     def is_needed(self, run_id: str) -> bool:
         """Whether a run is a branch whose parent's answers are not at hand yet."""
@@ -55,7 +58,10 @@ class Recall:
         def recorded(_number: int, prompt: Prompt) -> Completion | None:
             key = (profile, model, text_digest(prompt.system), text_digest(prompt.user), prompt.seed)
             call = calls.get(key)
-            return None if call is None else completion_of(call)
+            if call is None:
+                return None
+            self.given[run_id] += 1
+            return completion_of(call)
 
         return recorded
 

@@ -31,6 +31,10 @@ class Run:
     governor: Governor = field(default_factory=Governor)
     finished: Json | None = None
     """What `run.finished` told, once it is."""
+    branch_of: str | None = None
+    """The run whose past it has, where it is a branch or was resumed."""
+    calls_recalled: int = 0
+    """Of a branch: how many of its calls were answered from the record since this terrarium was opened."""
 
     @property
     def is_finished(self) -> bool:
@@ -51,7 +55,7 @@ class DueTurn(NamedTuple):
     is_begun: bool
 
 
-def run_of(folded: Folded, run_id: str) -> Run:
+def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
     """One run, as it stands."""
     facts = the_run(folded.world, run_id)
     purse = folded.runs.purses.get(run_id)
@@ -74,4 +78,6 @@ def run_of(folded: Folded, run_id: str) -> Run:
         usd=None if purse.is_unpriced else purse.usd,
         governor=purse.limits,
         finished=purse.finished,
+        branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
+        calls_recalled=calls_recalled,
     )

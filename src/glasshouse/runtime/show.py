@@ -71,7 +71,8 @@ class Show:
         self.new_run_id = new_run_id
         self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
-        treasury, recall = Treasury(lambda: ledger.folded, clock), Recall(ledger, history)
+        self._recall = recall = Recall(ledger, history)
+        treasury = Treasury(lambda: ledger.folded, clock)
         warming = Warming(store, ledger)
         desk = ToolDesk(ledger, tools, history.event, warming, record)
         acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
@@ -163,7 +164,7 @@ class Show:
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""
-        return run_of(self._ledger.folded, run_id)
+        return run_of(self._ledger.folded, run_id, self._recall.given[run_id])
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""

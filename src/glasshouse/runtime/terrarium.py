@@ -37,6 +37,7 @@ from glasshouse.turns.runs import Purse
 from glasshouse.views.knowing import WhoKnew
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.why import Why
+from glasshouse.world.acting import the_run
 from glasshouse.world.intents import OpenRun
 from glasshouse.world.names import the_creature, the_session
 
@@ -168,9 +169,20 @@ class Terrarium(Habitat):
                 recipes[run_id] = opening_of(loaded, run_id=new, seed=purse.seed, rng_seed=purse.rng_seed)
         if not recipes:
             raise Refused(
-                f"Session {session_id} was opened from no scenario.", "Resume it with shape='as-was'."
+                f"Session {session_id} was opened from no scenario.",
+                "Resume it as it was (shape='as-was', --as-was).",
             )
         return await self._show.resume(past, recipes)
+
+    def is_edited(self, run_id: str, *, world: str | Path | LoadedWorld | None = None) -> bool:
+        """Whether the scenario on disk is another than the one that a run was opened from."""
+        purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
+        if purse is None or not purse.playbill.name:
+            raise Refused(
+                f"Run {run_id} was opened from no scenario.",
+                "Resume it as it was (shape='as-was', --as-was).",
+            )
+        return self._scenario_now(purse, world).digest != purse.scenario_digest
 
     def _check_is_not_live(self, session_id: str) -> None:
         world = self._ledger.world
@@ -195,7 +207,7 @@ class Terrarium(Habitat):
                 continue
         raise Refused(
             f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
-            "Say where it is (world=…), or resume with shape='as-was'.",
+            "Say where it is now (world=…, --world), or resume it as it was (shape='as-was', --as-was).",
         )
 
     def runs(self) -> tuple[Run, ...]:

@@ -1,8 +1,9 @@
 """Seeking: the stage after any number of events, without folding all of them again.
 
-Always holds: `stage_at(k)` equals `rebuild_stage(events[:k])`. Checkpoints are copies of the stage at regular distances;
-when there are too many, every second one goes and the distance doubles, so they are bounded however long a story is.
-Checkpoints are a cache: they are made on the way to the first seek and can be dropped.
+Always holds: `stage_at(k)` equals `rebuild_stage(events[:k])`; of a branch, also where it had not begun yet.
+Checkpoints are copies of the stage at regular distances; when there are too many, every second one goes and the distance
+doubles, so they are bounded however long a story is. They are a cache: made on the way to the first seek, they can be
+dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from glasshouse.events.event import Event
-from glasshouse.views.stage import StageProjection
+from glasshouse.views.stage import StageProjection, past_runs
 
 checkpoints_max = 256
 checkpoint_events_min = 1_000
@@ -20,10 +21,16 @@ checkpoint_events_min = 1_000
 class Checkpoints:
     """Stages at growing numbers of events, the empty stage first. Each knows the last event that went into it."""
 
-    def __init__(self, run_id: str | None = None, every: int = checkpoint_events_min) -> None:
+    def __init__(
+        self,
+        run_id: str | None = None,
+        every: int = checkpoint_events_min,
+        past_run_ids: tuple[str, ...] = (),
+    ) -> None:
         self._every = every
         self._counts = [0]
-        self._kept: list[tuple[StageProjection, str | None]] = [(StageProjection(run_id=run_id), None)]
+        empty = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
+        self._kept: list[tuple[StageProjection, str | None]] = [(empty, None)]
 
     def nearest(self, count: int) -> tuple[int, StageProjection, str | None]:
         """The last checkpoint at or before `count` events: its own count, a copy of its stage, its last event."""
@@ -51,7 +58,7 @@ class StageSeeker:
     ) -> None:
         self._events = events
         self._every = every
-        self._checkpoints = Checkpoints(run_id, every)
+        self._checkpoints = Checkpoints(run_id, every, past_runs(events, run_id))
 
     def stage_at(self, count: int) -> StageProjection:
         """The stage after the first `count` events; after all of them, where there are fewer."""

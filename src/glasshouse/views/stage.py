@@ -7,7 +7,7 @@ taken off the events before they get here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -79,9 +79,13 @@ class Counters(msgspec.Struct):
 
 
 class StageProjection(msgspec.Struct):
-    """The stage after some events. With a `run_id`, of that run and of what shapes the world, nothing else."""
+    """The stage after some events. With a `run_id`, of that run and of what shapes the world, nothing else.
 
-    version: ClassVar[int] = 1
+    Of a branch or a resumed run, `past_run_ids` are the runs whose past it has: what is told of them is its own past, and
+    a creature that lives again takes the place of the one it was.
+    """
+
+    version: ClassVar[int] = 2
 
     run_id: str | None = None
     current_scene: str = ""
@@ -93,10 +97,11 @@ class StageProjection(msgspec.Struct):
     cast: dict[str, Member] = {}
     runs: dict[str, RunStatus] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
+    past_run_ids: tuple[str, ...] = ()
 
     def apply(self, event: Event) -> Touched:
         """Take the next event in; tell which parts it changed."""
-        if self.run_id is not None and not concerns(event, self.run_id):
+        if self.run_id is not None and not concerns(event, self.run_id, self.past_run_ids):
             return NOTHING
         counters = self.counters
         counters.events += 1
@@ -128,23 +133,43 @@ class StageProjection(msgspec.Struct):
             cast=self.cast.copy(),
             runs=self.runs.copy(),
             counters=replace(self.counters),
+            past_run_ids=self.past_run_ids,
         )
 
 
 def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StageProjection:
     """The stage after these events, with zero model calls."""
-    stage = StageProjection(run_id=run_id)
+    events = events if isinstance(events, Sequence) else list(events)
+    stage = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
     apply = stage.apply
     for event in events:
         apply(event)
     return stage
 
 
-def concerns(event: Event, run_id: str) -> bool:
+def past_runs(events: Iterable[Event], run_id: str | None) -> tuple[str, ...]:
+    """The runs whose past a run has, by what is told of how it began; the nearest first. None if it is nobody's branch."""
+    if run_id is None:
+        return ()
+    grown = {
+        event.run_id: str(event.payload["branch_of"]["run_id"])
+        for event in events
+        if event.kind == kinds.RUN_STARTED and event.payload.get("branch_of")
+    }
+    found: list[str] = []
+    while (before := grown.pop(found[-1] if found else run_id, None)) is not None:
+        found.append(before)
+    return tuple(found)
+
+
+def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> bool:
     """Whether an event belongs on the stage of a run: said in it, or shaping the world without being of another."""
     if event.run_id is not None:
-        return event.run_id == run_id
-    return event.kind != kinds.CREATURE_STARTED or event.payload.get("run_id") in (None, run_id)
+        return event.run_id == run_id or event.run_id in past_run_ids
+    if event.kind != kinds.CREATURE_STARTED:
+        return True
+    of_run = event.payload.get("run_id")
+    return of_run in (None, run_id) or of_run in past_run_ids
 
 
 NOTHING: Touched = ()
@@ -223,14 +248,29 @@ def _count_only(_stage: StageProjection, _event: Event) -> Touched:
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
     payload = event.payload
     creature, handle = str(payload.get("creature")), str(payload.get("handle"))
-    manifest, known = payload.get("manifest"), stage.cast.get(creature)
+    manifest, known, was = payload.get("manifest"), stage.cast.get(creature), payload.get("incarnation_of")
+    touched: Touched = (("cast", creature),)
+    if was in stage.cast and stage.run_id is not None:
+        del stage.cast[was]  # In its own run it takes the place of the one it was.
+        touched = (("cast", was), *touched)
     if manifest is not None or known is None:
         told = manifest or {}
         role, profile = _words(told.get("role")) or "worker", _words(told.get("model_profile")) or "fast"
         stage.cast[creature] = Member(handle, role=role, profile=profile)
     else:
         stage.cast[creature] = replace(known, handle=handle, is_running=True)
-    return (("cast", creature),)
+    return touched
+
+
+def _restate(stage: StageProjection, event: Event) -> Touched:
+    """A past lives again: whoever is not among those who do is no longer in the cast of that run."""
+    if stage.run_id is None:
+        return NOTHING
+    living = set(_object(event.payload.get("creatures")).values())
+    gone = [creature for creature in stage.cast if creature not in living]
+    for creature in gone:
+        del stage.cast[creature]
+    return tuple([("cast", creature) for creature in gone])
 
 
 def _stop_creature(stage: StageProjection, event: Event) -> Touched:
@@ -371,6 +411,7 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     kinds.CREATURE_STARTED: _start_creature,
     kinds.CREATURE_STOPPED: _stop_creature,
     kinds.CREATURE_RENAMED: _rename_creature,
+    kinds.SESSION_RESTATED: _restate,
     kinds.RUN_STARTED: _start_run,
     kinds.RUN_PAUSED: _pause_run,
     kinds.RUN_CONTINUED: _continue_run,

@@ -7,14 +7,14 @@ in the play made to its shape: who came, who went, who can hear each other now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final, Literal
 
 import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
-from glasshouse.views.stage import Note, StageProjection
+from glasshouse.views.stage import Note, StageProjection, past_runs
 
 Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
 
@@ -58,8 +58,8 @@ class Transcript:
 
     version: ClassVar[int] = 1
 
-    def __init__(self, run_id: str | None = None) -> None:
-        self._stage = StageProjection(run_id=run_id)
+    def __init__(self, run_id: str | None = None, past_run_ids: tuple[str, ...] = ()) -> None:
+        self._stage = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
         self._calls: dict[str, None] = {}
         """The tools lately used in this run: what they changed is told, though it belongs to no run."""
 
@@ -113,8 +113,9 @@ class Transcript:
 
 
 def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterator[TranscriptLine]:
-    """The lines of these events, in their order."""
-    transcript = Transcript(run_id)
+    """The lines of these events, in their order; of a branch, with those of the past it has."""
+    events = events if run_id is None or isinstance(events, Sequence) else list(events)
+    transcript = Transcript(run_id, past_runs(events, run_id))
     for event in events:
         line = transcript.apply(event)
         if line is not None:

@@ -61,15 +61,15 @@ def story_time(world: World, event: Event) -> int:
     return event.lamport - world.sessions[event.session_id].skew
 
 
-def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, bool, int]:
-    """Where an event stands in the story of a branch: events that only restate a past stand at the end of it."""
+def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:
+    """Where an event stands in the story of a branch: events that only restate a past stand at the end of it, those of a
+    branch of a branch behind both pasts."""
     session = sessions[event.session_id]
     segment, moment = session.segment, event.lamport - session.skew
-    is_grown = segment.origin in GOES_ON
-    if is_grown:
+    if segment.origin in GOES_ON:
         ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
         moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
-    return (moment, session.rank, is_grown, event.seq)
+    return (moment, session.rank, segment.ordinal, event.seq)
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
@@ -215,13 +215,17 @@ def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[
     return _by_age(sessions, [name for name in prefixes if name != session_id])
 
 
-def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
-    """Every session that grew from this one, oldest first."""
+def descendants_of(
+    sessions: Mapping[str, SessionState], session_id: str, *, in_one_life: bool = False
+) -> list[str]:
+    """Every session that grew from this one, oldest first. `in_one_life` leaves out branches, what was resumed, and what
+    grew from those alone: other lives with the same past."""
     found: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
         for child in _session(sessions, waiting.pop()).children or ():
-            if child not in found:
+            is_another_life = sessions[child].segment.origin in GOES_ON
+            if child not in found and not (in_one_life and is_another_life):
                 found[child] = None
                 waiting.append(child)
     return _by_age(sessions, list(found))

@@ -138,7 +138,8 @@ def test_only_commands_that_exist_are_offered() -> None:
         f"glasshouse show {programme.run_id} --store x.glasshouse",
     ]
     assert farewell.commands_for(programme, more)[-1] == (
-        f"glasshouse branch {programme.run_id} --at {programme.last_id}"
+        f"glasshouse branch {programme.run_id} --at {programme.turn_ids[-1]}"
+        " --disturb 'A postman wades out of the brook with a parcel that is breathing.'"
     )
 
 

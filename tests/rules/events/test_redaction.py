@@ -63,3 +63,18 @@ def test_a_smaller_role_never_reads_more_after_a_larger_one_has_cut() -> None:
         cut_twice = redacted(redacted(A_LINE, larger), smaller)  # type: ignore[arg-type]
 
         assert cut_twice == redacted(A_LINE, smaller)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None:
+    carried = {
+        "tables": {"said": {}, "dealt": {"bo": {"word": "fern"}}},
+        "runs": {"r-1": {"truth": {"word": "fern"}}},
+    }
+    restated = an_event(kind=kinds.SESSION_RESTATED, payload={"session": "s-1", "carried": carried})
+
+    seen = redacted(restated, role)
+
+    assert "fern" not in str(seen.payload)
+    assert seen.payload["carried"] == {"tables": {"said": {}}, "runs": {"r-1": {}}}
+    assert redacted(restated, "director").payload["carried"] == carried
