@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Event, Manifest, Refused, kinds
+from glasshouse import assembly as usual
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.terrarium import Terrarium
@@ -230,3 +231,59 @@ async def test_a_graph_in_which_somebody_plays_is_not_closed() -> None:
             await terrarium.close_graph(run.graph_ids[0])
 
         assert len(terrarium.graphs()) == 1
+
+
+async def test_scenarios_that_were_merged_are_resumed_apart_each_with_its_own_cast_and_winner() -> None:
+    async with usual.Terrarium() as terrarium:
+        first = await terrarium.play("twenty-sprouts")
+        second = await terrarium.play("two-tale-hearth")
+        await terrarium.step(3)
+        one, other = (
+            next(c.id for c in terrarium.creatures() if c.run_id == run.id) for run in (first, second)
+        )
+        await terrarium.connect(one, other, channel="bridge", both=True)
+        together = terrarium.creature(one).session_id
+        for run in (first, second):
+            await terrarium.finish(run.id)
+
+        run = await terrarium.resume(together)
+        await terrarium.run(run.id)
+
+        resumed = terrarium.runs()[2:]
+        assert [one.scenario for one in resumed] == ["twenty-sprouts", "two-tale-hearth"]
+        casts = [
+            {terrarium.creature(n).handle for n in terrarium.graph(r.graph_ids[0]).creature_ids}
+            for r in resumed
+        ]
+        assert casts[0] == {"sprout-guesser", "secret-keeper", "sprout-judge"}
+        assert len(casts[1]) == 4
+        assert terrarium.run_of(run.id).winner in {"guesser", "keeper"}
+
+
+async def test_two_that_are_new_under_one_handle_in_two_troupes_are_two() -> None:
+    async with show(minds=minds()) as terrarium:
+        _, session_id = await played(terrarium)
+        two = LoadedWorld.of(
+            Scenario.model_validate(
+                {
+                    "name": "w",
+                    "troupes": {"north": {"cast": ["ada", "cy"]}, "south": {"cast": ["bo", "cy"]}},
+                    "governor": {**LIMITS, "max_turns": 5},
+                }
+            ),
+            (ADA, BO, CY),
+        )
+
+        run = await terrarium.resume(session_id, world=two)
+        await terrarium.run(run.id)
+
+        handles = [
+            sorted(terrarium.creature(name).handle for name in terrarium.graph(graph_id).creature_ids)
+            for graph_id in run.graph_ids
+        ]
+        assert handles == [["ada", "cy"], ["bo", "cy"]]
+        places = [terrarium.environment(graph_id).channels for graph_id in run.graph_ids]
+        assert len({channel.id for channels in places for channel in channels}) == 2
+        told = await terrarium.run_events(run.id)
+        last = [event for event in told if event.run_id == run.id and event.kind == kinds.AGENT_SPOKE]
+        assert {event.graph_id for event in last} == set(run.graph_ids)

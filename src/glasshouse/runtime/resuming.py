@@ -29,9 +29,8 @@ from glasshouse.world.intents import (
     Restate,
     Revived,
     Rewired,
-    Troupe,
 )
-from glasshouse.world.opening import Ensemble, ensembles_of
+from glasshouse.world.opening import Ensemble, cast_entry, ensembles_of
 from glasshouse.world.state import GraphState
 from glasshouse.world.topology import LISTEN, SEND
 
@@ -43,14 +42,19 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
     """The intent that plays scenarios on from a past."""
     graphs: list[Regrown] = []
     runs: list[Rerun] = []
+    continued: set[str] = set()
     for old, opening in recipes.items():
         purse = past.folded.runs.purses[old]
-        started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut))
+        members = [member for troupe in opening.troupes for member in troupe.members]
+        own = _matches(past, purse, old, members)
+        keys = {id(one): own.get(id(one), f"new {old} {n}") for n, one in enumerate(members)}
+        cast = [cast_entry(member, keys[id(member)]) for member in members]
+        started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
         runs.append(Rerun(old, opening.run_id, started))
-        own = _matches(past, purse, old, opening.troupes)
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
         for number, part in enumerate(parts):
-            graphs.append(_Regrowth(past, old, own, part).regrown(with_purse=number == 0))
+            regrowth = _Regrowth(past, old, keys, part, continued)
+            graphs.append(regrowth.regrown(with_purse=number == 0))
     edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
     return Restate("resume", past.at.id, tuple(graphs), tuple(runs), {"edited": edited} if edited else None)
 
@@ -62,9 +66,8 @@ def _is_edited(past: Past, run: Rerun) -> bool:
     )
 
 
-def _matches(past: Past, purse: Purse, run_id: str, troupes: tuple[Troupe, ...]) -> dict[int, str]:
+def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
     """Whose past each member of the cast has: old ids by the identity of the member."""
-    members = [member for troupe in troupes for member in troupe.members]
     theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
     found: dict[int, str] = {}
     for member in members:
@@ -84,14 +87,17 @@ def _matches(past: Past, purse: Purse, run_id: str, troupes: tuple[Troupe, ...])
 class _Regrowth:
     """One graph of the scenario in the making."""
 
-    def __init__(self, past: Past, run_id: str, own: dict[int, str], part: Ensemble) -> None:
+    def __init__(
+        self, past: Past, run_id: str, keys: dict[int, str], part: Ensemble, continued: set[str]
+    ) -> None:
         self._past = past
         self._run_id = run_id
         self._members = part.members
         self._plans = part.channels
-        self._keys = {m.handle: own.get(id(m), f"new {m.handle}") for m in part.members}
-        self._old = [own[id(member)] for member in part.members if id(member) in own]
+        self._keys = {member.handle: keys[id(member)] for member in part.members}
+        self._old = [key for key in self._keys.values() if not key.startswith("new ")]
         self._graphs = self._graphs_before()
+        self._continued = continued
         self._channels = {plan.name: self._channel_key(plan.name) for plan in part.channels}
 
     def _graphs_before(self) -> list[GraphState]:
@@ -100,12 +106,14 @@ class _Regrowth:
         return [world.graphs[name] for name in names or self._past.graph_ids[:1]]
 
     def _channel_key(self, name: str) -> str:
-        """The channel of that name that those who have a past were on together, or a new one."""
+        """The channel of that name that those who have a past were on together, unless another graph goes on with it;
+        else a new one."""
         for graph in self._graphs:
             channel_id = graph.channels.get(name)
-            if channel_id is not None:
+            if channel_id is not None and channel_id not in self._continued:
+                self._continued.add(channel_id)
                 return channel_id
-        return f"new {name}"
+        return f"new {next(iter(self._keys.values()))} {name}"
 
     def regrown(self, *, with_purse: bool) -> Regrown:
         """The graph as the scenario has it, with what its creatures bring along."""

@@ -128,19 +128,24 @@ def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
 
 
 def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -> Json:
-    cast: list[Json] = [
-        {
-            "creature": creature_ids[number, member.handle],
-            "handle": member.handle,
-            "cast_key": member.name,
-            "profile": member.manifest.get("model_profile", "fast"),
-            "model": member.model,
-            **({"is_bound": True} if member.is_bound else {}),
-        }
+    cast = [
+        cast_entry(member, creature_ids[number, member.handle])
         for number, troupe in enumerate(intent.troupes)
         for member in troupe.members
     ]
     return builtins_of(msgspec.structs.replace(intent.started, cast=cast))
+
+
+def cast_entry(member: Member, creature: str) -> Json:
+    """What `run.started` tells of one of the cast."""
+    return {
+        "creature": creature,
+        "handle": member.handle,
+        "cast_key": member.name,
+        "profile": member.manifest.get("model_profile", "fast"),
+        "model": member.model,
+        **({"is_bound": True} if member.is_bound else {}),
+    }
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
