@@ -112,6 +112,8 @@ class Pasts:
             return await self._imported(name, event, before=is_too_late)
         if event.kind == kinds.RUN_FINISHED:
             return await self._folded((event.position or 0) - 1, event)
+        if ends_in_a_split(event):
+            return await self._folded(await self._start_of_change(event) - 1, event)
         try:
             return await self._folded(await self._history.end_of_change(event.id), event)
         except _NobodyThereError:
