@@ -133,7 +133,8 @@ def test_a_direction_is_a_condition_and_a_deed_whichever_comes_first() -> None:
     assert not first.names("rook@tower")
     assert second.cue == {"mend", "storm"}
     assert second.is_to("part")
-    assert (third.cue, third.deed) == ({"supper"}, "send for the cook")
+    assert third.cue == {"supper"}
+    assert third.deed == "send for the cook"
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -207,3 +207,26 @@ async def test_a_fork_is_resumed_from_the_event_it_was_made_at() -> None:
             e.payload.get("text") for e in await terrarium.run_events(run.id) if e.kind == kinds.AGENT_SPOKE
         ]
         assert said == ["ada1", "bo2", "ada2", "bo3", "ada3"]
+
+
+async def test_a_graph_that_was_closed_is_resumed_in_the_shape_it_had() -> None:
+    async with show(minds=minds()) as terrarium:
+        run_id, session_id = await played(terrarium)
+        (graph_id,) = terrarium.run_of(run_id).graph_ids
+
+        change = await terrarium.close_graph(graph_id)
+        assert (terrarium.graphs(), change.new_graph_ids) == ((), ())
+        run = await terrarium.resume(session_id, shape="as-was")
+
+        graph = terrarium.graph(run.graph_ids[0])
+        assert {terrarium.creature(name).handle for name in graph.creature_ids} == {"ada", "bo"}
+
+
+async def test_a_graph_in_which_somebody_plays_is_not_closed() -> None:
+    async with show(minds=minds()) as terrarium:
+        run = await terrarium.play(world("ada", "bo"))
+
+        with pytest.raises(Refused, match=f"Finish run {run.id}"):
+            await terrarium.close_graph(run.graph_ids[0])
+
+        assert len(terrarium.graphs()) == 1

@@ -105,7 +105,8 @@ async def test_what_is_resumed_in_another_house_under_the_same_names_has_a_diges
         session_id = terrarium.graph(terrarium.run_of(first.id).graph_ids[0]).session_id
         await terrarium.export(session_id, tmp_path / "play.glass", role="director")
 
-    digests = []
+    digests: list[str] = []
+    names: list[str] = []
     for _ in range(2):
         async with show() as terrarium:
             session = await terrarium.import_file(tmp_path / "play.glass")

@@ -16,7 +16,7 @@ Examples:
   glasshouse branch last --disturb "A hen walks in."      from the end of the last run
   glasshouse branch last --at 34 --drop                   as if event 34 had never been said
   glasshouse branch r-1a2b --at 34 --replace "No."        as if it had been something else
-  glasshouse branch last --at 20 --persona echo="..."     with somebody else in the same place
+  glasshouse branch last --at 20 --persona ada="..."      with somebody else in the same place
   glasshouse branch last --max-turns 40                   with room to go on"""
 
 NameArgument = Annotated[

@@ -34,6 +34,7 @@ from glasshouse.world.intents import (
     AddCreature,
     AddWire,
     AnyIntent,
+    CloseGraph,
     Connect,
     Disconnect,
     Fork,
@@ -252,6 +253,10 @@ class Habitat:
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
         """Close a channel. Where it alone joined creatures: split."""
         return await self._change(RemoveChannel(graph, name), dry_run=dry_run)
+
+    async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
+        """Let a graph go whose runs are all over. Its session stays, can be read, and can be resumed."""
+        return await self._change(CloseGraph(graph), dry_run=dry_run)
 
     async def wire(
         self,

@@ -112,12 +112,10 @@ class Pasts:
             return await self._imported(name, event, before=is_too_late)
         if event.kind == kinds.RUN_FINISHED:
             return await self._folded((event.position or 0) - 1, event)
-        if ends_in_a_split(event):
-            return await self._folded(await self._start_of_change(event) - 1, event)
-        try:
-            return await self._folded(await self._history.end_of_change(event.id), event)
-        except _NobodyThereError:
-            return await self._folded(await self._start_of_change(event) - 1, event)
+        past = await self._folded_or_none(await self._history.end_of_change(event.id), event)
+        if past is not None:
+            return past
+        return await self._folded(await self._start_of_change(event) - 1, event)
 
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""
@@ -139,6 +137,14 @@ class Pasts:
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
         folded = await folded_from(self._store, position)
+        (last,) = await self._store.read_after(position - 1, 1)
+        return Past(folded, event, last.id, graphs_meant(folded, event))
+
+    async def _folded_or_none(self, position: int, event: Event) -> Past | None:
+        """The same, if the session was not over by then."""
+        folded = await folded_from(self._store, position)
+        if not any(graph.session_id == event.session_id for graph in folded.world.graphs.values()):
+            return None
         (last,) = await self._store.read_after(position - 1, 1)
         return Past(folded, event, last.id, graphs_meant(folded, event))
 
@@ -183,16 +189,12 @@ def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:
         begin(world, msgspec.structs.replace(segment, is_imported=False))
 
 
-class _NobodyThereError(Refused):
-    """No graph was open that wrote into the session asked for."""
-
-
 def graph_of(folded: Folded, event: Event) -> str:
     """The graph that an event of another house was written in: no other of that house is known to be whole."""
     for graph in folded.world.graphs.values():
         if graph.session_id == event.session_id and graph.creatures:
             return graph.id
-    raise _NobodyThereError(
+    raise Refused(
         f"Nobody was in session {event.session_id} at {event.id}.", "Choose an event at which somebody was."
     )
 
@@ -223,7 +225,7 @@ def graphs_meant(folded: Folded, event: Event) -> list[str]:
     found = {graph.id: None for graph in here}
     found |= {one.graph_id: None for one in world.creatures.values() if one.run_id in staged}
     if not found:
-        raise _NobodyThereError(
+        raise Refused(
             f"Nobody was in session {event.session_id} at {event.id}.",
             "Choose an event at which somebody was.",
         )

@@ -27,6 +27,7 @@ from glasshouse.world.intents import (
     AnyIntent,
     BeginRun,
     CallTool,
+    CloseGraph,
     Connect,
     DecideEdit,
     Disconnect,
@@ -84,6 +85,8 @@ def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one l
             return joining.channel_joined(world, intent)
         case LeaveChannel():
             return parting.channel_left(world, intent)
+        case CloseGraph():
+            return parting.graph_closed(world, intent)
         case Connect():
             return joining.connected(world, intent)
         case Disconnect():

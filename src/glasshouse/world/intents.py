@@ -91,6 +91,12 @@ class LeaveChannel(Intent, frozen=True, gc=False):
     directions: tuple[Direction, ...] = ("listen", "send")
 
 
+class CloseGraph(Intent, frozen=True, gc=False):
+    """Let a graph go whose runs are all over: its creatures are gone, its session stays."""
+
+    graph_id: str
+
+
 class Connect(Intent, frozen=True, gc=False):
     """Let `source` send where `target` listens; with `both`, the other way too."""
 
@@ -401,6 +407,7 @@ AnyIntent: TypeAlias = (
     | StopCreature
     | AddChannel
     | RemoveChannel
+    | CloseGraph
     | JoinChannel
     | LeaveChannel
     | Connect

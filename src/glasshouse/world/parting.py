@@ -18,7 +18,7 @@ from glasshouse.events.payloads import (
     SessionForked,
 )
 from glasshouse.world.decision import Decision, Fact, Write, engine_fact
-from glasshouse.world.intents import Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
+from glasshouse.world.intents import CloseGraph, Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
 from glasshouse.world.membership import wire_gone
 from glasshouse.world.names import graph_id_for, session_id_for, the_channel, the_creature, the_graph
 from glasshouse.world.shaping import BITS, attached, by_age, change_of, topology_changed
@@ -125,6 +125,31 @@ def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]
         if world.topology.members_of[name].keys() == pair
     ]
     return [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(one.id, one.name)) for one in alone]
+
+
+def graph_closed(world: World, intent: CloseGraph) -> Decision:
+    """A graph is let go with everybody in it, once nobody in it has anything to play any more."""
+    graph = the_graph(world, intent.graph_id)
+    for name in graph.creatures:
+        creature = world.creatures[name]
+        run = world.runs.get(creature.run_id or "")
+        if run is None or run.status != "finished":
+            raise Refused(
+                f"{creature.handle} in graph {graph.name} still plays.",
+                f"Finish run {creature.run_id} first, or remove its creatures one by one.",
+            )
+    wires = {wire: None for name in graph.creatures for wire in world.wires_of.get(name, {})}
+    facts = [wire_gone(world, wire, "removed") for wire in wires]
+    for name in graph.creatures:
+        for child in world.children_of.get(name, {}):
+            if child not in graph.creatures:
+                facts.append(engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, name, None)))
+    facts += [
+        engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(name, "removed")) for name in graph.creatures
+    ]
+    change = change_of("nothing", (graph.id,), (), by_age(world, graph.creatures))
+    write = Write(graph.session_id, graph.id, (*facts, topology_changed(change)))
+    return Decision((write,), change, graph.id)
 
 
 def channel_removed(world: World, intent: RemoveChannel) -> Decision:

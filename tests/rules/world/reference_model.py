@@ -160,8 +160,14 @@ class ReferenceModel:
         return name, self._reshaped(touched=graph, affected=(name,))
 
     def remove(self, name: str) -> Outcome:
-        """A creature gone with its edges and wires; its children go to its parent."""
+        """A creature gone with its edges and wires, and with the channels it had with its parent alone; its children go
+        to its parent."""
         gone = self.member(name)
+        for place in list(self.places):
+            on_it = {who for who, where, _ in self.edges if where == place}
+            if on_it == {name, gone.parent}:
+                self.edges = {edge for edge in self.edges if edge[1] != place}
+                del self.places[place]
         self.edges = {edge for edge in self.edges if edge[0] != name}
         self.wires = {ends: how for ends, how in self.wires.items() if name not in ends}
         for other in self.members.values():
