@@ -197,6 +197,14 @@ def test_what_was_dealt_stays_sealed_in_a_branch(tmp_path: Path) -> None:
     assert f'"word": "{word}"' not in public
 
 
+def test_where_nothing_is_left_to_play_it_says_what_to_do(store: str) -> None:
+    told = run("branch", PARENT, "--store", store)
+
+    assert f"a branch of {PARENT}, from the end (event 73) on." in told.stdout
+    assert "Nothing was left to play: branch from an earlier event, or with other limits." in told.stdout
+    assert digest_of(store, run_id_in(told.stdout)) == digest_of(store, PARENT)
+
+
 def test_runs_say_what_they_grew_from(store: str) -> None:
     run("branch", PARENT, "--no-play", "--store", store)
 

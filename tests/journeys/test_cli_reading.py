@@ -59,7 +59,8 @@ def test_runs_for_machines_has_the_documented_keys(store: str) -> None:
     first, second, last = objects("runs", GLASSHOUSE_STORE=store)
 
     assert " ".join(first) == (
-        "run_id world title status reason winner seed rng_seed turns calls tokens usd session_id graph_ids began"
+        "run_id world title status reason winner branch_of how seed rng_seed turns calls tokens usd session_id"
+        " graph_ids began"
     )
     assert (first["run_id"], first["status"], first["reason"]) == (WOOD, "finished", "ended")
     assert (second["run_id"], second["world"]) == (ROOTS, "mystery-roots")

@@ -90,6 +90,8 @@ def told(programme: Programme, digest: str, by: Words) -> list[str]:
     if recalled is not None:
         were = "call was" if recalled == 1 else "calls were"
         ending = f"{ending} {f'{recalled:,}' if recalled else 'No'} {were} answered from the record."
+    if programme.has_nothing_left and programme.past_run_ids:
+        ending = f"{ending} Nothing was left to play: branch from an earlier event, or with other limits."
     commands = [f"  {command}" for command in commands_for(programme, by)]
     return ["", ending, f"digest {digest}", *commands]
 

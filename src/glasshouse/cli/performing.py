@@ -129,8 +129,10 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
             if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
                 await terrarium.finish(run.id, "stopped")
             await news.show(FastReader())
+        now = terrarium.run_of(run.id)
+        programme.has_nothing_left = now.is_finished and (now.turns, now.calls) == (run.turns, run.calls)
         if opened.is_branch and wish.is_played:
-            programme.calls_recalled = terrarium.run_of(run.id).calls_recalled
+            programme.calls_recalled = now.calls_recalled
         say_farewell(wish, display, programme, await terrarium.digest(run.id))
 
 
