@@ -13,6 +13,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+REQUIRED_PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/architecture.md",
+    "docs/from-the-field.md",
+    "docs/glossary.md",
+    "docs/how-to/bound-a-run.md",
+    "docs/how-to/replay-a-run.md",
+    "docs/how-to/run-a-tournament.md",
+    "docs/how-to/watch-a-show.md",
+    "docs/how-to/write-a-world.md",
+    "docs/reference/api.md",
+    "docs/reference/cli.md",
+    "docs/reference/errors.md",
+    "docs/reference/events.md",
+    "docs/reference/limits.md",
+    "docs/reference/settings.md",
+    "docs/reference/store-file.md",
+    "docs/reference/world-files.md",
+]
+
 TOP_FOLDERS = "src|tests|bench|docs|requirements|tools|\\.ci"
 REPO_PATH = re.compile(
     rf"(?:{TOP_FOLDERS})/[\w./*-]*|[\w./*-]+/[\w.*-]+\.(?:py|sql|md|toml|sh)|[A-Z]+\.md|Makefile"

@@ -29,6 +29,7 @@ from glasshouse.settings import Settings
 from glasshouse.tools.group_requests import ARGUMENTS
 from glasshouse.turns.referees import REFEREES
 from tests.pages import (
+    REQUIRED_PAGES,
     ROOT,
     Fence,
     bounds_told_of,
@@ -64,28 +65,6 @@ from tests.what_is_offered import (
     models_within,
     options_of,
 )
-
-REQUIRED_PAGES = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "docs/architecture.md",
-    "docs/from-the-field.md",
-    "docs/glossary.md",
-    "docs/how-to/bound-a-run.md",
-    "docs/how-to/replay-a-run.md",
-    "docs/how-to/run-a-tournament.md",
-    "docs/how-to/watch-a-show.md",
-    "docs/how-to/write-a-world.md",
-    "docs/reference/api.md",
-    "docs/reference/cli.md",
-    "docs/reference/errors.md",
-    "docs/reference/events.md",
-    "docs/reference/limits.md",
-    "docs/reference/settings.md",
-    "docs/reference/store-file.md",
-    "docs/reference/world-files.md",
-]
 
 VALUES = [
     glasshouse.Change,

@@ -5,7 +5,8 @@ Always holds: nothing here changes the world. A refusal is raised as `Refused` a
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from glasshouse.world import (
     acting,
@@ -35,6 +36,7 @@ from glasshouse.world.intents import (
     Fork,
     GrantPrivilege,
     Inject,
+    Intent,
     JoinChannel,
     LeaveChannel,
     MoveRun,
@@ -54,64 +56,47 @@ from glasshouse.world.intents import (
 from glasshouse.world.state import World
 
 
-def decide(world: World, intent: AnyIntent) -> Decision:  # noqa: PLR0912 (one line an intent)
+def _said(world: World, intent: Say) -> Decision:
+    return Decision(speaking.said(world, intent))
+
+
+def _act_ended(world: World, intent: EndAct) -> Decision:
+    return Decision(acting.act_ended(world, intent), subject=intent.creature)
+
+
+DECISIONS: Final[Mapping[type[Intent], Callable[[World, Any], Decision]]] = {
+    Say: _said,
+    EndAct: _act_ended,
+    CallTool: tooling.tool_called,
+    ReturnTool: tooling.tool_returned,
+    StartTurn: acting.turn_started,
+    AddCreature: membership.creature_added,
+    Spawn: spawning.creature_spawned,
+    RemoveCreature: parting.creature_removed,
+    StartCreature: membership.creature_started,
+    StopCreature: membership.creature_stopped,
+    AddChannel: membership.channel_added,
+    RemoveChannel: parting.channel_removed,
+    JoinChannel: joining.channel_joined,
+    LeaveChannel: parting.channel_left,
+    CloseGraph: parting.graph_closed,
+    Connect: joining.connected,
+    Disconnect: parting.disconnected,
+    AddWire: membership.wire_added,
+    RemoveWire: membership.wire_removed,
+    GrantPrivilege: membership.privilege_granted,
+    Fork: membership.session_forked,
+    Restate: restating.restated,
+    ProposeEdit: proposing.edit_proposed,
+    DecideEdit: proposing.edit_decided,
+    Inject: acting.injected,
+    OpenRun: opening.run_opened,
+    BeginRun: opening.run_begun,
+    MoveRun: acting.run_moved,
+}
+"""How each sort of intent is decided."""
+
+
+def decide(world: World, intent: AnyIntent) -> Decision:
     """What the intent leads to in this world."""
-    match intent:
-        case Say():
-            return Decision(speaking.said(world, intent))
-        case EndAct():
-            return Decision(acting.act_ended(world, intent), subject=intent.creature)
-        case CallTool():
-            return tooling.tool_called(world, intent)
-        case ReturnTool():
-            return tooling.tool_returned(world, intent)
-        case StartTurn():
-            return acting.turn_started(world, intent)
-        case AddCreature():
-            return membership.creature_added(world, intent)
-        case Spawn():
-            return spawning.creature_spawned(world, intent)
-        case RemoveCreature():
-            return parting.creature_removed(world, intent)
-        case StartCreature():
-            return membership.creature_started(world, intent)
-        case StopCreature():
-            return membership.creature_stopped(world, intent)
-        case AddChannel():
-            return membership.channel_added(world, intent)
-        case RemoveChannel():
-            return parting.channel_removed(world, intent)
-        case JoinChannel():
-            return joining.channel_joined(world, intent)
-        case LeaveChannel():
-            return parting.channel_left(world, intent)
-        case CloseGraph():
-            return parting.graph_closed(world, intent)
-        case Connect():
-            return joining.connected(world, intent)
-        case Disconnect():
-            return parting.disconnected(world, intent)
-        case AddWire():
-            return membership.wire_added(world, intent)
-        case RemoveWire():
-            return membership.wire_removed(world, intent)
-        case GrantPrivilege():
-            return membership.privilege_granted(world, intent)
-        case Fork():
-            return membership.session_forked(world, intent)
-        case Restate():
-            return restating.restated(world, intent)
-        case ProposeEdit():
-            return proposing.edit_proposed(world, intent)
-        case DecideEdit():
-            return proposing.edit_decided(world, intent)
-        case Inject():
-            return acting.injected(world, intent)
-        case OpenRun():
-            return opening.run_opened(world, intent)
-        case BeginRun():
-            return opening.run_begun(world, intent)
-        case MoveRun():
-            return acting.run_moved(world, intent)
-        case _:
-            assert_never(intent)
+    return DECISIONS[type(intent)](world, intent)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import get_args
 
 import pytest
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Draft
-from glasshouse.world.decide import decide
+from glasshouse.world.decide import DECISIONS, decide
 from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
@@ -315,3 +316,7 @@ def test_a_fork_beyond_what_is_written_is_refused(upto: int) -> None:
         made.do(Fork(session, f"{session}.{upto}", upto))
 
     assert len(made.world.sessions) == len(a_world().world.sessions)
+
+
+def test_every_sort_of_intent_is_decided() -> None:
+    assert set(get_args(AnyIntent)) == set(DECISIONS)
