@@ -12,11 +12,9 @@ from glasshouse.cli.options import JsonOption, StoreOption
 
 EXAMPLES: Final = """\b
 Examples:
-  glasshouse tournament WORLD --models offline,offline:hasty --rounds 5
-                                                  two models, five rounds, each on both sides
-  glasshouse tournament WORLD --against solo --rounds 5
-                                                  the troupe against one alone with the same purse
-  glasshouse leaderboard --by model               all that was ever played in the store"""
+  glasshouse tournament WORLD --models offline,offline:hasty   two models, each on both sides
+  glasshouse tournament WORLD --against solo --rounds 5        the troupe against one with its purse
+  glasshouse leaderboard --by model                            all that was ever played in the store"""
 
 
 class Against(StrEnum):
