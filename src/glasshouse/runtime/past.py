@@ -12,7 +12,7 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, event_id
+from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import fold, folded_from
 from glasshouse.runtime.ledger import Ledger
@@ -98,10 +98,10 @@ class Pasts:
         name, event = await self._meant(session_id, at)
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
             return await self._imported(name, event, before=before)
-        position = await self._history.end_of_change(event.id)
         if before or event.kind == kinds.RUN_FINISHED:
-            position = await self._start_of_change(event) - 1
-        return await self._folded(position, event)
+            return await self._folded(await self._start_of_change(event) - 1, event)
+        last = await self._history.last_of_change(event)
+        return await self._folded(last.position or 0, event, last)
 
     async def at_the_end(self, session_id: str) -> Past:
         """The last shape that a session had: where it ended in a change of its graph, that of right before; what was
@@ -121,7 +121,7 @@ class Pasts:
         """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""
         known = the_session(self._ledger.world, session_id)
         chosen = at or event_id(session_id, known.head)
-        _, writer, _ = await self._history.batch_to_fork(session_id, chosen)
+        writer, _ = place_of(self._history.event_meant(session_id, chosen))
         segment = self._ledger.world.sessions[writer].segment
         if segment.origin == "fork" and self._ledger.world.sessions[writer].head == 1 and segment.at:
             parent = segment.parents[0]
@@ -133,11 +133,12 @@ class Pasts:
         first = event_id(event.session_id, await self._first_of_batch(event))
         return (await self._history.event(first)).position or 0
 
-    async def _folded(self, position: int, event: Event) -> Past:
+    async def _folded(self, position: int, event: Event, last: Event | None = None) -> Past:
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
         folded = await folded_from(self._store, position)
-        (last,) = await self._store.read_after(position - 1, 1)
+        if last is None:
+            (last,) = await self._store.read_after(position - 1, 1)
         return Past(folded, event, last.id, graphs_meant(folded, event))
 
     async def _folded_or_none(self, position: int, event: Event) -> Past | None:

@@ -146,13 +146,19 @@ class HistoryReader:
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
+        id_of_event = self.event_meant(session_id, at)
+        writer, seq = place_of(id_of_event)
+        await self._ledger.wait_for_durability()
+        return id_of_event, writer, await self._store.batch_end(writer, seq)
+
+    def event_meant(self, session_id: str, at: str | None) -> str:
+        """The event of a session's history that somebody names, or its last one; a refusal if the history lacks it."""
         known = the_session(self._ledger.world, session_id)
         id_of_event = event_id(session_id, known.head) if at is None else at
         writer, seq = place_of(id_of_event)
         if writer != session_id or not 1 <= seq <= known.head:
             moment_of(self._sessions, visible_prefixes(self._sessions, session_id), id_of_event)
-        await self._ledger.wait_for_durability()
-        return id_of_event, writer, await self._store.batch_end(writer, seq)
+        return id_of_event
 
     async def end_of_change(self, id_of_event: str) -> int:
         """The position of the last event that was committed as one change with this one.
@@ -160,17 +166,20 @@ class HistoryReader:
         A split goes on in the segments of its parts, an opening in those of its graphs, so that their shape is whole
         only with the last of them.
         """
-        event = await self.event(id_of_event)
+        return (await self.last_of_change(await self.event(id_of_event))).position or 0
+
+    async def last_of_change(self, event: Event) -> Event:
+        """The last event that was committed as one change with this one."""
         session = self._sessions[event.session_id]
         if session.segment.is_imported:
             raise Refused(
-                f"{id_of_event} was imported, and nobody in it lives here.",
+                f"{event.id} was imported, and nobody in it lives here.",
                 "Ask the store it was exported from.",
             )
         last = await self._last_of_batch(event)
         while (onward := await self._next_part(last)) is not None:
             last = await self._last_of_batch(onward)
-        return last.position or 0
+        return last
 
     async def _next_part(self, last: Event) -> Event | None:
         """The next event behind this one that came of the same change: the first of another segment that it has begun,
@@ -190,9 +199,8 @@ class HistoryReader:
         return onward if is_beside else None
 
     async def _last_of_batch(self, event: Event) -> Event:
-        return await self.event(
-            event_id(event.session_id, await self._store.batch_end(event.session_id, event.seq))
-        )
+        end = await self._store.batch_end(event.session_id, event.seq)
+        return event if end == event.seq else await self.event(event_id(event.session_id, end))
 
 
 def _is_of(event: Event, run_id: str) -> bool:

@@ -18,13 +18,15 @@ from glasshouse.events.payloads import (
     ChannelOpened,
     CreatureStarted,
     CreatureStopped,
+    Direction,
+    Payload,
     SessionForked,
     SessionRestated,
     WireAdded,
     builtins_of,
 )
 from glasshouse.events.run_payloads import RunPaused
-from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.decision import Decision, Fact, Write
 from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived
 from glasshouse.world.names import (
     channel_id_for,
@@ -34,7 +36,7 @@ from glasshouse.world.names import (
     the_session,
     wire_id_for,
 )
-from glasshouse.world.shaping import attached, change_of, joined, topology_changed
+from glasshouse.world.shaping import attached, change_of, topology_changed
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Change
@@ -76,13 +78,23 @@ def restated(world: World, intent: Restate) -> Decision:
         )
         told = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
         whole = (
-            engine_fact(kinds.SESSION_FORKED, forked),
+            _fact(kinds.SESSION_FORKED, forked),
             *facts,
-            engine_fact(kinds.SESSION_RESTATED, told),
+            _fact(kinds.SESSION_RESTATED, told),
             *[_line(line, graph, names) for line in graph.lines],
         )
         writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
     return Decision(tuple(writes), change, sessions[0])
+
+
+def _fact(kind: str, payload: Payload) -> Fact:
+    """A fact of what was told before. It was checked when it was told first, and there are many."""
+    return Fact(kind, builtins_of(payload))
+
+
+def _joined(creature: str, channel_id: str, direction: Direction) -> Fact:
+    told: Json = {"channel_id": channel_id, "creature": creature, "direction": direction}
+    return Fact(kinds.CHANNEL_JOINED, told)
 
 
 def _session_ids(world: World, intent: Restate) -> list[str]:
@@ -163,13 +175,13 @@ def _shape_facts(
     for channel in graph.channels:
         for key, directions in channel.members:
             if directions & SEND:
-                yield joined(names.creatures[key], names.places[channel.key], "send")
+                yield _joined(names.creatures[key], names.places[channel.key], "send")
             if directions & LISTEN:
-                yield joined(names.creatures[key], names.places[channel.key], "listen")
+                yield _joined(names.creatures[key], names.places[channel.key], "listen")
     yield from _wires(graph, names)
     for one in graph.creatures:
         if not one.is_running:
-            yield engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[one.key], "stopped"))
+            yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[one.key], "stopped"))
     if number == 0:
         yield topology_changed(change)
 
@@ -189,7 +201,7 @@ def _runs(runs: tuple[Rerun, ...], names: Names) -> Iterator[Fact]:
 
 
 def _born(one: Revived, names: Names) -> Fact:
-    return engine_fact(
+    return _fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
             creature=names.creatures[one.key],
@@ -209,7 +221,7 @@ def _born(one: Revived, names: Names) -> Fact:
 def _opened(channel: Reopened, names: Names) -> Fact:
     was = None if channel.is_new else channel.key
     told = ChannelOpened(names.places[channel.key], channel.name, channel.description, channel.history, was)
-    return engine_fact(kinds.CHANNEL_OPENED, told)
+    return _fact(kinds.CHANNEL_OPENED, told)
 
 
 def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
@@ -224,7 +236,7 @@ def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
             wire.when,
             wire.key or None,
         )
-        yield engine_fact(kinds.OUTPUT_WIRE_ADDED, told)
+        yield _fact(kinds.OUTPUT_WIRE_ADDED, told)
 
 
 def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
