@@ -122,9 +122,9 @@ def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:
-    """Those whose words a moment holds and whom a visitor plays."""
+    """Those whose words a moment holds and whom a visitor plays, or played until they went."""
     names = {moment.cause.actor, *[event.actor for event in moment.recent_events]}
-    creatures = [world.creatures[name] for name in names if name in world.creatures]
+    creatures = [one for name in names if (one := world.ever(name)) is not None]
     return frozenset(
         [one.id for one in creatures if world.facts_of(one).manifest.get("played_by") == PLAYED_BY_VISITOR]
     )
