@@ -78,7 +78,8 @@ class Approving:
             await asyncio.wait([task], timeout=self._seconds_max)
             if not task.done():
                 return Verdict(False, NOBODY, "Nobody answered in time.")
-            return task.result()
+            failure = asyncio.CancelledError() if task.cancelled() else task.exception()
+            return _read(task.result()) if failure is None else _failed(failure)
         finally:
             task.cancel()
 
@@ -88,12 +89,16 @@ def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
     return None if told is None else Verdict(told["is_approved"], told["by"], told["reason"])
 
 
-async def _answer(approver: Approver, proposal: Proposal) -> Verdict:
-    """What was said; whoever gives up, or wants to end the whole program, has not said yes."""
+async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:
     try:
-        return _read(await approver(proposal))
-    except (Exception, asyncio.CancelledError, SystemExit) as failure:
-        return Verdict(False, NOBODY, f"Asking failed: {type(failure).__name__}.")
+        return await approver(proposal)
+    except SystemExit as leaving:
+        return _failed(leaving)
+
+
+def _failed(failure: BaseException) -> Verdict:
+    """Whoever gives up while asked, or wants to end the whole program, has not said yes."""
+    return Verdict(False, NOBODY, f"Asking failed: {type(failure).__name__}.")
 
 
 def _read(said: object) -> Verdict:
