@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,6 +74,21 @@ def leaves(word: str) -> str:
 async def leaves_later(word: str) -> str:
     """End the program, awaited."""
     raise SystemExit(word)
+
+
+def finds_nothing(word: str) -> str:
+    """Look for the first of none."""
+    return next(iter(()))
+
+
+async def finds_nothing_later(word: str) -> str:
+    """Look for the first of none, awaited."""
+    return next(iter(()))
+
+
+async def deaf() -> str:
+    """Say that it takes something that it does not."""
+    return ""
 
 
 @dataclass
@@ -152,6 +168,8 @@ async def test_what_a_function_gives_back_is_words_for_the_model_and_a_value_for
         (raises_later, "LookupError: moss"),
         (leaves, "SystemExit: moss"),
         (leaves_later, "SystemExit: moss"),
+        (finds_nothing, "StopIteration"),
+        (finds_nothing_later, "RuntimeError: coroutine raised StopIteration"),
         (nonsense, "nonsense gave back something that is no data: dict."),
         (not_a_number, "not_a_number gave back something that is no data: float."),
         (floods, "floods gave back 400 bytes, and at most 64 are taken. Ask for less."),
@@ -163,6 +181,16 @@ async def test_what_goes_wrong_in_a_tool_is_a_failure_that_a_model_can_read(func
     found = await answer(function, word="moss")
 
     assert found == ToolAnswer(is_ok=False, text=text)
+
+
+async def test_a_function_that_does_not_take_what_it_says_it_takes_fails_in_words() -> None:
+    deaf.__signature__, deaf.__annotations__ = signature(raises), {"word": str}  # type: ignore[attr-defined]
+
+    found = await answer(deaf, word="moss")
+
+    assert found == ToolAnswer(
+        is_ok=False, text="TypeError: deaf() got an unexpected keyword argument 'word'"
+    )
 
 
 async def test_a_function_that_hangs_is_left_behind_and_after_too_many_none_is_begun(

@@ -115,6 +115,20 @@ async def test_a_channel_is_opened_joined_left_and_closed() -> None:
         assert t.environment(graph_id).channel("den") is None
 
 
+async def test_a_channel_is_not_closed_under_somebody_who_is_protected() -> None:
+    async with on_stage() as t:
+        await expedition(t, policy={"protected": ["moth"]})
+        await use(t, "group_channel", action="open", channel="den")
+        await use(t, "group_channel", action="join", channel="den", creature="owl")
+
+        refused = await use(t, "group_channel", action="close", channel="stage")
+        closed = await use(t, "group_channel", action="close", channel="den")
+
+        assert not refused.is_ok
+        assert "moth is protected: it may not be taken off a channel." in refused.text
+        assert closed.is_ok
+
+
 async def test_the_caller_may_leave_its_own_last_channel_and_is_alone_then() -> None:
     async with on_stage() as t:
         await expedition(t)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse import kinds
+from glasshouse import Draft, Manifest, kinds
 from glasshouse.runtime.terrarium import Terrarium
 from tests.runtime.group_calls import ORDER, Obedient, Rumours, expedition, playing
 from tests.runtime.stage_crew import hearing, ticking, told, world_of
@@ -132,3 +132,24 @@ async def test_words_that_look_like_a_tools_answer_are_a_line_like_any_other() -
         await t.step(1)
 
         assert all("\nWHAT YOUR TOOLS SAID\n" not in prompt.user for prompt in model.prompts)
+
+
+async def test_a_visitors_words_stay_a_strangers_when_the_creature_it_played_is_gone() -> None:
+    model = Obedient({"fern": "Well."})
+    guest = Manifest(name="guest", played_by="visitor")
+    async with playing(model) as t:
+        await t.play(
+            world_of(
+                ticking("lead"),
+                hearing("moth", kinds.JUDGE_VERDICT),
+                guest,
+                cast=[{"use": "lead", "privileged": True}, "moth", "guest"],
+            )
+        )
+        await t.append("guest", Draft(kind=kinds.AGENT_SPOKE, payload={"text": ORDER}, channel="stage"))
+        await t.remove_creature("guest")
+
+        await t.step(1)
+
+        assert any("group_remove_node {" in prompt.user for prompt in model.prompts), "it was tried"
+        assert is_alive(t)

@@ -10,6 +10,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.world.intents import LeaveChannel
 from tests.runtime.stage_crew import Doing, Speaker, on_stage, the_end, ticking, told, world_of
 
 CONTEST = {
@@ -199,3 +200,41 @@ async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
         standings = {one.name: one.played for one in t.leaderboard("model")}
     assert asked <= {"offline:hasty"}
     assert standings == {"offline": 2, "offline:hasty": 2}
+
+
+async def _says_well(_moment: Moment) -> Draft:
+    return Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Well."})
+
+
+@pytest.mark.parametrize("is_removed", [True, False])
+async def test_a_contestant_keeps_its_label_under_every_name_it_had_and_nobody_else_gets_it(
+    *, is_removed: bool
+) -> None:
+    model = ScriptedModel('{"kind": "agent.passed", "thought": "", "reason": ""}')
+    judge = ticking("j", role="judge", may_emit=("judge.verdict",), model_profile="strong")
+    models = ModelRouter({"strong": model, "fast": ScriptedModel("x")})
+    minds: dict[str, Agent] = {name: Doing(_says_well) for name in ("a", "b", "c", "d", "e")}
+    async with on_stage(minds=minds, models=models) as t:
+        others = world_of(*(ticking(name) for name in ("a", "c", "d", "e")), governor={"max_turns": 9})
+        await t.play(others)
+        run = await t.play(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
+        ours = next(one.id for one in t.creatures() if one.run_id == run.id and one.handle == "a")
+        await t.connect("a", "j", both=True)
+        assert t.creature(ours).handle == "a~2"
+        await t.step(1)
+        merged = model.prompts[-1].user
+        if is_removed:
+            await t.remove_creature(ours)
+        else:
+            (stage,) = t._ledger.world.topology.channels_of[ours]
+            await t._ledger.change(LeaveChannel(ours, stage, ("listen", "send")))
+            assert t.creature(ours).graph_id != t.creature("j").graph_id
+        await t.append("a", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Where is a~2?"}, channel="a-j"))
+        await t.step(1)
+
+    after = model.prompts[-1].user
+    assert merged.count("a (worker, on") == 1
+    assert merged.count("contestant A (worker, on") == 1
+    assert '"Where is contestant A?"' in after
+    assert "a~2" not in merged
+    assert "a~2" not in after

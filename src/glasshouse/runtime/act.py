@@ -158,6 +158,8 @@ class Acts:
             if using is not None:
                 moment = await _taken_up(scene, agent, using, moment)
             draft = await self._let_act(agent, moment)
+            if using is not None:
+                await using.end()
             if using is not None and using.has_written:
                 channels = _channels_of(self._ledger.world, moment.creature_id)
             check_verdict(draft, moment)
@@ -172,6 +174,9 @@ class Acts:
             if _is_cancelled():
                 raise
             return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+        finally:
+            if using is not None:
+                using.has_ended = True
 
     def _add_tools(
         self, scene: Scene, before: TakenUp, mine: Reservation, gate: asyncio.Event | None

@@ -143,9 +143,9 @@ class Hindsight:
         folded = self._ledger.folded
         facts = None if creature is None else folded.world.manifests.get(creature.manifest_digest)
         purse = folded.runs.purses.get((creature and creature.run_id) or "")
-        if facts is None or purse is None or facts.manifest.get("role") != "judge":
+        if creature is None or facts is None or purse is None or facts.manifest.get("role") != "judge":
             return None
-        return masks_before(folded.world, purse)
+        return masks_before(folded.world, purse, creature)
 
     async def _read_back(
         self, user: str, session_id: str, seq: int, past: _Past, masks: Masks | None

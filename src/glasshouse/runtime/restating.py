@@ -11,7 +11,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Json
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.runtime.past import Past
-from glasshouse.turns.runs import Clocks, spent_of
+from glasshouse.turns.clocks import Clocks
+from glasshouse.turns.runs import spent_of
 from glasshouse.world import carrying
 from glasshouse.world.carrying import Shape, shape_of
 from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived, Rewired

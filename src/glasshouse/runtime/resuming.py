@@ -16,7 +16,8 @@ from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.past import Past
 from glasshouse.runtime.restating import carried_of, strangers_in
-from glasshouse.turns.runs import Clocks, Purse
+from glasshouse.turns.clocks import Clocks
+from glasshouse.turns.runs import Purse
 from glasshouse.world import carrying
 from glasshouse.world.carrying import Heard, Shape, heard_of
 from glasshouse.world.intents import (

@@ -106,7 +106,7 @@ class Scene(msgspec.Struct):
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
             handed=handed,
-            masks=masks_before(world, purse)
+            masks=masks_before(world, purse, creature)
             if self.character.role == "judge" and purse is not None
             else None,
         )

@@ -67,9 +67,11 @@ def taken_up_from(events: Iterable[Event]) -> TakenUp:
     for event in events:
         if event.kind == kinds.TOOL_CALLED:
             steps.append(Step(event))
-        elif steps and event.kind == kinds.TOOL_RETURNED:
+        elif not steps or event.caused_by != steps[-1].called.id:
+            continue  # Of another act.
+        elif event.kind == kinds.TOOL_RETURNED:
             steps[-1] = steps[-1]._replace(returned=event)
-        elif steps:
+        else:
             steps[-1] = steps[-1]._replace(on_the_way=(*steps[-1].on_the_way, event))
     return TakenUp(tuple(steps))
 

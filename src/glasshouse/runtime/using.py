@@ -1,7 +1,8 @@
 """Using tools: the calls of one act, each written before it is carried out and after it is answered.
 
 Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
-after a crash; nobody calls a tool who is gone. Where acts think side by side, their tools wait for their turn.
+after a crash; nobody calls a tool who is gone, or whose act has ended. The calls of an act go one after
+another; where acts think side by side, their tools wait for their turn.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ class Using:
         self._make_ready = make_ready
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self.has_ended = False
         self._has_asked = False
         self._has_changed = False
         """Whether something was carried out since offers were last looked at."""
@@ -132,14 +135,20 @@ class Using:
 
     async def carry(self, call: ToolCall) -> ToolAnswer:
         """Carry out a call: write it, have it done, write what came of it."""
-        await self._wait_for_its_turn()
-        step = self._step_before(call)
-        if step is None:
-            step = Step(await self._called(self._checked(call)))
-        elif step.talk is not None:
-            self.talk.append(step.talk)
-            return step.talk.answer
-        return await self._carried_out(step)
+        async with self._one_at_a_time:
+            await self._wait_for_its_turn()
+            step = self._step_before(call)
+            if step is None:
+                step = Step(await self._called(self._checked(call)))
+            elif step.talk is not None:
+                self.talk.append(step.talk)
+                return step.talk.answer
+            return await self._carried_out(step)
+
+    async def end(self) -> None:
+        """The act ends: what it has begun is answered first, and it begins nothing more."""
+        async with self._one_at_a_time:
+            self.has_ended = True
 
     async def _wait_for_its_turn(self) -> None:
         if self._gate is not None:
@@ -156,6 +165,8 @@ class Using:
         return None
 
     def _checked(self, call: ToolCall) -> ToolCall:
+        if self.has_ended:
+            raise Refused(f"The act that wants to use {call.tool} has ended.", "Use tools before it ends.")
         if self._number >= tool_calls_in_act_max:
             raise Refused(
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."

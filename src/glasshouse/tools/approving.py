@@ -14,11 +14,13 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.runtime.ports import Approver, Errand, Proposal, Verdict
 from glasshouse.turns.policy import policy_of
+from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.tools import ToolCall
 from glasshouse.world.intents import DecideEdit, ProposeEdit
 from glasshouse.world.state import CreatureState
 
 approval_seconds_max: Final = 120.0
+reason_chars_max: Final = 400
 
 NOBODY: Final = "nobody"
 
@@ -76,10 +78,8 @@ class Approving:
             await asyncio.wait([task], timeout=self._seconds_max)
             if not task.done():
                 return Verdict(False, NOBODY, "Nobody answered in time.")
-            failure = task.exception()
-            if failure is not None:
-                return Verdict(False, NOBODY, f"Asking failed: {type(failure).__name__}.")
-            return _read(task.result())
+            failure = asyncio.CancelledError() if task.cancelled() else task.exception()
+            return _read(task.result()) if failure is None else _failed(failure)
         finally:
             task.cancel()
 
@@ -90,15 +90,25 @@ def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
 
 
 async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:
-    return await approver(proposal)
+    try:
+        return await approver(proposal)
+    except SystemExit as leaving:
+        return _failed(leaving)
+
+
+def _failed(failure: BaseException) -> Verdict:
+    """Whoever gives up while asked, or wants to end the whole program, has not said yes."""
+    return Verdict(False, NOBODY, f"Asking failed: {type(failure).__name__}.")
 
 
 def _read(said: object) -> Verdict:
+    """Only a plain yes is one: a word such as "no" would count as true."""
     if isinstance(said, Verdict):
-        return said
+        by, reason = (cut(one_line(str(text)), reason_chars_max) for text in (said.by, said.reason))
+        return Verdict(said.is_approved is True, by or VISITOR, reason)
     if said is None:
         return Verdict(False, NOBODY, "Nobody is there to ask.")
-    return Verdict(bool(said), VISITOR)
+    return Verdict(said is True, VISITOR)
 
 
 def _after_a_space(words: str) -> str:

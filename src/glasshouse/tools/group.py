@@ -12,11 +12,12 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver, Errand
 from glasshouse.tools.approving import Approving, approval_seconds_max
 from glasshouse.tools.group_offers import offers_for
-from glasshouse.tools.group_requests import ARGUMENTS, Look, arguments_of, request_of
+from glasshouse.tools.group_requests import ARGUMENTS, Look, Request, arguments_of, request_of
 from glasshouse.tools.group_status import status_of
 from glasshouse.tools.group_words import already, done, forecast, refused
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decide import decide
+from glasshouse.world.speaking import check_may_act
 from glasshouse.world.state import CreatureState
 
 
@@ -63,14 +64,24 @@ class GroupTools:
         if request.is_risky and errand.is_untrusted:
             await self._approving.check(errand, caller, call, request.deed)
             await errand.wait_for_room()
-            request = request_of(errand.folded, _privileged(errand, call), call.tool, given)
+            request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
         return await errand.edit(
             request.intent, lambda change, subject: done(errand.folded.world, request, change, subject)
         )
 
 
+def _same(allowed: Request, now: Request) -> Request:
+    """The request as it stands now, unless it comes to something else than what was allowed."""
+    if now.intent != allowed.intent:
+        raise Refused(
+            f"Who or what is meant has changed while somebody was asked: it was allowed to {allowed.deed}.",
+            "Look with group_status, and ask again.",
+        )
+    return now
+
+
 def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
-    """The caller, if it lives and has the right; else a refusal."""
+    """The caller, if it lives, has the right, and its run goes on; else a refusal."""
     caller = errand.creature
     if caller is None:
         raise Refused(f"{errand.creature_id} was removed in the middle of its act.", "Let the act end here.")
@@ -79,4 +90,5 @@ def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
             f"{call.tool} is for privileged creatures, and {caller.handle} is none.",
             "Ask one of them, or answer without it.",
         )
+    check_may_act(errand.folded.world, caller)
     return caller

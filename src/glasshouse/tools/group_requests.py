@@ -15,7 +15,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.payloads import Direction
 from glasshouse.runtime.folded import Folded
 from glasshouse.tools.group_names import channel_called, creature_called, creature_called_anywhere
-from glasshouse.turns.policy import Deed, refusal_of_birth, refusal_of_edit, refusal_to_touch
+from glasshouse.turns.policy import Deed, is_protected, refusal_of_birth, refusal_of_edit, refusal_to_touch
 from glasshouse.world.intents import (
     AddChannel,
     AddWire,
@@ -207,6 +207,10 @@ def _open(_folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request
 
 def _close(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
     channel = channel_called(folded.world, caller, _the_channel_named(given))
+    for name in folded.world.topology.members_of.get(channel.id, ()):
+        member = folded.world.creatures[name]
+        if is_protected(folded.runs, member):
+            _check_touch(folded, caller, member, "taken off a channel")
     intent = RemoveChannel(caller.graph_id, channel.id)
     return Request(
         intent, f"close the channel {channel.name}", f"The channel {channel.name} is closed", is_risky=True

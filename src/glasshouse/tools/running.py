@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any, Final
@@ -36,7 +35,7 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
     if not tool.is_async and len(_left_behind) >= threads_left_behind_max:
         return _failure(f"{tool.name} is not to be had now: too many calls before it have not ended.")
     running: asyncio.Future[Any] = (
-        asyncio.ensure_future(_guarded(tool.function(**arguments)))
+        asyncio.ensure_future(_guarded(tool, arguments))
         if tool.is_async
         else asyncio.wrap_future(_begun_in_thread(tool, arguments))
     )
@@ -60,12 +59,12 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
 
 
 class _Left(RuntimeError):
-    """A tool wanted to end the whole program."""
+    """A tool wanted to end the whole program, or raised what no future can hold."""
 
 
-async def _guarded(call: Coroutine[Any, Any, Any]) -> Any:
+async def _guarded(tool: Tool[..., Any], arguments: Json) -> Any:
     try:
-        return await call
+        return await tool.function(**arguments)
     except SystemExit as leaving:
         raise _Left from leaving
 
@@ -80,6 +79,10 @@ def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
             return
         try:
             value = context.run(tool.function, **arguments)
+        except StopIteration as wrong:
+            left = _Left()
+            left.__cause__ = wrong
+            done.set_exception(left)
         except BaseException as wrong:
             done.set_exception(wrong)
         else:

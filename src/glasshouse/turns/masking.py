@@ -6,20 +6,22 @@ was covered once is kept, so that a line is the same object in the judge's next 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event
+from glasshouse.events.event import Draft, Event, Json
 from glasshouse.turns.character import Character
 from glasshouse.turns.masks import Masks
-from glasshouse.turns.moment import Around, Moment
+from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.turns.playbill import Competition, Playbill
 from glasshouse.turns.tools import ToolTalk
 
 masked_cache_events_max: Final = 1_024
+
+_TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
 
 
 def masked(moment: Moment) -> Moment:
@@ -34,7 +36,7 @@ def masked(moment: Moment) -> Moment:
 
 def masked_event(event: Event, masks: Masks) -> Event:
     """An event as a judge reads it."""
-    return replace(event, payload=masks.over(event.payload))
+    return replace(event, payload=masks.over_fields(event.payload))
 
 
 def unmasked(draft: Draft, masks: Masks | None) -> Draft:
@@ -73,7 +75,7 @@ class _Worn:
             around=_around(masks, moment.around),
             known=masks.over(moment.known),
             handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
-            tools=tuple([replace(one, parameters=masks.over(one.parameters)) for one in moment.tools]),
+            tools=tuple([replace(one, parameters=_schema(masks, one.parameters)) for one in moment.tools]),
             talk=tuple([_talk(masks, one) for one in moment.talk]),
         )
 
@@ -82,7 +84,7 @@ class _Worn:
         kept = self._events.get(id(event.payload))
         if kept is not None and kept[0] is event:
             return kept[1]
-        payload = self._masks.over(event.payload)
+        payload = self._masks.over_fields(event.payload)
         is_same = payload == event.payload and not self._masks.is_worn_by(handle)
         covered = event if is_same else replace(event, payload=payload)
         if len(self._events) >= masked_cache_events_max:
@@ -112,7 +114,7 @@ class _Worn:
             covered = replace(
                 playbill,
                 goal=self._masks.over_directions(playbill.goal),
-                kinds=self._masks.over(playbill.kinds),
+                kinds={kind: _sorts(self._masks, fields) for kind, fields in playbill.kinds.items()},
                 competition=competition,
             )
             self._playbill = (playbill, covered)
@@ -122,16 +124,50 @@ class _Worn:
 def _around(masks: Masks, around: Around) -> Around:
     return replace(
         around,
-        neighbours=tuple([replace(one, handle=masks.label_of(one.handle)) for one in around.neighbours]),
+        listens=tuple(map(masks.over_names, around.listens)),
+        sends=tuple(map(masks.over_names, around.sends)),
+        neighbours=tuple([_neighbour(masks, one) for one in around.neighbours]),
         wired_to=tuple(map(masks.label_of, around.wired_to)),
         wired_from=tuple(map(masks.label_of, around.wired_from)),
         children=tuple(map(masks.label_of, around.children)),
     )
 
 
+def _neighbour(masks: Masks, one: Neighbour) -> Neighbour:
+    return Neighbour(masks.label_of(one.handle), one.role, tuple(map(masks.over_names, one.channels)))
+
+
 def _talk(masks: Masks, one: ToolTalk) -> ToolTalk:
-    answer = replace(one.answer, text=masks.over_talk(one.answer.text))
-    return ToolTalk(one.tool, masks.over(one.arguments), answer)
+    over = masks.over_names if one.answer.is_engine else masks.over_talk
+    arguments = {name: _named(masks, value) for name, value in one.arguments.items()}
+    return ToolTalk(one.tool, arguments, replace(one.answer, text=over(one.answer.text)))
+
+
+def _named(masks: Masks, value: Any) -> Any:
+    """What a tool is given or may be given, with labels: it may be the name of something as well as words."""
+    return masks.over_names(value) if isinstance(value, str) else masks.over(value)
+
+
+def _schema(masks: Masks, schema: Json) -> Json:
+    """A schema with labels in its choices and descriptions; its own words and the names of arguments stay."""
+    covered = dict(schema)
+    for key, value in schema.items():
+        if key in _TOLD_IN_SCHEMAS:
+            covered[key] = (
+                [_named(masks, one) for one in value] if isinstance(value, list) else _named(masks, value)
+            )
+        elif key == "properties":
+            covered[key] = {name: _schema(masks, one) for name, one in value.items()}
+        elif key == "items":
+            covered[key] = _schema(masks, value)
+    return covered
+
+
+def _sorts(masks: Masks, fields: Any) -> Any:
+    """The fields of a kind with labels in the words they may be; the names of types stay."""
+    if not isinstance(fields, dict):
+        return fields
+    return {name: sort if isinstance(sort, str) else masks.over(sort) for name, sort in fields.items()}
 
 
 _worn_cache: WeakKeyDictionary[Masks, _Worn] = WeakKeyDictionary()

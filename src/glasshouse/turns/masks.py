@@ -47,6 +47,8 @@ class Masks:
             self._seat(seats[number], f"{word} {_letters(place)}")
         self.over_talk = _covering(self._labels)
         """What somebody said, with labels for the contestants' handles."""
+        self.over_names = _covering(self._labels, is_within=True)
+        """A name that the engine made, with labels also for handles that are parts of it: of a channel, say."""
         teams = {_folded(name): label for name, label in self.winners.items()}
         self.over_directions = _covering({**teams, **self._labels})
         """What the author of a world wrote, with labels for handles and for the names of teams."""
@@ -68,10 +70,16 @@ class Masks:
         return handle is not None and _folded(handle) in self._labels
 
     def over(self, value: Any) -> Any:
-        """A field's value, with labels for all who are named in it."""
+        """A field's value, with labels for all who are named in it, in the keys of objects too."""
         if isinstance(value, str):
             return self.winners.get(value) or self.over_talk(value)
+        if isinstance(value, dict):
+            return {self.over_talk(str(name)): self.over(one) for name, one in value.items()}
         return _mapped(value, self.over)
+
+    def over_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields, whose own names stay."""
+        return {name: self.over(value) for name, value in fields.items()}
 
     def off(self, value: Any) -> Any:
         """What a judge wrote, with the handles behind the labels."""
@@ -128,11 +136,15 @@ def _folded(handle: str) -> str:
     return re.sub(r"[\s_]", "-", handle.casefold())
 
 
-def _covering(labels: Mapping[str, str]) -> Callable[[str], str]:
-    """Puts labels over names where they are whole words, hyphens or not, an article before them included."""
+def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
+    """Puts labels over names where they are whole words, hyphens or not, an article before them included. A hyphen or an
+    underscore joins two words to one, unless parts of words are meant too."""
     names = sorted(labels, key=lambda name: (-len(name), name))
     parts = "|".join([r"[-_\s]".join(map(re.escape, name.split("-"))) for name in names])
-    pattern = re.compile(rf"(?<![\w~-])(the\s)?({parts})(?![\w~-])", re.IGNORECASE)
+    before, after = r"(?<![^\W_])(?<!~)", r"(?![^\W_]|~"
+    if not is_within:
+        before, after = before + r"(?<![^\W_][-_])", after + r"|[-_][^\W_]"
+    pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
     def label(found: re.Match[str]) -> str:
         worn = labels[_folded(found[2])]

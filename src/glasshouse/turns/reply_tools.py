@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
+from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Json
 from glasshouse.turns.quoting import one_line
 from glasshouse.turns.reply_values import Wrong, items_in, named, number_in, truth_in, word_in
@@ -92,9 +94,7 @@ def _argument(name: str, given: Any, schema: Json) -> Any:
         case "array":
             return [_argument(name, one, schema.get("items", {})) for one in items_in(name, given)]
         case "object":
-            if not isinstance(given, dict):
-                raise Wrong(f'"{name}" must be an object in braces.')
-            return given
+            return _object(name, given)
         case _:
             return _text(name, given)
 
@@ -125,6 +125,24 @@ def _within(name: str, number: int | float, schema: Json) -> int | float:
     if most is not None and number > most:
         raise Wrong(f'"{name}" must be {most} or less.')
     return number
+
+
+def _object(name: str, given: Any) -> Json:
+    if not isinstance(given, dict):
+        raise Wrong(f'"{name}" must be an object in braces.')
+    try:
+        return json_copy(kinds.TOOL_CALLED, _whole_texts(given))
+    except (BadEvent, RecursionError) as wrong:
+        raise Wrong(f'"{name}" is nested too deep, or holds a number that is too large.') from wrong
+
+
+def _whole_texts(value: Any) -> Any:
+    """The same without halves of characters, which no ledger can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_whole_texts(key): _whole_texts(one) for key, one in value.items()}
+    return [_whole_texts(one) for one in value] if isinstance(value, list) else value
 
 
 def _text(name: str, given: Any) -> str:

@@ -16,12 +16,13 @@ from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.payloads import SessionForked, SessionRestated, TopologyChanged, payload_of
 from glasshouse.events.run_payloads import BranchOf, RunStarted
+from glasshouse.turns.clocks import Clocks, merged
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -144,15 +145,6 @@ def spent_of(purse: Purse, *, is_over: bool) -> Spent:
     )
 
 
-class Clocks(msgspec.Struct):
-    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
-
-    turns: dict[str, int] = msgspec.field(default_factory=dict)
-    calls: dict[str, int] = msgspec.field(default_factory=dict)
-    turn: int = 0
-    edits: dict[str, int] = msgspec.field(default_factory=dict)
-
-
 class Runs(msgspec.Struct):
     """Every run that has begun, and the clocks of every graph that they play in."""
 
@@ -226,8 +218,7 @@ class Runs(msgspec.Struct):
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self.clocks.setdefault(event.graph_id, Clocks())
         passed = event.turn - clocks.turn
-        clocks.turn = event.turn
-        clocks.calls, clocks.edits = {}, {}
+        clocks.begin_turn(event.turn)
         graph = world.graphs.get(event.graph_id)
         present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
         for run_id in present:
@@ -244,15 +235,7 @@ class Runs(msgspec.Struct):
                     self.clocks.pop(graph_id, None)
             return
         parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in told.old_graph_ids]
-        whole = Clocks(turn=max(part.turn for part in parts))
-        for part in parts:
-            for run_id, turns in part.turns.items():
-                whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
-            for run_id, calls in part.calls.items():
-                whole.calls[run_id] = calls + whole.calls.get(run_id, 0)
-            for run_id, edits in part.edits.items():
-                whole.edits[run_id] = edits + whole.edits.get(run_id, 0)
-        self.clocks[told.new_graph_ids[0]] = whole
+        self.clocks[told.new_graph_ids[0]] = merged(parts)
 
     def _note_split(self, world: World, event: Event) -> None:
         told = payload_of(event, SessionForked)
@@ -260,9 +243,7 @@ class Runs(msgspec.Struct):
             return
         parent = self.clocks.get(world.sessions[told.parents[0]].segment.graph_id)
         if parent is not None:
-            self.clocks[event.graph_id] = Clocks(
-                dict(parent.turns), dict(parent.calls), parent.turn, dict(parent.edits)
-            )
+            self.clocks[event.graph_id] = parent.part(event.id)
 
     def _take_over(self, graph_id: str, told: SessionRestated) -> None:
         """A run that lives again has spent what was spent then, and a graph's clocks go on."""
@@ -281,12 +262,7 @@ class Runs(msgspec.Struct):
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
         clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
-        self.clocks[graph_id] = Clocks(
-            {told.runs.get(run_id, run_id): count for run_id, count in clocks.turns.items()},
-            {told.runs.get(run_id, run_id): count for run_id, count in clocks.calls.items()},
-            clocks.turn,
-            {told.runs.get(run_id, run_id): count for run_id, count in clocks.edits.items()},
-        )
+        self.clocks[graph_id] = clocks.renamed(told.runs)
 
     def _note_spend(self, purse: Purse, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from glasshouse.events.event import Event
+from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.turns.tables import public_part
 from glasshouse.world.hearing import visible_to
@@ -122,12 +122,14 @@ def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:
-    """Those whose words a moment holds and whom a visitor plays."""
-    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]}
-    creatures = [world.creatures[name] for name in names if name in world.creatures]
-    return frozenset(
-        [one.id for one in creatures if world.facts_of(one).manifest.get("played_by") == PLAYED_BY_VISITOR]
-    )
+    """Those whose words a moment holds and whom a visitor plays, or played until they went. Whoever this house does not
+    know, or knows no longer, may have been one."""
+    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]} - RESERVED_ACTORS
+    return frozenset([name for name in names if _may_be_a_visitor(world, world.ever(name))])
+
+
+def _may_be_a_visitor(world: World, creature: CreatureState | None) -> bool:
+    return creature is None or world.facts_of(creature).manifest.get("played_by") == PLAYED_BY_VISITOR
 
 
 def name_for(world: World, creature: CreatureState, name: str) -> str:

@@ -15,22 +15,33 @@ from glasshouse.turns.masks import Masks, masks_of, seats_of
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.reply_schema import NOBODY
 from glasshouse.turns.runs import Purse
-from glasshouse.world.state import World
+from glasshouse.world.state import CreatureState, GraphState, World
 
 cited_shown_max: Final = 4
 
 
-def masks_before(world: World, purse: Purse) -> Masks | None:
-    """The labels that the contestants of a run wear before its judges; none where fewer than two compete."""
+def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | None:
+    """The labels that the contestants of a run wear before a judge of it; none where fewer than two compete."""
     if len(purse.playbill.competition.may_win) < 2:
         return None
     by_handle = {handle: name for name, handle in purse.cast.items()}
+    graph = world.graphs.get(judge.graph_id)
 
     def called(handle: str) -> Iterable[str]:
-        creature = world.creatures.get(by_handle.get(handle, ""))
-        return (handle,) if creature is None else dict.fromkeys((creature.handle, handle))
+        creature = world.ever(by_handle.get(handle, ""))
+        return (handle,) if creature is None else _names_of(creature, handle, graph)
 
     return masks_of(seats_of(purse.playbill.competition, called), purse.rng_seed)
+
+
+def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) -> Iterable[str]:
+    """What a contestant is called now, and was in graphs it has left; but no name that is another's around the judge."""
+    names = dict.fromkeys(
+        (creature.handle, began_as, *[stay.handle for stay in creature.stays if stay.handle])
+    )
+    owners = {} if graph is None else {name: graph.handles.get(name) for name in names}
+    own = [name for name in names if owners.get(name) in (None, creature.id)]
+    return own or (creature.handle,)
 
 
 def check_verdict(draft: Draft | None, moment: Moment) -> None:

@@ -1,6 +1,6 @@
 """What lasts beyond its end, because somebody may ask later who knew of a line: creatures that are gone, wires that were.
 
-Always holds: what is kept here is asked by nobody who decides. It is a fold like the rest, and goes into snapshots.
+Always holds: what is kept here is asked by no decision about the world. It is a fold like the rest, and goes into snapshots.
 """
 
 from __future__ import annotations

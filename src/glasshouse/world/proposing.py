@@ -1,6 +1,7 @@
 """Changes that wait for a word from outside: they are proposed in the middle of an act, and decided.
 
-Always holds: both name the call that asked for the change. Nothing is told of a creature that is gone meanwhile.
+Always holds: both name the call that asked for the change. Nothing is told of a creature that is gone meanwhile,
+or whose run is over.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def edit_decided(world: World, intent: DecideEdit) -> Decision:
 
 def _told(world: World, intent: ProposeEdit | DecideEdit, kind: str, payload: Json) -> Decision:
     creature = world.creatures.get(intent.creature)
-    if creature is None:
+    run = None if creature is None else world.runs.get(creature.run_id or "")
+    if creature is None or (run is not None and run.status == "finished"):
         return Decision(subject=intent.creature)
     graph = world.graphs[creature.graph_id]
     fact = Fact(kind, payload, creature.id, caused_by=intent.called, run_id=creature.run_id)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
@@ -15,6 +16,7 @@ from glasshouse.turns.masks import Masks, Seat, masks_of, seats_of
 from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.turns.playbill import Competition, Playbill
 from glasshouse.turns.reply import Passed, Problem, draft_from
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from tests.rules.turns.moments_by_hand import a_moment, said
 
 EVENTS = (
@@ -79,6 +81,80 @@ def test_no_part_of_a_judges_prompt_names_a_contestant() -> None:
     assert f"With you: {moth} (worker, on stage), {fern} (worker, on stage).\n" in prompt.user
     assert f"{moth[:1].upper()}{moth[1:]} and {fern} quarrel." in prompt.system
     assert '"winner":{"enum":["contestant A","contestant B","nobody"]}' in prompt.system
+
+
+def test_no_name_shows_in_channels_keys_emphasis_or_what_tools_say() -> None:
+    masks = _masks()
+    heard = (
+        said(
+            1,
+            "moth-id",
+            "_fern_ lies--Night Moth--said *fern*-",
+            "vote.cast",
+            tally={"night-moth": {"fern": 2}},
+        ),
+    )
+    around = Around(
+        ("night-moth-owl",), ("fern-owl",), (Neighbour("fern", "worker", ("fern-owl", "stage")),), 1
+    )
+    offer = ToolOffer(
+        "group_channel",
+        "Join.",
+        {
+            "type": "object",
+            "properties": {"channel": {"type": "string", "description": "open now: stage, fern-owl"}},
+            "required": ["channel"],
+        },
+    )
+    answer = ToolAnswer(is_ok=True, text="fern (worker) is on fern-owl.", is_engine=True)
+    moment = replace(
+        _before_the_owl(masks, tools=(offer,), talk=(ToolTalk("x", {"channel": "fern-owl"}, answer),)),
+        recent_events=heard,
+        around=around,
+        known={"fern": 3},
+    )
+
+    prompt = prompt_for(moment)
+    call = draft_from(
+        f'{{"kind":"tool.called","thought":"","tool":"group_channel","channel":"{masks.label_of("fern")}-owl"}}',
+        moment,
+    )
+
+    for text in (prompt.system, prompt.user):
+        assert re.search(r"(?i)(night[-_ ]moth|fern(?!like))", text) is None, text
+    assert isinstance(call, ToolCall)
+    assert call.arguments == {"channel": "fern-owl"}
+
+
+def test_a_contestant_may_be_called_as_the_words_of_a_schema_are() -> None:
+    names = ("string", "object", "creature", "boolean", "fern")
+    competition = Competition("judged", contestants=names)
+    masks = masks_of(seats_of(competition, lambda handle: (handle,)), 0)
+    assert masks is not None
+    parameters = {
+        "type": "object",
+        "properties": {"creature": {"enum": list(names)}, "is_on": {"type": "boolean"}},
+        "required": ["creature"],
+    }
+    moment = replace(
+        _before_the_owl(masks, tools=(ToolOffer("lamp", "Turn it.", parameters),)),
+        playbill=Playbill(
+            kinds={"vote.cast": {"text": "string", "is_on": "boolean", "who": list(names)}},
+            competition=competition,
+        ),
+        around=Around(),
+    )
+
+    system = prompt_for(moment).system
+    call = draft_from(
+        f'{{"kind":"tool.called","thought":"","tool":"lamp","creature":"{masks.label_of("object")}","is_on":true}}',
+        moment,
+    )
+
+    assert '"is_on":{"type":"boolean"}}' in system
+    assert '"required":["kind","thought","tool","creature"]' in system
+    assert isinstance(call, ToolCall)
+    assert call.arguments == {"creature": "object", "is_on": True}
 
 
 def test_whoever_is_no_judge_reads_names() -> None:

@@ -110,6 +110,10 @@ def test_arguments_are_read_as_their_schema_wants_them(given_as: dict[str, Any],
         (called(thing="moss", is_wet="a bit"), '"is_wet" must be true or false.'),
         (called(thing="moss", notes="none"), '"notes" must be an object in braces.'),
         (
+            '{"kind":"tool.called","thought":"","tool":"weigh","thing":"moss","notes":{"a":[1e999]}}',
+            '"notes" is nested too deep, or holds a number that is too large.',
+        ),
+        (
             {"kind": "dance"},
             'The kind may not be "dance": give one of "tool.called", "agent.spoke", "agent.passed".',
         ),
@@ -161,3 +165,12 @@ def test_whatever_is_given_is_a_call_that_fits_the_offer_or_a_problem(reply: Any
         assert isinstance(outcome, Problem)
         assert outcome.text.endswith(".")
         assert len(outcome.text.splitlines()) == 1
+
+
+def test_halves_of_characters_are_left_out_of_objects_too() -> None:
+    call = read(
+        '{"kind":"tool.called","thought":"","tool":"weigh","thing":"moss","notes":{"a\\ud800":["\\ud800b"]}}'
+    )
+
+    assert isinstance(call, ToolCall)
+    assert call.arguments["notes"] == {"a?": ["?b"]}

@@ -13,7 +13,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.world.evolve import begin
-from glasshouse.world.intents import EndAct
+from glasshouse.world.intents import EndAct, RemoveChannel
 from tests.rules.turns.houses_by_hand import House, member, opening
 
 LIMITS = {
@@ -132,6 +132,35 @@ def test_turns_are_counted_along_each_graphs_line() -> None:
     assert [
         house.runs.turns_of(run, house.graph_of(name)) for run, name in (("r-1", "ada"), ("r-2", "bo"))
     ] == [4, 3]
+
+
+def test_graphs_that_part_and_meet_again_in_one_turn_count_what_was_before_once() -> None:
+    house = two_runs()
+    house.connect("ada", "bo", both=True)
+    house.play_turn(house.graph_of("ada"))
+    for _ in range(3):
+        act(house, "ada")
+
+    for _ in range(2):
+        _part(house, "ada", "bo")
+        _part(house, "bo", "cy")
+        _part(house, "ada", "cy")
+        assert len({house.graph_of(name) for name in ("ada", "bo", "cy")}) == 3
+        act(house, "ada")
+        act(house, "bo")
+        house.connect("ada", "cy", both=True)
+        house.connect("cy", "bo", both=True)
+
+    clocks = house.runs.clocks[house.graph_of("ada")]
+    assert clocks.calls == {"r-1": 3 + 2 * 2}
+    _assert_folds_again(house)
+
+
+def _part(house: House, one: str, other: str) -> None:
+    """Take away every channel that two share."""
+    for channel in list(house.world.topology.channels_of.get(one, ())):
+        if channel in house.world.topology.channels_of.get(other, ()):
+            house.do(RemoveChannel(house.graph_of(one), channel))
 
 
 def totals(house: House) -> tuple[object, ...]:
