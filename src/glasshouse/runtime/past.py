@@ -12,7 +12,7 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, event_id
+from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import fold, folded_from
 from glasshouse.runtime.ledger import Ledger
@@ -45,6 +45,8 @@ class Past:
         """The graphs that are meant, the oldest first: whoever lives again goes in the same order."""
         self._heads = {name: session.head for name, session in folded.world.sessions.items()}
         self._there = {*folded.world.creatures, *folded.world.channels, *folded.world.wires}
+        here = [graph for graph in _graphs_of(folded.world, at.session_id) if graph.id in self.graph_ids]
+        self._at_home = [name for graph in here[:1] for name in graph.creatures]
 
     @property
     def world(self) -> World:
@@ -63,6 +65,27 @@ class Past:
         grown = [name for name in self.world.graphs if name not in before]
         self.graph_ids = [name for name in (*self.graph_ids, *grown) if name in self.world.graphs]
         return decision.subject
+
+    @property
+    def home(self) -> str:
+        """The graph that the event it is looked at from was written in, or what a change has made of it."""
+        living = self.world.creatures
+        return next((living[name].graph_id for name in self._at_home if name in living), self.graph_ids[0])
+
+    @property
+    def times_changed(self) -> int:
+        """How many logical times the changes have taken, in the graph where they took most."""
+        sessions, taken = self.world.sessions, [0]
+        for name in self.graph_ids:
+            session_id = self.world.graphs[name].session_id
+            ends = [sessions[parent].segment.base + upto for parent, upto in self.parents_of(session_id)]
+            taken.append(sessions[session_id].lamport - max(ends))
+        return max(taken)
+
+    def has_happened(self, id_of_event: str) -> bool:
+        """Whether an event is in the ledger, and not of a change of this past."""
+        session_id, seq = place_of(id_of_event)
+        return seq <= self._heads.get(session_id, 0)
 
     def holds_run(self, run_id: str) -> bool:
         """Whether somebody of a run is in the graphs that are meant."""

@@ -240,6 +240,8 @@ class Restate(Intent, frozen=True, gc=False):
     graphs: tuple[Regrown, ...]
     runs: tuple[Rerun, ...] = ()
     change: Json | None = None
+    times_changed: int = 0
+    """So many logical times behind its end the past was changed; what lives again begins after all of them."""
 
 
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):

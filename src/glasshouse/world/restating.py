@@ -59,7 +59,7 @@ def restated(world: World, intent: Restate) -> Decision:
         list(_shape_facts(intent, number, sessions[number], names, change))
         for number in range(len(intent.graphs))
     ]
-    longest = max(len(part) for part in parts) + 2
+    longest = max(intent.times_changed, max(len(part) for part in parts) + 2)
     writes: list[Write] = []
     for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
         opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
