@@ -93,12 +93,19 @@ class HistoryReader:
 
     async def _events_of_its_own(self, run_id: str) -> list[Event]:
         found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
-        found = [event for event in found if event.run_id in (run_id, None)]
+        found = [event for event in found if event.run_id == run_id or self._is_around(run_id, event)]
         if not self._has_scenario(run_id):
             its_own = {event.session_id for event in found if _is_of(event, run_id)}
             found = [event for event in found if event.session_id in its_own]
         end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         return [e for e in found if end is None or (e.position or 0) <= end]
+
+    def _is_around(self, run_id: str, event: Event) -> bool:
+        """Whether an event of no run happened to the graphs of one. Where it grew beside others, its start may be told
+        in a graph of theirs: of what happened there, only that it began is of it."""
+        run = the_run(self._ledger.world, run_id)
+        is_others = bool(run.grown_in) and event.session_id == run.session_id not in run.grown_in
+        return event.run_id is None and (not is_others or event.seq == 1)
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
@@ -127,7 +134,7 @@ class HistoryReader:
         if run.grown_in or self._has_scenario(run_id):
             names = run.grown_in or [run.session_id]
             after = [descendants_of(world.sessions, name, in_one_life=True) for name in names]
-            return list(dict.fromkeys([*names, *[one for some in after for one in some]]))
+            return list(dict.fromkeys([run.session_id, *names, *[one for some in after for one in some]]))
         return [name for name, session in world.sessions.items() if not session.segment.is_imported]
 
     def _has_scenario(self, run_id: str) -> bool:

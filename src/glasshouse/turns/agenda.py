@@ -30,7 +30,7 @@ from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import Handed, handed, wires_taken
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 

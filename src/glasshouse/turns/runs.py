@@ -21,7 +21,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -87,6 +87,8 @@ class Purse(msgspec.Struct):
     profiles: list[str] = msgspec.field(default_factory=list)
     """The sizes of model that its cast and its spawnable ask for."""
     finished: Json | None = None
+    ended_in: str | None = None
+    """The event that says how it ended."""
     told_in: str = ""
     """The event that says how it began."""
     branch_of: BranchOf | None = None
@@ -398,4 +400,4 @@ def _note_end(purse: Purse, event: Event) -> None:
         purse.truth = {**purse.truth, **event.sealed.get("facts", {})}
         purse.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in purse.knowers]
     if event.kind == kinds.RUN_FINISHED:
-        purse.finished = event.payload
+        purse.finished, purse.ended_in = event.payload, event.id

@@ -25,7 +25,7 @@ from glasshouse.world.carrying import chained_via
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -246,19 +246,30 @@ class Tables(msgspec.Struct, dict=True):
             self.said[_place_now(told, place)] = taken
         for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
             for place, counts in carried.items():
-                mine[told.places[place]] = {told.creatures[name]: count for name, count in counts.items()}
+                here = mine.setdefault(told.places[place], {})
+                here.update({told.creatures[name]: count for name, count in counts.items()})
         for name, facts in past.dealt.items():
             self.dealt[told.creatures[name]] = facts
         for name in told.creatures.values():
             if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
                 self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
         self.with_a_past.update({told.creatures[name]: since for name, since in past.with_a_past.items()})
-        for name in told.carried["shape"].get("newcomers", ()):
-            self._note_newcomer(world, told.creatures[name])
+        shape = told.carried["shape"]
+        for name in shape.get("newcomers", ()):
+            self._note_newcomer(told.creatures[name], world.creatures[told.creatures[name]].ears)
+        for name, heard in shape.get("creatures", {}).items():
+            self._note_newcomer(told.creatures[name], map(told.places.__getitem__, heard.get("strange", ())))
+            self._note_no_longer(world.creatures[told.creatures[name]], lamport)
 
-    def _note_newcomer(self, world: World, name: str) -> None:
-        """Who has no past here was there for none of what was said before."""
-        for channel_id in world.creatures[name].ears:
+    def _note_no_longer(self, creature: CreatureState, lamport: int) -> None:
+        """Where it listened then and does not now, it has heard what was said so far."""
+        for channel_id, ear in creature.ears.items():
+            if not ear.is_open and ear.spans[-1] == lamport and channel_id in self.said:
+                self.left.setdefault(channel_id, {})[creature.id] = self.said[channel_id].total
+
+    def _note_newcomer(self, name: str, channel_ids: Iterable[str]) -> None:
+        """Who has no past there was there for none of what was said before."""
+        for channel_id in channel_ids:
             table = self.said.get(channel_id)
             if table is not None and table.total:
                 self.missed.setdefault(channel_id, {})[name] = table.total

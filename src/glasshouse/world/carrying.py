@@ -23,6 +23,8 @@ class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
     channels: list[str] = msgspec.field(default_factory=list)
     ordinal: int = 0
     reborn: str = ""
+    strange: list[str] = msgspec.field(default_factory=list)
+    """Channels of another graph that it comes to: what was said there before is not its own past."""
 
 
 class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -105,9 +107,9 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
         stem, _, number = name.partition("~")
         world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     _listen(world, graph, lamport)
-    for run_id in told.runs.values():
-        if run_id in world.runs:
-            world.runs[run_id].grown_in.append(told.session)
+    for run_id in shape.born:
+        if told.runs[run_id] in world.runs:
+            world.runs[told.runs[run_id]].grown_in.append(told.session)
 
 
 def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated) -> None:
@@ -117,6 +119,7 @@ def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRest
     creature.ears = {
         places[channel]: Ear(ear.is_full, list(ear.spans)) for channel, ear in heard.ears.items()
     }
+    creature.ears.update({places[channel]: Ear(is_full=False, spans=[]) for channel in heard.strange})
     creature.ordinal = heard.ordinal
     _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
 

@@ -214,7 +214,7 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     channels: tuple[Reopened, ...] = ()
     wires: tuple[Rewired, ...] = ()
     graph_ids: tuple[str, ...] = ()
-    """The graphs it goes on as, by the ids they had: the first of them it is, the others it takes in."""
+    """The graphs it goes on from, by the ids they had: the first of them it is, unless another goes on from that too."""
     places: tuple[str, ...] = ()
     """Other channels and graphs that somebody remembers something of."""
     strangers: tuple[str, ...] = ()
