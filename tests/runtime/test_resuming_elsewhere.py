@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from glasshouse import kinds
+import pytest
+
+from glasshouse import Governor, Refused, kinds
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.terrarium import Terrarium
-from tests.runtime.stage_crew import Speaker, show, ticking, world_of
+from glasshouse.runtime.what_if import WhatIf
+from tests.runtime.limits_by_hand import priced
+from tests.runtime.stage_crew import Speaker, ledger_of, show, ticking, world_of
 
 CAST = (ticking("ada"), ticking("bo"), ticking("cy"))
 APART = {"north": {"cast": ["ada"]}, "south": {"cast": ["bo", "cy"]}}
@@ -113,3 +119,37 @@ async def test_a_run_in_two_rooms_is_resumed_from_its_end_whichever_room_is_name
                 ]
                 assert {"ada3", "bo3", "cy3"} <= set(told)
                 assert (run.calls, run.turns) == (before.calls, before.turns)
+
+
+async def test_what_is_imported_is_not_taken_for_a_run_of_this_house_with_the_same_id(tmp_path: Path) -> None:
+    async with show(minds=minds()) as there:
+        await there.play(world(), run_id="before")
+        await there.play(world(), run_id="demo")
+        await there.run("demo")
+        session_id = next(one.session_id for one in there.creatures() if one.run_id == "demo")
+        file = await there.export(session_id, tmp_path / "show.glass", role="director")
+    async with show(minds=minds()) as here:
+        await here.play(world_of(CAST[2], governor={"max_turns": 2}), run_id="demo")
+        await here.run("demo")
+        imported = await here.import_file(file)
+
+        for run in (await here.resume(imported.id, "as-was"), await here.branch(imported.id)):
+            told = await here.run_events(run.id)
+
+            spoken = [event.payload["text"] for event in told if event.kind == kinds.AGENT_SPOKE]
+            assert spoken[:4] == ["ada1", "bo1", "cy1", "ada2"]
+
+
+async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_whenever_it_comes() -> None:
+    async with show(minds=minds(), models=priced(ScriptedModel("-"), None)) as terrarium:
+        run = await terrarium.play(world())
+        await terrarium.run(run.id)
+        session_id, before = terrarium.creature("ada").session_id, len(await ledger_of(terrarium))
+        dear = world_of(*CAST, governor={"max_turns": 5, "hourly_budget_usd": 1.0})
+
+        with pytest.raises(Refused, match="price"):
+            await terrarium.branch(session_id, None, WhatIf(limits=Governor(hourly_budget_usd=1.0)))
+        with pytest.raises(Refused, match="price"):
+            await terrarium.resume(session_id, world=dear)
+
+        assert len(await ledger_of(terrarium)) == before

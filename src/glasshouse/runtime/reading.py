@@ -111,7 +111,7 @@ class HistoryReader:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
         own = await self._events_of_its_own(run_id)
         end = (await self.event(branch_of.at)).position or 0
-        if branch_of.run_id in self._ledger.world.runs:
+        if self.is_of_this_house(branch_of):
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
             past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
@@ -119,6 +119,11 @@ class HistoryReader:
         whole = [*past, *[event for event in own if event.id not in told]]
         whole.sort(key=lambda event: place_in_story(self._sessions, event))
         return whole
+
+    def is_of_this_house(self, branch_of: BranchOf) -> bool:
+        """Whether the run that a branch grows from was played here. Runs of two houses may have one id."""
+        is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
+        return branch_of.run_id in self._ledger.world.runs and not is_imported
 
     async def _past_of(self, session_id: str) -> list[Event]:
         """Everything that the sessions saw which a session grew from."""

@@ -43,7 +43,7 @@ class Recall:
         """Bring the answers to hand that the parent of a branch got after the two parted."""
         branch_of = self._ledger.folded.runs.purses[run_id].branch_of
         events: list[Event] = []
-        if branch_of is not None and branch_of.run_id in self._ledger.world.runs:
+        if branch_of is not None and self._history.is_of_this_house(branch_of):
             cut = (await self._history.event(branch_of.at)).position or 0
             told = await self._history.events_of_run(branch_of.run_id)
             events = [event for event in told if (event.position or 0) > cut]
