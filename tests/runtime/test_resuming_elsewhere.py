@@ -153,3 +153,24 @@ async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_wheneve
             await terrarium.resume(session_id, world=dear)
 
         assert len(await ledger_of(terrarium)) == before
+
+
+async def test_a_new_seat_does_not_get_the_past_of_one_who_came_during_the_play() -> None:
+    crew = minds()
+    async with show(minds=crew) as terrarium:
+        run = await terrarium.play(world(cast=[{"use": "ada", "handle": "left"}, "bo"]))
+        await terrarium.step(1)
+        await terrarium.add_creature(CAST[0], graph=run.graph_ids[0], run=run.id, handle="guest")
+        await terrarium.run(run.id)
+        crew["ada"].moments.clear()
+
+        seats = [{"use": "ada", "handle": "left"}, {"use": "ada", "handle": "right"}, "bo"]
+        resumed = await terrarium.resume(terrarium.creature("bo").session_id, world=world(4, cast=seats))
+        await terrarium.run(resumed.id)
+
+        known = {
+            one.handle: [event.payload.get("text") for event in one.recent_events]
+            for one in crew["ada"].moments
+        }
+        assert known["left"][:2] == ["left1", "bo1"]
+        assert known["right"] == ["left4"]

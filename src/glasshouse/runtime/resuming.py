@@ -78,7 +78,8 @@ def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> di
                 break
     left = Counter(member.name for member in members if id(member) not in found)
     for member in members:
-        others = [n for n, c in theirs.items() if c.cast_key == member.name and n not in found.values()]
+        left_over = [name for name in theirs if name in purse.cast and name not in found.values()]
+        others = [name for name in left_over if theirs[name].cast_key == member.name]
         if id(member) not in found and left[member.name] == 1 and len(others) == 1:
             found[id(member)] = others[0]
     return found
