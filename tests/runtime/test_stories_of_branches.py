@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from glasshouse import Event, StageProjection, WhatIf, kinds, rebuild_stage
-from glasshouse import assembly as usual
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
 from glasshouse.runtime.terrarium import Terrarium
@@ -169,16 +168,3 @@ async def test_what_a_wire_handed_over_before_a_branch_is_known_in_it() -> None:
             "bo~2",
             "ada~2",
         }
-
-
-async def test_a_branch_counts_on_the_leaderboard_only_where_it_is_named() -> None:
-    async with usual.Terrarium() as terrarium:
-        run = await terrarium.play("twenty-sprouts")
-        await terrarium.run(run.id)
-        events, before = await terrarium.run_events(run.id), terrarium.leaderboard()
-
-        branch = await terrarium.branch(events[-1].session_id, events[len(events) // 2].id)
-        await terrarium.run(branch.id)
-
-        assert terrarium.leaderboard() == before
-        assert len(terrarium.leaderboard(run_ids=[branch.id])) == len(before) > 0

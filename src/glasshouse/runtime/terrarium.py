@@ -221,17 +221,10 @@ class Terrarium(Habitat):
     def leaderboard(
         self, by: By = "creature", *, world: str | None = None, run_ids: Collection[str] | None = None
     ) -> tuple[Standing, ...]:
-        """Who has won how often, over every contest that is over, the best first: by creature, team or model.
-
-        Branches count only if they are asked for by their ids: what might have been is not won a second time.
-        """
-        runs, sessions = self._ledger.world.runs, self._ledger.world.sessions
-        wanted = run_ids
-        if wanted is None:
-            wanted = {
-                name for name, run in runs.items() if sessions[run.session_id].segment.origin != "branch"
-            }
-        results = [one for one in results_of(self._ledger.folded) if one.run_id in wanted]
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model."""
+        results = results_of(self._ledger.folded)
+        if run_ids is not None:
+            results = tuple([one for one in results if one.run_id in run_ids])
         return leaderboard(results, by, world=world)
 
     def check_model(self, model: str) -> None:
