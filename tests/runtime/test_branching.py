@@ -244,3 +244,24 @@ async def test_the_bytes_of_the_parent_do_not_change() -> None:
 
         assert await terrarium.run_events(events[0].run_id or "") == events
         assert terrarium.graph(graph_before.id) == graph_before
+
+
+async def test_runs_that_have_met_branch_together_with_all_their_graphs() -> None:
+    async with show() as terrarium:
+        runs = [await terrarium.play(two_troupes()) for _ in range(2)]
+        await terrarium.step(2)
+        meeting = terrarium.graph(runs[0].graph_ids[1]).creature_ids[0]
+        other = terrarium.graph(runs[1].graph_ids[0]).creature_ids[0]
+        await terrarium.connect(meeting, other, channel="bridge", both=True)
+        await terrarium.step(1)
+        apart = terrarium.graph(runs[0].graph_ids[0])
+
+        branch = await terrarium.branch(apart.session_id)
+        await terrarium.run()
+
+        branches = [run for run in terrarium.runs() if run.branch_of is not None]
+        assert branch.branch_of == runs[0].id
+        assert [run.branch_of for run in branches] == [run.id for run in runs]
+        assert len({name for run in branches for name in run.graph_ids}) == 3
+        for run in branches:
+            assert await terrarium.digest(run.id) == await terrarium.digest(run.branch_of or "")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from glasshouse import Event, StageProjection, WhatIf, kinds, rebuild_stage
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import CountingModel, ScriptedModel
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.views.transcript import transcript_of
-from tests.runtime.stage_crew import Speaker, hearing, show, ticking, world_of
+from tests.runtime.stage_crew import ANSWER, Speaker, hearing, show, ticking, world_of
 
 ADA, BO = ticking("ada"), hearing("bo")
 LIMITS = {"max_turns": 4, "max_calls_per_turn": 8}
@@ -123,3 +125,46 @@ async def test_what_is_resumed_in_another_house_under_the_same_names_has_a_diges
 
 def _is_birth(event: Event, run_id: str) -> bool:
     return event.kind == kinds.CREATURE_STARTED and event.payload.get("run_id") == run_id
+
+
+async def test_a_branch_of_a_branch_is_answered_from_the_record_of_both_its_parents() -> None:
+    model = CountingModel(ScriptedModel(ANSWER))
+    async with show(models=ModelRouter(model)) as terrarium:
+        run_id = await begun(terrarium, 4)
+        await terrarium.run(run_id)
+        events, asked = await terrarium.run_events(run_id), model.calls
+        first = await terrarium.branch(events[-1].session_id, events[len(events) // 2].id)
+
+        second = await terrarium.branch(first.session_id)
+        await terrarium.run(second.id)
+
+        assert await terrarium.digest(second.id) == await terrarium.digest(run_id)
+        assert model.calls == asked
+
+
+async def test_what_a_wire_handed_over_before_a_branch_is_known_in_it() -> None:
+    bo = hearing("bo", kinds.JUDGE_VERDICT)
+    cast = [
+        {"use": "ada", "wires": ["bo"], "channels": {"send": ["a"], "listen": ["b"]}},
+        {"use": "bo", "channels": {"send": ["b"], "listen": []}},
+    ]
+    async with show(minds={"ada": Speaker(), "bo": Speaker()}) as terrarium:
+        run = await terrarium.play(world_of(ADA, bo, cast=cast, channels={"a": {}, "b": {}}, governor=LIMITS))
+        await terrarium.run(run.id)
+        line = next(e for e in await terrarium.run_events(run.id) if e.payload.get("text") == "ada2")
+
+        branch = await terrarium.branch(line.session_id, line.id)
+        await terrarium.run(branch.id)
+
+        answer = next(
+            e
+            for e in await terrarium.run_events(branch.id)
+            if e.caused_by == line.id and e.run_id == branch.id
+        )
+        (last, *_) = (await terrarium.why(answer.id)).links
+        assert (last.who, last.came) == ("bo", "wire")
+        assert {one.creature for one in (await terrarium.who_knew(line.id)).knowers} >= {
+            "bo",
+            "bo~2",
+            "ada~2",
+        }

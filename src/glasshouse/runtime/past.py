@@ -45,6 +45,8 @@ class Past:
         """The graphs that are meant, the oldest first: whoever lives again goes in the same order."""
         self._heads = {name: session.head for name, session in folded.world.sessions.items()}
         self._there = {*folded.world.creatures, *folded.world.channels, *folded.world.wires}
+        here = [graph for graph in _graphs_of(folded.world, at.session_id) if graph.id in self.graph_ids]
+        self._at_home = [name for graph in here[:1] for name in graph.creatures]
 
     @property
     def world(self) -> World:
@@ -63,6 +65,27 @@ class Past:
         grown = [name for name in self.world.graphs if name not in before]
         self.graph_ids = [name for name in (*self.graph_ids, *grown) if name in self.world.graphs]
         return decision.subject
+
+    @property
+    def home(self) -> str:
+        """The graph that the event it is looked at from was written in, or what a change has made of it."""
+        living = self.world.creatures
+        return next((living[name].graph_id for name in self._at_home if name in living), self.graph_ids[0])
+
+    @property
+    def times_changed(self) -> int:
+        """How many logical times the changes have taken, in the graph where they took most."""
+        sessions, taken = self.world.sessions, [0]
+        for name in self.graph_ids:
+            session_id = self.world.graphs[name].session_id
+            ends = [sessions[parent].segment.base + upto for parent, upto in self.parents_of(session_id)]
+            taken.append(sessions[session_id].lamport - max(ends))
+        return max(taken)
+
+    def has_happened(self, id_of_event: str) -> bool:
+        """Whether an event is in the ledger, and not of a change of this past."""
+        session_id, seq = place_of(id_of_event)
+        return seq <= self._heads.get(session_id, 0)
 
     def holds_run(self, run_id: str) -> bool:
         """Whether somebody of a run is in the graphs that are meant."""
@@ -110,12 +133,24 @@ class Pasts:
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
             is_too_late = event.kind == kinds.RUN_FINISHED or ends_in_a_split(event)
             return await self._imported(name, event, before=is_too_late)
+        event = await self._end_of_its_runs(event)
         if event.kind == kinds.RUN_FINISHED:
             return await self._folded((event.position or 0) - 1, event)
         past = await self._folded_or_none(await self._history.end_of_change(event.id), event)
         if past is not None:
             return past
         return await self._folded(await self._start_of_change(event) - 1, event)
+
+    async def _end_of_its_runs(self, last: Event) -> Event:
+        """The end of the runs that were played in a session, if they went on elsewhere after its last event."""
+        folded = self._ledger.folded
+        graph = folded.world.graphs.get(last.graph_id)
+        if graph is None or graph.session_id != last.session_id:
+            return last
+        runs = dict.fromkeys([folded.world.creatures[name].run_id or "" for name in graph.creatures])
+        purses = [folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses]
+        ends = [await self._history.event(one.ended_in) for one in purses if one.ended_in is not None]
+        return max([last, *ends], key=lambda event: event.position or 0)
 
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""
@@ -222,9 +257,14 @@ def graphs_meant(folded: Folded, event: Event) -> list[str]:
     else:
         runs = {run.id for run in world.runs.values() if run.session_id == event.session_id}
     purses = folded.runs.purses
-    staged = {name for name in runs if name in purses and purses[name].playbill.name}
     found = {graph.id: None for graph in here}
-    found |= {one.graph_id: None for one in world.creatures.values() if one.run_id in staged}
+    waiting = {name for name in runs if name in purses and purses[name].playbill.name}
+    staged: set[str | None] = set()
+    while waiting:  # Others may have come to graphs of these runs: theirs are meant as well.
+        staged |= waiting
+        found |= {one.graph_id: None for one in world.creatures.values() if one.run_id in staged}
+        beside = {world.creatures[name].run_id for graph in found for name in world.graphs[graph].creatures}
+        waiting = {name for name in beside - staged if name in purses and purses[name].playbill.name}
     if not found:
         raise Refused(
             f"Nobody was in session {event.session_id} at {event.id}.",

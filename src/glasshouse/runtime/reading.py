@@ -93,18 +93,25 @@ class HistoryReader:
 
     async def _events_of_its_own(self, run_id: str) -> list[Event]:
         found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
-        found = [event for event in found if event.run_id in (run_id, None)]
+        found = [event for event in found if event.run_id == run_id or self._is_around(run_id, event)]
         if not self._has_scenario(run_id):
             its_own = {event.session_id for event in found if _is_of(event, run_id)}
             found = [event for event in found if event.session_id in its_own]
         end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         return [e for e in found if end is None or (e.position or 0) <= end]
 
+    def _is_around(self, run_id: str, event: Event) -> bool:
+        """Whether an event of no run happened to the graphs of one. Where it grew beside others, its start may be told
+        in a graph of theirs: of what happened there, only that it began is of it."""
+        run = the_run(self._ledger.world, run_id)
+        is_others = bool(run.grown_in) and event.session_id == run.session_id not in run.grown_in
+        return event.run_id is None and (not is_others or event.seq == 1)
+
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
         own = await self._events_of_its_own(run_id)
         end = (await self.event(branch_of.at)).position or 0
-        if branch_of.run_id in self._ledger.world.runs:
+        if self.is_of_this_house(branch_of):
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
             past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
@@ -112,6 +119,11 @@ class HistoryReader:
         whole = [*past, *[event for event in own if event.id not in told]]
         whole.sort(key=lambda event: place_in_story(self._sessions, event))
         return whole
+
+    def is_of_this_house(self, branch_of: BranchOf) -> bool:
+        """Whether the run that a branch grows from was played here. Runs of two houses may have one id."""
+        is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
+        return branch_of.run_id in self._ledger.world.runs and not is_imported
 
     async def _past_of(self, session_id: str) -> list[Event]:
         """Everything that the sessions saw which a session grew from."""
@@ -127,7 +139,7 @@ class HistoryReader:
         if run.grown_in or self._has_scenario(run_id):
             names = run.grown_in or [run.session_id]
             after = [descendants_of(world.sessions, name, in_one_life=True) for name in names]
-            return list(dict.fromkeys([*names, *[one for some in after for one in some]]))
+            return list(dict.fromkeys([run.session_id, *names, *[one for some in after for one in some]]))
         return [name for name, session in world.sessions.items() if not session.segment.is_imported]
 
     def _has_scenario(self, run_id: str) -> bool:

@@ -40,13 +40,15 @@ class Recall:
         return purse is not None and purse.branch_of is not None and run_id not in self._calls_cache
 
     async def make_ready(self, run_id: str) -> None:
-        """Bring the answers to hand that the parent of a branch got after the two parted."""
-        branch_of = self._ledger.folded.runs.purses[run_id].branch_of
+        """Bring the answers to hand that the parent of a branch got after the two parted, and those of its own parents."""
+        purses = self._ledger.folded.runs.purses
+        branch_of = purses[run_id].branch_of
         events: list[Event] = []
-        if branch_of is not None and branch_of.run_id in self._ledger.world.runs:
+        while branch_of is not None and self._history.is_of_this_house(branch_of):
             cut = (await self._history.event(branch_of.at)).position or 0
             told = await self._history.events_of_run(branch_of.run_id)
-            events = [event for event in told if (event.position or 0) > cut]
+            events += [event for event in told if (event.position or 0) > cut]
+            branch_of = purses[branch_of.run_id].branch_of if branch_of.run_id in purses else None
         self._calls_cache[run_id] = _by_key(events)
 
     def answers(self, run_id: str, profile: str, model: str) -> Recorded | None:

@@ -42,8 +42,16 @@ def restate_of(
         _regrown(past, graph, run_ids if number == 0 else {}, is_over=is_over)
         for number, graph in enumerate(graphs)
     ]
-    regrown[0] = msgspec.structs.replace(regrown[0], lines=lines)
-    return Restate(how, past.at.id, tuple(regrown), runs, change)
+    for number, graph in enumerate(graphs):
+        here = [line for line in lines if _graph_of(past, line) == graph.id]
+        regrown[number] = msgspec.structs.replace(regrown[number], lines=tuple(here))
+    return Restate(how, past.at.id, tuple(regrown), runs, change, past.times_changed)
+
+
+def _graph_of(past: Past, line: LineAfter) -> str:
+    """Where a line is said: where its speaker is; the visitor's at home."""
+    speaker = past.world.creatures.get(line.actor)
+    return past.home if speaker is None else speaker.graph_id
 
 
 def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: Limits | None) -> Rerun:
@@ -105,7 +113,7 @@ def carried_of(
     plain: Json = msgspec.to_builtins(
         {
             "shape": shape,
-            "agenda": folded.agenda.owed_by(shape.creatures),
+            "agenda": folded.agenda.owed_by(shape.creatures, past.has_happened),
             "tables": remembered,
             "clocks": clocks,
             "runs": spent,

@@ -79,7 +79,8 @@ def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> di
                 break
     left = Counter(member.name for member in members if id(member) not in found)
     for member in members:
-        others = [n for n, c in theirs.items() if c.cast_key == member.name and n not in found.values()]
+        left_over = [name for name in theirs if name in purse.cast and name not in found.values()]
+        others = [name for name in left_over if theirs[name].cast_key == member.name]
         if id(member) not in found and left[member.name] == 1 and len(others) == 1:
             found[id(member)] = others[0]
     return found
@@ -152,7 +153,8 @@ class _Regrowth:
                 joined = dict.fromkeys((*member.sends, *member.listens))
                 channels = [self._channels[name] for name in joined]
                 heard = heard_of(world, world.creatures[key])
-                creatures[key] = msgspec.structs.replace(heard, channels=channels)
+                strange = [self._channels[name] for name in member.listens if self._is_strange(key, name)]
+                creatures[key] = msgspec.structs.replace(heard, channels=channels, strange=strange)
         run = world.runs[self._run_id]
         return Shape(
             name=self._members[0].handle,
@@ -160,6 +162,14 @@ class _Regrowth:
             creatures=creatures,
             newcomers=[key for key in self._keys.values() if key not in creatures],
             born={self._run_id: run.creatures_born},
+        )
+
+    def _is_strange(self, key: str, name: str) -> bool:
+        """Whether a channel goes on with what was said in a graph that a creature was not in, out of its hearing."""
+        world, channel_id = self._past.world, self._channels[name]
+        channel, creature = world.channels.get(channel_id), world.creatures[key]
+        return (
+            channel is not None and channel.graph_id != creature.graph_id and channel_id not in creature.ears
         )
 
     def _clocks(self) -> Clocks:

@@ -34,7 +34,7 @@ from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
-from glasshouse.world.intents import Inject, LineAfter, Member, MoveRun, OpenRun
+from glasshouse.world.intents import Inject, LineAfter, Member, MoveRun, OpenRun, Restate
 
 inbox_lines_max: Final = 64
 inbox_seconds_min: Final = 0.25
@@ -91,9 +91,7 @@ class Show:
 
     async def open(self, intent: OpenRun) -> Run:
         """Begin a run."""
-        limits = intent.started.limits
-        if limits.get("hourly_budget_usd") is not None:
-            self._check_prices(intent)
+        self._check_prices(intent)
         await self._ledger.change(self._with_models(intent))
         return self.run(intent.run_id)
 
@@ -115,6 +113,7 @@ class Show:
         intent = restate_of(
             past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
         )
+        self._check_prices_of(past, intent)
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
 
@@ -126,6 +125,8 @@ class Show:
 
     async def resume(self, past: Past, recipes: Recipes) -> Run:
         """Play scenarios on from a past."""
+        for opening in recipes.values():
+            self._check_prices(opening)
         intent = resume_of(past, {old: self._with_models(opening) for old, opening in recipes.items()})
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
@@ -154,9 +155,24 @@ class Show:
         return replace(member, model=self._acts.route(*_asked_for(member)).name)
 
     def _check_prices(self, intent: OpenRun) -> None:
-        asked_for = {_asked_for(m) for t in intent.troupes for m in t.members}
-        spawnable = {(str(m.get("model_profile", "fast")), None) for m in intent.started.spawnable.values()}
-        self._acts.check_prices(asked_for | spawnable)
+        asked_for = [_asked_for(m) for t in intent.troupes for m in t.members]
+        self._check_prices_for(intent.started, asked_for)
+
+    def _check_prices_of(self, past: Past, intent: Restate) -> None:
+        """The same for runs that go on, whose limits and creatures may have been changed."""
+        for run in intent.runs:
+            here = [one for graph in intent.graphs for one in graph.creatures if one.run_id == run.old]
+            if run.started is not None:
+                bound = past.folded.runs.purses[run.old].bound
+                profiles = [
+                    (str(one.manifest.get("model_profile", "fast")), bound.get(one.key)) for one in here
+                ]
+                self._check_prices_for(run.started, profiles)
+
+    def _check_prices_for(self, started: RunStarted, asked_for: list[tuple[str, str | None]]) -> None:
+        if started.limits.get("hourly_budget_usd") is not None:
+            spawnable = [(str(m.get("model_profile", "fast")), None) for m in started.spawnable.values()]
+            self._acts.check_prices({*asked_for, *spawnable})
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""

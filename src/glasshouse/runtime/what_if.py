@@ -70,7 +70,7 @@ def _plain(value: object) -> object:
 def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
     """Make a past otherwise; what is to be said first of all in it."""
     lines = [*_lines(past.at, what_if)]
-    run_id = past.at.run_id or _some_run(past)
+    run_id = _run_at(past)
     if what_if.disturb is not None:
         if not what_if.disturb.strip():
             raise Refused("The visitor says nothing.", "Give a sentence.")
@@ -80,15 +80,34 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
     for handle, persona in what_if.personas.items():
         _remake(past, handle, {"persona": persona})
     for manifest in what_if.add:
-        plain, home = manifest.as_json(), past.graph_ids[0]
-        past.change(AddCreature(manifest.name, plain, manifest.digest, graph_id=home, run_id=run_id))
+        plain = manifest.as_json()
+        past.change(AddCreature(manifest.name, plain, manifest.digest, graph_id=past.home, run_id=run_id))
     for edge in what_if.connect:
         past.change(Connect(*_edge(past, edge)))
     for edge in what_if.disconnect:
         past.change(Disconnect(*_edge(past, edge)))
     for handle in what_if.remove:
         past.change(RemoveCreature(_named(past, handle)))
-    return tuple(lines)
+    return tuple([line for line in lines if _can_be_said(past, line)])
+
+
+def _can_be_said(past: Past, line: LineAfter) -> bool:
+    """Whether a line has a speaker still. That somebody who is gone says nothing needs no words."""
+    if line.actor in RESERVED_ACTORS:
+        return True
+    speaker = past.world.creatures.get(line.actor)
+    if speaker is None and line.kind == kinds.AGENT_PASSED:
+        return False
+    channel = None if line.channel is None else past.world.channels.get(line.channel)
+    is_there = line.channel is None or (
+        speaker is not None and channel is not None and channel.graph_id == speaker.graph_id
+    )
+    if speaker is None or not is_there:
+        raise Refused(
+            "Whoever says the line is not there to say it in this branch.",
+            "Drop the line, or leave its speaker where it was.",
+        )
+    return True
 
 
 def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
@@ -113,8 +132,11 @@ def _line(at: Event, kind: str, payload: Json) -> LineAfter:
     return LineAfter(kind, payload, at.actor, channel, at.caused_by, at.run_id)
 
 
-def _some_run(past: Past) -> str | None:
-    graph = past.world.graphs[past.graph_ids[0]]
+def _run_at(past: Past) -> str | None:
+    """The run that the event was of; where it has nobody there any more, that of the oldest who is."""
+    if past.at.run_id is not None and past.holds_run(past.at.run_id):
+        return past.at.run_id
+    graph = past.world.graphs[past.home]
     return next((past.world.creatures[name].run_id for name in graph.creatures), None)
 
 

@@ -14,7 +14,7 @@ ledger alone, and a show that was cut off goes on exactly where it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Final
 
@@ -30,7 +30,7 @@ from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import Handed, handed, wires_taken
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -236,11 +236,16 @@ class Agenda(msgspec.Struct):
         if not mailbox:
             del self.owed[creature_id]
 
-    def owed_by(self, names: Iterable[str]) -> Debts:
-        """What some creatures owe, to be carried over when they live again."""
+    def owed_by(self, names: Iterable[str], has_happened: Callable[[str], bool]) -> Debts:
+        """What some creatures owe, to be carried over when they live again: for what has really happened."""
         owing = list(names)
+        mailboxes = {
+            name: [owed for owed in self.owed[name].values() if has_happened(owed.cause)]
+            for name in owing
+            if name in self.owed
+        }
         return Debts(
-            owed={name: list(self.owed[name].values()) for name in owing if name in self.owed},
+            owed={name: mailbox for name, mailbox in mailboxes.items() if mailbox},
             ticks={name: self.ticks[name] for name in owing if name in self.ticks},
             stops={name: self.stops[name] for name in owing if name in self.stops},
             under_way={name: self.under_way[name] for name in owing if name in self.under_way},
@@ -249,6 +254,9 @@ class Agenda(msgspec.Struct):
     def _take_over(self, told: SessionRestated) -> None:
         """Those who live again owe what was owed then."""
         debts = msgspec.convert(told.carried.get("agenda", {}), Debts)
+        shape = told.carried["shape"]
+        for name in (*shape.get("creatures", ()), *shape.get("newcomers", ())):
+            self.owed.pop(told.creatures[name], None)  # That the shape was said again is nothing to answer.
         for name, mailbox in debts.owed.items():
             self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
         for name, tick in debts.ticks.items():

@@ -88,6 +88,8 @@ class Purse(msgspec.Struct):
     profiles: list[str] = msgspec.field(default_factory=list)
     """The sizes of model that its cast and its spawnable ask for."""
     finished: Json | None = None
+    ended_in: str | None = None
+    """The event that says how it ended."""
     told_in: str = ""
     """The event that says how it began."""
     branch_of: BranchOf | None = None
@@ -374,4 +376,4 @@ def _note_end(purse: Purse, event: Event) -> None:
         purse.truth = {**purse.truth, **event.sealed.get("facts", {})}
         purse.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in purse.knowers]
     if event.kind == kinds.RUN_FINISHED:
-        purse.finished = event.payload
+        purse.finished, purse.ended_in = event.payload, event.id

@@ -25,7 +25,7 @@ from glasshouse.world.carrying import chained_via
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
-version: Final = 4
+version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 heard_lines_max: Final = 256
@@ -37,6 +37,8 @@ few_lines_max: Final = 24
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
 ROOTS_OWN: Final = "*"
+
+Counts = dict[str, dict[str, int]]
 
 
 class Stretch(msgspec.Struct, array_like=True, gc=False):
@@ -53,8 +55,8 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a branch or a resumed session carries over of what was said."""
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
-    missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    left: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    missed: Counts = msgspec.field(default_factory=dict)
+    left: Counts = msgspec.field(default_factory=dict)
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
     """Where this past was itself taken over from an older one: by what names."""
@@ -124,9 +126,9 @@ class Tables(msgspec.Struct, dict=True):
     """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
-    missed: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    missed: Counts = msgspec.field(default_factory=dict)
     """For channels that keep their past from newcomers: how many lines each listener was not there for."""
-    left: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    left: Counts = msgspec.field(default_factory=dict)
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
@@ -246,7 +248,8 @@ class Tables(msgspec.Struct, dict=True):
             self.said[_place_now(told, place)] = taken
         for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
             for place, counts in carried.items():
-                mine[told.places[place]] = {told.creatures[name]: count for name, count in counts.items()}
+                here = mine.setdefault(told.places[place], {})
+                here.update({told.creatures[name]: count for name, count in counts.items()})
         for name, facts in past.dealt.items():
             self.dealt[told.creatures[name]] = facts
         for name in told.creatures.values():
@@ -254,14 +257,19 @@ class Tables(msgspec.Struct, dict=True):
                 self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
         self.with_a_past.update({told.creatures[name]: since for name, since in past.with_a_past.items()})
         for name in told.carried["shape"].get("newcomers", ()):
-            self._note_newcomer(world, told.creatures[name])
+            self._note_now(world.creatures[told.creatures[name]], self.missed)
+        for name, heard in told.carried["shape"].get("creatures", {}).items():
+            creature = world.creatures[told.creatures[name]]
+            ends = [c for c, ear in creature.ears.items() if not ear.is_open and ear.spans[-1] == lamport]
+            self._note_now(creature, self.left, ends)
+            self._note_now(creature, self.missed, [told.places[place] for place in heard.get("strange", ())])
 
-    def _note_newcomer(self, world: World, name: str) -> None:
-        """Who has no past here was there for none of what was said before."""
-        for channel_id in world.creatures[name].ears:
+    def _note_now(self, who: CreatureState, counts: Counts, channel_ids: Iterable[str] | None = None) -> None:
+        """Count what was said so far: to one who was there for none of it, or who hears no more of it."""
+        for channel_id in who.ears if channel_ids is None else channel_ids:
             table = self.said.get(channel_id)
             if table is not None and table.total:
-                self.missed.setdefault(channel_id, {})[name] = table.total
+                counts.setdefault(channel_id, {})[who.id] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
         channel_id, name = event.payload["channel_id"], event.payload["creature"]

@@ -75,7 +75,10 @@ def _sighting(
 ) -> Sighting | None:
     if creature.reborn and heard_by is not None and (heard := heard_by(creature, event)) is not event:
         reborn_at = world.sessions[creature.reborn.rpartition(" ")[2]].segment.base + 1
-        return Sighting(creature, "reborn", reborn_at) if visible_to(creature, heard) else None
+        if visible_to(creature, heard):
+            return Sighting(creature, "reborn", reborn_at)
+        wire = wire_that_handed(creature, heard)
+        return None if wire is None else Sighting(creature, "reborn", reborn_at, wire.with_content)
     if event.actor == creature.id:
         return Sighting(creature, "said", event.lamport)
     later = _joined_later(creature, event)

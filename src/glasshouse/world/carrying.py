@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events.payloads import SessionRestated
-from glasshouse.world.state import CreatureState, Ear, GraphState, Stay, World
+from glasshouse.world.state import CreatureState, Ear, GraphState, Handing, Stay, World
 from glasshouse.world.topology import LISTEN
 
 
@@ -23,6 +24,10 @@ class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
     channels: list[str] = msgspec.field(default_factory=list)
     ordinal: int = 0
     reborn: str = ""
+    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
+    """The wires that led to it, by the ids they had."""
+    strange: list[str] = msgspec.field(default_factory=list)
+    """Channels of another graph that it comes to: what was said there before is not its own past."""
 
 
 class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,7 +61,7 @@ def shape_of(world: World, graph: GraphState) -> Shape:
 def heard_of(world: World, creature: CreatureState) -> Heard:
     """One creature's past."""
     channels = list(world.topology.channels_of.get(creature.id, ()))
-    return Heard(creature.stays, creature.ears, channels, creature.ordinal, creature.reborn)
+    return Heard(creature.stays, creature.ears, channels, creature.ordinal, creature.reborn, creature.handed)
 
 
 def places_of(shape: Shape) -> dict[str, None]:
@@ -87,7 +92,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     names, places = told.creatures, told.places
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():
-        _give(world, world.creatures[names[key]], heard, told)
+        _give(world, world.creatures[names[key]], heard, told, lamport)
     for key in shape.newcomers:
         for channel_id, ear in world.creatures[names[key]].ears.items():
             if channel_id in places.values():
@@ -105,20 +110,44 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
         stem, _, number = name.partition("~")
         world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     _listen(world, graph, lamport)
-    for run_id in told.runs.values():
-        if run_id in world.runs:
-            world.runs[run_id].grown_in.append(told.session)
+    for run_id in shape.born:
+        if told.runs[run_id] in world.runs:
+            world.runs[told.runs[run_id]].grown_in.append(told.session)
 
 
-def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated) -> None:
+def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated, lamport: int) -> None:
     places = told.places
     creature.reborn = chained_via(heard.reborn, told.session)
     creature.stays = _stays(heard.stays, places)
     creature.ears = {
         places[channel]: Ear(ear.is_full, list(ear.spans)) for channel, ear in heard.ears.items()
     }
+    creature.ears.update({places[channel]: Ear(is_full=False, spans=[]) for channel in heard.strange})
+    creature.handed = {**_handings(heard.handed, told, lamport), **creature.handed}
     creature.ordinal = heard.ordinal
     _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
+
+
+def _handings(
+    handed: dict[str, list[Handing]], told: SessionRestated, lamport: int
+) -> dict[str, list[Handing]]:
+    """What was handed over then, between those who are called otherwise now; from here on there are other wires."""
+    names = told.creatures
+    return {
+        wire_id: [
+            Handing(
+                replace(
+                    one.wire,
+                    source=names.get(one.wire.source, one.wire.source),
+                    target=names.get(one.wire.target, one.wire.target),
+                ),
+                one.since,
+                lamport if one.until is None else one.until,
+            )
+            for one in handings
+        ]
+        for wire_id, handings in handed.items()
+    }
 
 
 def _stays(stays: Iterable[Stay], places: dict[str, str]) -> list[Stay]:

@@ -49,7 +49,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import GOES_ON, Wire
 
-version: Final = 6
+version: Final = 7
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 

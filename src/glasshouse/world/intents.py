@@ -214,7 +214,7 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     channels: tuple[Reopened, ...] = ()
     wires: tuple[Rewired, ...] = ()
     graph_ids: tuple[str, ...] = ()
-    """The graphs it goes on as, by the ids they had: the first of them it is, the others it takes in."""
+    """The graphs it goes on from, by the ids they had: the first of them it is, unless another goes on from that too."""
     places: tuple[str, ...] = ()
     """Other channels and graphs that somebody remembers something of."""
     strangers: tuple[str, ...] = ()
@@ -240,6 +240,8 @@ class Restate(Intent, frozen=True, gc=False):
     graphs: tuple[Regrown, ...]
     runs: tuple[Rerun, ...] = ()
     change: Json | None = None
+    times_changed: int = 0
+    """So many logical times behind its end the past was changed; what lives again begins after all of them."""
 
 
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):

@@ -6,6 +6,7 @@ new. All graphs of one restating run equally far ahead of the story's time, so t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -61,7 +62,7 @@ def restated(world: World, intent: Restate) -> Decision:
         list(_shape_facts(intent, number, sessions[number], names, change))
         for number in range(len(intent.graphs))
     ]
-    longest = max(len(part) for part in parts) + 2
+    longest = max(intent.times_changed, max(len(part) for part in parts) + 2)
     writes: list[Write] = []
     for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
         opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
@@ -117,6 +118,7 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
     """New ids for everybody and everything. A channel's id hangs on the event that opens it, so its place is foreseen."""
     names, given = Names(), dict(world.numbers_given)
     names.runs = {run.old: run.new for run in intent.runs}
+    claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     runs_told = sum([1 + run.is_paused for run in intent.runs if run.started is not None])
     for number, (graph, session_id) in enumerate(zip(intent.graphs, sessions, strict=True)):
         for one in graph.creatures:
@@ -124,7 +126,8 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
             names.creatures[one.key] = f"{one.name}~{taken + 1}" if taken else one.name
             given[one.name] = taken + 1
         here = graph_id_for(session_id)
-        names.places.update(dict.fromkeys(graph.graph_ids, here))
+        if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
+            names.places[graph.graph_ids[0]] = here
         attachments = len(list(attached(session_id, [one.key for one in graph.creatures])))
         seq = 1 + (runs_told if number == 0 else 0) + len(graph.creatures) + attachments
         for place, channel in enumerate(graph.channels, start=seq + 1):
