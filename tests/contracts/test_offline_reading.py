@@ -81,6 +81,27 @@ def test_a_repair_is_read_like_the_prompt_it_repairs() -> None:
     assert reading.words_max == 17
 
 
+def test_what_somebody_does_is_no_thing_and_a_name_is_lifted_whole() -> None:
+    found = {
+        text: [noun.definite for noun in nouns_in(text)]
+        for text in (
+            "The last one of these grew a ladder.",
+            "That leaves the ladder.",
+            "Clock Mite, look at the ladder.",
+            "You know that Quandle has the ladder.",
+            "I had the ladder a moment ago.",
+        )
+    }
+
+    assert [sorted(things) for things in found.values()] == [
+        ["the ladder"],
+        ["the ladder"],
+        ["Clock Mite", "the ladder"],
+        ["Quandle", "the ladder"],
+        ["the ladder"],
+    ]
+
+
 def test_things_are_lifted_with_what_describes_them() -> None:
     found = {
         text: nouns_in(text)[0].definite

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.commanding import objects, run
+from tests.journeys.commanding import objects, on_a_terminal, run
 
 
 def played(world: str, cwd: Path, *more: str) -> list[str]:
@@ -35,6 +35,18 @@ def test_a_rescue_is_read_as_a_meeting_help_a_parting_and_two_logs(tmp_path: Pat
     assert trouble < met < divided < parted
     assert any(line.startswith("bow-mender: ") for line in lines[met:divided])
     assert parted < place_of(lines, "hatpin: ") < place_of(lines, "metronome: ")
+
+
+def test_the_whole_cast_of_several_troupes_stands_above_the_first_scene(tmp_path: Path) -> None:
+    store = str(tmp_path / "show.glasshouse")
+
+    code, shown = on_a_terminal(
+        "play", "hatbox-and-cello", "--pace", "fast", "--turns", "1", "--store", store
+    )
+
+    head, _, _ = shown.partition("The dam has gone")
+    assert code == 0
+    assert [name in head for name in ("skipper", "hatpin", "maestro", "metronome")] == [True] * 4
 
 
 def test_the_keeper_goes_and_both_halves_play_on_to_letters_nobody_carries(tmp_path: Path) -> None:

@@ -161,11 +161,14 @@ def test_a_world_that_has_moved_is_asked_for_and_nothing_has_changed(home: Path)
     (home / "wood").rename(home / "grove")
 
     lost = run("resume", cwd=home)
+    misspelt = run("resume", "--world", "./grvoe", cwd=home)
     found = run("resume", "--world", "grove", "--turns", "1", cwd=home)
 
     assert (lost.returncode, lost.stdout) == (3, "")
     assert "is not where it was" in lost.stderr
     assert "--world" in lost.stderr
+    assert misspelt.returncode == 3
+    assert "grvoe" in misspelt.stderr
     assert found.stdout.startswith(f"{PARENT} goes on in place")
 
 

@@ -15,7 +15,7 @@ def test_two_models_play_and_the_leaderboard_counts_them(tmp_path: Path) -> None
     assert (told.returncode, told.stderr) == (0, "")
     lines = told.stdout.splitlines()
     assert [line.split()[0] for line in lines[:4]] == ["1/4", "2/4", "3/4", "4/4"]
-    assert "guesser: offline, keeper: offline:hasty" in lines[0]
+    assert lines[0].startswith("1/4  round 1  guesser: offline, keeper: offline:hasty  ")
     assert "guesser: offline:hasty, keeper: offline" in lines[1]
     assert lines[5].split()[:3] == ["model", "played", "won"]
     assert ESCAPE not in told.stdout
@@ -98,6 +98,11 @@ def test_a_leaderboard_of_nothing_says_what_to_do(tmp_path: Path) -> None:
     assert "glasshouse play WORLD" in run("leaderboard", "--store", store).stdout
     assert "--models A,B" in run("leaderboard", "--by", "model", "--store", store).stdout
     assert objects("leaderboard", "--store", store) == []
+    of_one = run("leaderboard", "--world", "mystery-roots", "--store", store)
+    assert "glasshouse play mystery-roots" in of_one.stdout
+    misspelt = run("leaderboard", "--world", "mystery-root", "--store", store)
+    assert (misspelt.returncode, misspelt.stdout) == (3, "")
+    assert "Did you mean 'mystery-roots'?" in misspelt.stderr
 
 
 def test_on_a_terminal_the_leaderboard_is_a_table(tmp_path: Path) -> None:

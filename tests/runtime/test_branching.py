@@ -194,7 +194,8 @@ async def test_creatures_and_edges_can_be_added_and_removed() -> None:
     ("change", "words"),
     [
         (WhatIf(remove=("adda",)), "ada"),
-        (WhatIf(profiles={"ada": "huge"}), "model_profile"),
+        (WhatIf(profiles={"ada": "fsat"}), "Did you mean 'fast'"),
+        (WhatIf(remove=("ada", "bo")), "Nobody would be left"),
         (WhatIf(drop=True, replace="x"), "not both"),
         (WhatIf(connect=(("ada", "ada"),)), "itself"),
         (WhatIf(disturb=" "), "says nothing"),

@@ -117,7 +117,7 @@ class Branching:
         if self.limits:
             shown["limits"] = dict(self.limits)
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
-        side = "right before" if what_if.begins_before else "from"
+        side = "from right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
         return Opened(run, position, (said, differences(shown)), {"branched": facts}, is_branch=True)
 

@@ -71,6 +71,8 @@ class News:
         """Show everything that is there and was not shown yet; how many events were read."""
         count = 0
         while page := await self._store.read_after(self._position, page_events_max):
+            if not self._is_open:
+                self._programme.expect(page)
             for event in page:
                 self._position = event.position or self._position
                 count += 1

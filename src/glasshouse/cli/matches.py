@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glasshouse.assembly import ModelRouter, SqliteStore, Terrarium
+from glasshouse.assembly import ModelRouter, SqliteStore, Terrarium, usual_tools
 from glasshouse.cli.ranking import draw_standings, facts_of
 from glasshouse.cli.screen import Screen, one_line, print_json
 from glasshouse.manifests.loading import load_world
@@ -32,7 +32,7 @@ def play_matches(entry: Entry, store: Path, *, as_json: bool) -> None:
 
 
 async def _play(entry: Entry, store: Path, *, as_json: bool) -> None:
-    world, screen = load_world(entry.world), Screen()
+    world, screen = load_world(entry.world, tools=usual_tools().names()), Screen()
     check_draw(world, entry.models, entry.rounds, is_against_solo=entry.is_against_solo)
     for model in entry.models:
         ModelRouter().route("fast", model)  # What cannot be played is said before a store is made for it.
@@ -105,4 +105,4 @@ def _line(match: MatchPlayed, *, has_models: bool) -> str:
     seats = ", ".join(f"{seat}: {model}" if has_models else seat for seat, model in match.seats.items())
     model = f" ({match.winning_model})" if has_models and match.winning_model else ""
     won = f"won by {match.winner}{model}" if match.winner else "no contest"
-    return one_line(f"round {match.round}  {seats}  {won}  {match.run_id}")
+    return "  ".join(map(one_line, (f"round {match.round}", seats, won, match.run_id)))

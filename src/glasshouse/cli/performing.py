@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from glasshouse.assembly import SqliteStore, Terrarium
+from glasshouse.assembly import SqliteStore, Terrarium, usual_tools
 from glasshouse.cli import farewell
 from glasshouse.cli.desk import Desk, Disturb
 from glasshouse.cli.displays import Display, JsonDisplay, PipeDisplay, TerminalDisplay
@@ -107,7 +107,9 @@ def display_for(wish: Wish) -> Display:
 
 
 async def _performed(wish: Wish, begun: list[Programme]) -> None:
-    world = None if wish.continued is not None else load_world(wish.world or "")
+    world = None
+    if wish.continued is None:
+        world = load_world(wish.world or "", tools=usual_tools().names())
     if world is None and not wish.store.exists():
         raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
     store, display, doorkeeper = SqliteStore(wish.store), display_for(wish), Doorkeeper()

@@ -7,6 +7,8 @@ always. What the audience may not read was taken off before. Events of other run
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -39,6 +41,8 @@ class Programme:
         """Whether it goes on from a past after which there was nothing to do."""
         self.calls_before = 0
         """Calls that were spent before and that no event in sight tells of."""
+        self.expected: tuple[str, ...] = ()
+        """Handles of those who come in before anybody acts, and whose births are not applied yet."""
         self.disturbances: tuple[str, ...] = ()
         """What the world suggests to throw in."""
         self.last_id = ""
@@ -70,6 +74,17 @@ class Programme:
     def has_several_graphs(self) -> bool:
         """Whether its graphs have parted or come together: beside where it began there was more than one."""
         return len(self._graph_ids) > 2
+
+    def expect(self, coming: Iterable[Event]) -> None:
+        """Look ahead, so that the whole cast is known when the first scene of several is shown."""
+        births = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)
+        self.expected = tuple(
+            [
+                str(event.payload.get("handle", ""))
+                for event in births
+                if event.kind == kinds.CREATURE_STARTED and event.payload.get("run_id") == self.run_id
+            ]
+        )
 
     def concerns(self, event: Event) -> bool:
         """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""

@@ -21,7 +21,7 @@ EXAMPLES: Final = """\b
 Examples:
   glasshouse leaderboard                          by creature, over every contest in the store
   glasshouse leaderboard --by model               which model won more
-  glasshouse leaderboard --world WORLD    of one world alone
+  glasshouse leaderboard --world WORLD            of one world alone
   glasshouse leaderboard --by team --json         for machines"""
 
 
@@ -34,6 +34,9 @@ class By(StrEnum):
 
 
 _NOTHING: Final = "No contest was played to its end yet. Play one: glasshouse play WORLD"
+_NOTHING_OF_WORLD: Final = (
+    "No contest of this world was played to its end here yet. Play it: glasshouse play {}"
+)
 _NOTHING_BY_MODEL: Final = (
     "No two models have played against each other yet. Let them: glasshouse tournament WORLD --models A,B"
 )
@@ -62,6 +65,7 @@ def leaderboard(
         from glasshouse.cli.screen import Screen, print_json
 
         async def standings(lookout: Lookout) -> tuple[Standing, ...]:
+            _check_world(world, lookout)
             return lookout.terrarium.leaderboard(by.value, world=world)
 
         found = looked_up(store, standings)
@@ -69,9 +73,27 @@ def leaderboard(
             for one in found:
                 print_json(facts_of(one, by.value))
         elif not found:
-            Screen().draw(_NOTHING if by is not By.MODEL else _NOTHING_BY_MODEL)
+            Screen().draw(_nothing(by, world))
         else:
             draw_standings(Screen(), found, by.value)
+
+
+def _check_world(world: str | None, lookout: Lookout) -> None:
+    """Refuse a name that no world has, neither of those played in the store nor of those that can be played."""
+    from glasshouse.errors import UnknownName
+    from glasshouse.manifests.finding import found_worlds
+
+    if world is None or any(run.scenario == world for run in lookout.runs()):
+        return
+    known = {run.scenario for run in lookout.runs() if run.scenario} | {one.name for one in found_worlds()}
+    if world not in known:
+        raise UnknownName(noun="world", name=world, known=known)
+
+
+def _nothing(by: By, world: str | None) -> str:
+    if by is By.MODEL:
+        return _NOTHING_BY_MODEL
+    return _NOTHING if world is None else _NOTHING_OF_WORLD.format(world)
 
 
 def facts_of(one: Standing, by: str) -> dict[str, Any]:

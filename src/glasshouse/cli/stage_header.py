@@ -30,9 +30,10 @@ def header(programme: Programme, voices: Voices) -> list[RenderableType]:
     """Title, seed, cast and how far it is, as they stand above the stage."""
     run = programme.run
     cast = Text.assemble(("with ", QUIET))
-    for place, member in enumerate(programme.stage.cast.values()):
+    handles = [member.handle for member in programme.stage.cast.values()]
+    for place, handle in enumerate(dict.fromkeys([*handles, *programme.expected])):
         cast.append(", " if place else "", style=QUIET)
-        cast.append(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}")
+        cast.append(one_line(handle), style=f"bold {voices.colour_of(handle)}")
     title = f" {one_line(run.title or programme.run_id)} "
     drawn: list[RenderableType] = [Rule(Text(title, style="bold"), style=QUIET)]
     if run.seed:

@@ -38,10 +38,7 @@ def restate_of(
     run_ids = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
-    regrown = [
-        _regrown(past, graph, run_ids if number == 0 else {}, is_over=is_over)
-        for number, graph in enumerate(graphs)
-    ]
+    regrown = [_regrown(past, graph, is_over=is_over) for graph in graphs]
     for number, graph in enumerate(graphs):
         here = [line for line in lines if _graph_of(past, line) == graph.id]
         regrown[number] = msgspec.structs.replace(regrown[number], lines=tuple(here))
@@ -63,8 +60,9 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: L
     return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
-def _regrown(past: Past, graph: GraphState, runs: Mapping[str, None], *, is_over: bool) -> Regrown:
+def _regrown(past: Past, graph: GraphState, *, is_over: bool) -> Regrown:
     world = past.world
+    runs = {run_id: None for name in graph.creatures if (run_id := world.creatures[name].run_id) is not None}
     shape = shape_of(world, graph)
     in_order = sorted(graph.creatures, key=lambda name: world.creatures[name].born)
     channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
@@ -109,7 +107,7 @@ def carried_of(
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
     clocks = folded.runs.clocks.get(graph_id, Clocks())
     purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
-    spent = {run_id: spent_of(purse, is_over=is_over) for run_id, purse in purses.items()}
+    spent = {run_id: spent_of(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()}
     plain: Json = msgspec.to_builtins(
         {
             "shape": shape,

@@ -53,9 +53,9 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
         started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
         runs.append(Rerun(old, opening.run_id, started))
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
-        for number, part in enumerate(parts):
+        for part in parts:
             regrowth = _Regrowth(past, old, keys, part, continued)
-            graphs.append(regrowth.regrown(with_purse=number == 0))
+            graphs.append(regrowth.regrown())
     edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
     return Restate("resume", past.at.id, tuple(graphs), tuple(runs), {"edited": edited} if edited else None)
 
@@ -117,13 +117,13 @@ class _Regrowth:
                 return channel_id
         return f"new {next(iter(self._keys.values()))} {name}"
 
-    def regrown(self, *, with_purse: bool) -> Regrown:
+    def regrown(self) -> Regrown:
         """The graph as the scenario has it, with what its creatures bring along."""
         past, shape = self._past, self._shape()
         graph_ids = tuple([graph.id for graph in self._graphs])
         places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
         open_before = {key: None for key in self._channels.values() if not key.startswith("new ")}
-        runs = {self._run_id: None} if with_purse else {}
+        runs = {self._run_id: None}
         carried = carried_of(
             past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
         )

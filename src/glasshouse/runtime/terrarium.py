@@ -202,9 +202,10 @@ class Terrarium(Habitat):
         for place in [world] if world is not None else [purse.folder, purse.playbill.name]:
             try:
                 if place is not None:
-                    return load_world(place)
+                    return load_world(place, tools=self._tools.names())
             except UnknownName:
-                continue
+                if world is not None:
+                    raise
         raise Refused(
             f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
             "Say where it is now (world=…, --world), or resume it as it was (shape='as-was', --as-was).",

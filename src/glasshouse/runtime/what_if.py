@@ -16,6 +16,7 @@ from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past import Past
 from glasshouse.turns.governor import Governor
+from glasshouse.turns.profiles import PROFILES
 from glasshouse.world.evolve import manifest_facts
 from glasshouse.world.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
 from glasshouse.world.speaking import ends_its_act
@@ -76,6 +77,8 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
             raise Refused("The visitor says nothing.", "Give a sentence.")
         lines.append(LineAfter(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
     for handle, profile in what_if.profiles.items():
+        if profile not in PROFILES:
+            raise UnknownName(noun="profile", name=profile, known=PROFILES)
         _remake(past, handle, {"model_profile": profile})
     for handle, persona in what_if.personas.items():
         _remake(past, handle, {"persona": persona})
@@ -88,6 +91,8 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
         past.change(Disconnect(*_edge(past, edge)))
     for handle in what_if.remove:
         past.change(RemoveCreature(_named(past, handle)))
+    if not past.graph_ids:
+        raise Refused("Nobody would be left in this branch.", "Leave somebody in it, or add somebody.")
     return tuple([line for line in lines if _can_be_said(past, line)])
 
 

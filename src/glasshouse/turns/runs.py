@@ -7,7 +7,7 @@ longer count, a split gives both sides what was counted.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -110,7 +110,8 @@ class Purse(msgspec.Struct):
 class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a run has behind it, as a branch or a resumed session carries it over."""
 
-    started_at: datetime | None = None
+    seconds: float = 0.0
+    """How long it had been played by the clock on the wall."""
     calls: int = 0
     tokens: int = 0
     usd: float = 0.0
@@ -126,11 +127,12 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
 
 
-def spent_of(purse: Purse, *, is_over: bool) -> Spent:
-    """What a run has behind it. One that was over has its end before it again."""
+def spent_of(purse: Purse, until: datetime, *, is_over: bool) -> Spent:
+    """What a run has behind it at a time. One that was over has its end before it again."""
+    began = purse.started_at or until
     is_over = is_over or purse.finished is not None
     return Spent(
-        started_at=purse.started_at,
+        seconds=max(0.0, (until - began).total_seconds()),
         calls=purse.calls,
         tokens=purse.tokens,
         usd=purse.usd,
@@ -181,7 +183,7 @@ class Runs(msgspec.Struct):
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
-            self._take_over(event.graph_id, payload_of(event, SessionRestated))
+            self._take_over(event.graph_id, payload_of(event, SessionRestated), event.created_at)
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse, event)
@@ -195,6 +197,8 @@ class Runs(msgspec.Struct):
 
     def _start(self, event: Event) -> None:
         told = payload_of(event, RunStarted)
+        if told.branch_of is not None and event.run_id in self.purses:
+            return  # A run that lives again in several graphs is told of in each.
         purse = Purse(
             limits=msgspec.convert(told.limits, Governor),
             playbill=playbill_of(told.scenario),
@@ -247,7 +251,7 @@ class Runs(msgspec.Struct):
         if parent is not None:
             self.clocks[event.graph_id] = parent.part(event.id)
 
-    def _take_over(self, graph_id: str, told: SessionRestated) -> None:
+    def _take_over(self, graph_id: str, told: SessionRestated, told_at: datetime) -> None:
         """A run that lives again has spent what was spent then, and a graph's clocks go on."""
         for run_id, plain in told.carried.get("runs", {}).items():
             purse, spent = (
@@ -257,8 +261,9 @@ class Runs(msgspec.Struct):
             if purse is None:
                 continue
             now = purse.accounts
-            for field in Spent.__struct_fields__:
+            for field in Spent.__struct_fields__[1:]:
                 setattr(purse, field, getattr(spent, field))
+            purse.started_at = told_at - timedelta(seconds=spent.seconds)
             purse.accounts = _accounts_now(now, spent.accounts, told.creatures)
             purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:

@@ -105,7 +105,8 @@ def evolve(world: World, event: Event) -> None:
 def _run_moved(world: World, event: Event) -> None:
     run = _run(world, event.run_id or "", event.session_id)
     if event.kind == kinds.RUN_STARTED:
-        run.is_begun, run.session_id = True, event.session_id
+        if not run.is_begun:  # A run that lives again in several graphs is told of in each.
+            run.is_begun, run.session_id = True, event.session_id
         recipe = payload_of(event, RunStarted).recipe
         if recipe is not None:
             world.sessions[event.session_id].recipes += (recipe,)

@@ -119,8 +119,7 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
     names, given = Names(), dict(world.numbers_given)
     names.runs = {run.old: run.new for run in intent.runs}
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
-    runs_told = sum([1 + run.is_paused for run in intent.runs if run.started is not None])
-    for number, (graph, session_id) in enumerate(zip(intent.graphs, sessions, strict=True)):
+    for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for one in graph.creatures:
             taken = given.get(one.name, 0)
             names.creatures[one.key] = f"{one.name}~{taken + 1}" if taken else one.name
@@ -129,7 +128,8 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
         if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
             names.places[graph.graph_ids[0]] = here
         attachments = len(list(attached(session_id, [one.key for one in graph.creatures])))
-        seq = 1 + (runs_told if number == 0 else 0) + len(graph.creatures) + attachments
+        runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
+        seq = 1 + runs_told + len(graph.creatures) + attachments
         for place, channel in enumerate(graph.channels, start=seq + 1):
             names.places[channel.key] = channel_id_for(session_id, place)
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
@@ -168,8 +168,7 @@ def _shape_facts(
     intent: Restate, number: int, session_id: str, names: Names, change: Change
 ) -> Iterator[Fact]:
     graph = intent.graphs[number]
-    if number == 0:
-        yield from _runs(intent.runs, names)
+    yield from _runs(_runs_in(graph, intent.runs), names)
     for one in graph.creatures:
         yield _born(one, names)
     yield from attached(session_id, [names.creatures[one.key] for one in graph.creatures])
@@ -189,7 +188,13 @@ def _shape_facts(
         yield topology_changed(change)
 
 
-def _runs(runs: tuple[Rerun, ...], names: Names) -> Iterator[Fact]:
+def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
+    """The runs that play in a graph and had begun: each session tells of them, since it may be carried elsewhere alone."""
+    here = {one.run_id for one in graph.creatures}
+    return [run for run in runs if run.started is not None and run.old in here]
+
+
+def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
     for run in runs:
         if run.started is not None:
             cast = [

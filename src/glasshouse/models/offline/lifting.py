@@ -20,6 +20,8 @@ _PLURAL_DETS: Final = frozenset(
     {"these", "those", "two", "three", "four", "five", "six", "many", "few", "both", "several"}
 )
 _ANNOUNCED: Final = 1.2
+_POINTING: Final = frozenset({"this", "that", "these", "those", "one"})
+"""What may stand for a thing by itself, so that a verb behind it is done by it: `these grew`, `that leaves us`."""
 _SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
 
 
@@ -123,6 +125,8 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         return None
     det = _det_before(tokens, first)
     is_doing = is_a(lower, "verb") and not is_a(lower, "noun")
+    if det in _POINTING and first == at and (is_doing or (is_a(lower, "verb") and lower.endswith("s"))):
+        return None
     if is_doing and first < at and not (det and _is_quality(tokens[at - 1].lower)):
         return None
     if not det and ((is_doing and not is_rare(lower)) or _is_done_by_the_word_before(tokens, at)):
@@ -144,7 +148,7 @@ def _is_titled(tokens: list[_Token], at: int) -> bool:
     """Whether a word is one of several in a row that are written like a title."""
     if not _is_capital(tokens[at]):
         return False
-    before = at > 0 and tokens[at].joined and _is_capital(tokens[at - 1])
+    before = at > 0 and tokens[at].joined and _is_named_with(tokens[at - 1])
     return before or (at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]))
 
 
@@ -153,12 +157,19 @@ def _is_capital(token: _Token) -> bool:
     return token.word[0].isupper() and len(token.word) > 1 and (not token.opens or is_rare(token.lower))
 
 
+def _is_named_with(token: _Token) -> bool:
+    """Whether a word right before a capital belongs to the same name; a thing that opens a sentence does, too."""
+    if _is_capital(token):
+        return True
+    return token.word[0].isupper() and is_a(token.lower, "noun") and not is_a(token.lower, "verb")
+
+
 def _title_ending_at(tokens: list[_Token], at: int) -> Noun | None:
     """A title as one name; nothing before its last word."""
     if at + 1 < len(tokens) and tokens[at + 1].joined and _is_capital(tokens[at + 1]):
         return None
     first = at
-    while first > 0 and tokens[first].joined and _is_capital(tokens[first - 1]):
+    while first > 0 and tokens[first].joined and _is_named_with(tokens[first - 1]):
         first -= 1
     words = tokens[first : at + 1]
     rare = any(is_rare(one.lower) for one in words)
@@ -229,6 +240,8 @@ def _det_before(tokens: list[_Token], first: int) -> str:
     if first == 0 or not tokens[first].joined or not _is_det(tokens[first - 1].lower):
         return ""
     det = tokens[first - 1]
+    if det.lower == "that" and tokens[first].word[0].isupper():
+        return ""
     before = tokens[first - 2].lower if first > 1 and det.joined else ""
     if det.lower == "that" and before and not is_a(before, "stop"):
         return ""
