@@ -40,8 +40,8 @@ from glasshouse.world.values import Change
 
 commit_events_max = 512
 pending_events_max = 16_384
-snapshot_events_min = 512
-snapshot_bytes_per_event_max = 64
+snapshot_events_min = 384
+snapshot_bytes_per_event_max = 128
 snapshot_on_close_events_min = 1_024
 
 
