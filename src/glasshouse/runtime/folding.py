@@ -75,9 +75,11 @@ def fold(folded: Folded, event: Event) -> None:
     world, agenda = folded.world, folded.agenda
     if event.kind in MOVE_THE_WORLD:
         evolve(world, event)
-        agenda.apply(world, event)
+        if agenda.is_told_of(event):
+            agenda.apply(world, event)
         folded.tables.apply(world, event)
-        folded.runs.apply(world, event)
+        if event.run_id is not None or folded.runs.concerns(event):
+            folded.runs.apply(world, event)
         return
     world.sessions[event.session_id].head = event.seq
     folded.tables.apply(world, event)

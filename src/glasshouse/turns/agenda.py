@@ -98,6 +98,10 @@ class Agenda(msgspec.Struct):
         owed = self.owed.get(creature_id, {}).get(cause)
         return None if owed is None else owed.handed
 
+    def is_told_of(self, event: Event) -> bool:
+        """Whether a change of the world, of a run or of the clock could move the agenda at all."""
+        return event.kind in _TOLD_APART or event.caused_by is not None or event.kind in self.subscribers
+
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
