@@ -168,3 +168,26 @@ async def test_what_a_wire_handed_over_before_a_branch_is_known_in_it() -> None:
             "bo~2",
             "ada~2",
         }
+
+
+async def test_sessions_that_grew_from_a_branch_keep_its_time_when_they_are_carried_elsewhere(
+    tmp_path: Path,
+) -> None:
+    async with show() as there:
+        run = await there.play(world_of(ticking("ada"), ticking("bo")))
+        await there.step(2)
+        branch = await there.branch(there.graph(run.graph_ids[0]).session_id)
+        (graph_id,) = branch.graph_ids
+        await there.step(1)
+        one, other = there.graph(graph_id).creature_ids
+        await there.disconnect(one, other)
+        await there.disconnect(other, one)
+        grown = there.creature(one).session_id
+        skew = there.skews()[grown]
+        await there.export(grown, tmp_path / "grown.glass", role="director")
+
+    async with show() as here:
+        imported = await here.import_file(tmp_path / "grown.glass")
+
+        assert skew > 0
+        assert here.skews()[imported.id] == skew

@@ -7,13 +7,14 @@ creature's memory, edges or debts were another's or were lost, its next line wou
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, SqliteStore, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
@@ -27,6 +28,7 @@ from tests.simulation.seeds import usual_seeds
 
 steps_of_history = 40
 turns_after = 20
+steps_after_a_branch = 8
 creatures_max = 9
 LIMITS = {"max_turns": 10_000, "max_calls_per_turn": 10_000, "max_total_calls": 1_000_000}
 
@@ -146,6 +148,28 @@ async def one_step(terrarium: Terrarium, chance: random.Random) -> None:  # noqa
             await terrarium.add_channel(graph.id, f"room-{chance.randrange(1000)}")
 
 
+async def branch_somewhere(terrarium: Terrarium, chance: random.Random) -> None:
+    """A branch from a late event of some graph, with or without a change, and some steps after it."""
+    graph = chance.choice(terrarium.graphs())
+    event = chance.choice((await terrarium.events(graph.session_id))[-60:])
+    handle = terrarium.creature(chance.choice(graph.creature_ids)).handle
+    change = chance.choice(
+        [
+            WhatIf(),
+            WhatIf(disturb="A door slams."),
+            WhatIf(drop=True),
+            WhatIf(replace="Otherwise."),
+            WhatIf(remove=(handle,)),
+            WhatIf(add=(chance.choice(MANIFESTS),)),
+        ]
+    )
+    with suppress(Refused):
+        await terrarium.branch(graph.session_id, event.id, change)
+    for _ in range(steps_after_a_branch):
+        with suppress(Refused):
+            await one_step(terrarium, chance)
+
+
 def shape_of(terrarium: Terrarium, graph_id: str) -> dict[str, Any]:
     """A graph by the handles of its creatures and the names of its channels."""
     graph = terrarium.graph(graph_id)
@@ -197,6 +221,26 @@ async def test_resumed_as_it_was_it_goes_on_as_if_it_had_never_stopped(seed: int
     async with house() as there, house() as here:
         await make_history(there, seed)
         graph_id = worth_looking_at(there)
+        session_id = there.graph(graph_id).session_id
+        file = await there.export(session_id, tmp_path / "show.glass", role="director")
+        imported = await here.import_file(file)
+
+        run = await here.resume(imported.id, shape="as-was")
+
+        (again,) = run.graph_ids
+        assert shape_of(here, again) == shape_of(there, graph_id)
+        assert await owed_in(here, again) == await owed_in(there, graph_id)
+        assert await play_on(here, again) == await play_on(there, graph_id)
+
+
+@pytest.mark.parametrize("seed", usual_seeds(8))
+async def test_a_past_with_branches_in_it_is_resumed_as_it_was_too(seed: int, tmp_path: Path) -> None:
+    async with house() as there, house() as here:
+        await make_history(there, seed)
+        chance = random.Random(f"branches {seed}")
+        for _ in range(2):
+            await branch_somewhere(there, chance)
+        graph_id = there.graphs()[-1].id
         session_id = there.graph(graph_id).session_id
         file = await there.export(session_id, tmp_path / "show.glass", role="director")
         imported = await here.import_file(file)

@@ -132,7 +132,7 @@ def take_in(world: World, event: Event) -> None:
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
         _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
     elif event.kind == kinds.SESSION_FORKED:
-        session.skew = payload_of(event, SessionForked).skew or session.skew
+        _note_skew(world, session, payload_of(event, SessionForked))
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
@@ -145,6 +145,19 @@ def take_in(world: World, event: Event) -> None:
         if change.kind == "split":  # A file need not carry the other side, which would say who went there.
             for name in change.affected_creatures:
                 _note_left(session, name, event.seq)
+
+
+def _note_skew(world: World, session: SessionState, told: SessionForked) -> None:
+    """A session that restates a past says how far ahead it runs. Those that grew from it may have begun before it said
+    so: a file's segments all begin before its events are told."""
+    if not told.restated:
+        return
+    session.skew = told.skew
+    waiting = list(session.children or ())
+    while waiting:
+        grown = world.sessions[waiting.pop()]
+        grown.skew = _skew(world, grown.segment)
+        waiting += grown.children or ()
 
 
 def _note_joined(session: SessionState, creatures: list[str], seq: int) -> None:
