@@ -22,6 +22,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")
 ]
+RunOrSessionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUN|SESSION]",
+        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
+        show_default=False,
+    ),
+]
 StoryArgument = Annotated[
     str,
     typer.Argument(

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from glasshouse.cli.exits import in_words
-from glasshouse.cli.options import StoreOption
+from glasshouse.cli.options import RunOrSessionArgument, StoreOption
 from glasshouse.cli.playing import EventsOption, MindsOption, PaceOption, TurnsOption
 
 EXAMPLES: Final = """\b
@@ -18,15 +18,6 @@ Examples:
   glasshouse resume last --as-was              in the very shape it had, whatever the files say now
   glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now"""
 
-NameArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="[RUN|SESSION]",
-        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
-        show_default=False,
-    ),
-]
-
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
@@ -35,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 def resume(
     context: typer.Context,
-    name: NameArgument = "last",
+    name: RunOrSessionArgument = "last",
     *,
     as_was: Annotated[
         bool,

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from glasshouse.cli.exits import in_words
-from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
 
 LINEAGE_EXAMPLES: Final = """\b
 Examples:
@@ -21,15 +21,6 @@ Examples:
   glasshouse tree last --at 40                 as they were after 40 events
   glasshouse tree s-1a2b --json                the graph of a session, for machines"""
 
-NameArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="[RUN|SESSION]",
-        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
-        show_default=False,
-    ),
-]
-
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
@@ -37,7 +28,9 @@ def add_to(app: typer.Typer) -> None:
     app.command(epilog=TREE_EXAMPLES, short_help="Draw graphs, channels, creatures and wires.")(tree)
 
 
-def lineage(name: NameArgument = "last", *, store: StoreOption = None, as_json: JsonOption = False) -> None:
+def lineage(
+    name: RunOrSessionArgument = "last", *, store: StoreOption = None, as_json: JsonOption = False
+) -> None:
     """Draw the sessions of a run, or around a session: merges and splits as lanes, the oldest first."""
     with in_words():
         from glasshouse.cli.lineage_drawing import draw_lineage, lineage_seen, tell_lineage
@@ -48,7 +41,7 @@ def lineage(name: NameArgument = "last", *, store: StoreOption = None, as_json: 
 
 
 def tree(
-    name: NameArgument = "last",
+    name: RunOrSessionArgument = "last",
     *,
     at: Annotated[
         str | None,
