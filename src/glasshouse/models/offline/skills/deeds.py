@@ -17,7 +17,7 @@ from glasshouse.models.offline.directions import Direction, directions_of, heard
 from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading, ToolSaid
 from glasshouse.models.offline.skills.regrouping import says_it_is_done
-from glasshouse.models.offline.skills.reply import Branch, Reply, passing, with_line
+from glasshouse.models.offline.skills.reply import Branch, Reply, passing, with_gaps_filled, with_line
 from glasshouse.models.offline.skills.sleuthing import NOTHING_NAMED, details_in
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
 from glasshouse.models.offline.vocabulary import WORD, is_a, stem, stems_of
@@ -248,18 +248,10 @@ def _is_across(channels_of: Mapping[str, tuple[str, ...]], line: Heard, here: se
 
 def _sentences(heading: str, **gaps: str) -> list[str]:
     """The sentences of a heading with their gaps filled; those of somebody gone, or of no winner, where that is so."""
-    found = []
     known = shelf.sections("circles.txt")
     absent = next((gap for gap in ("gone", "crew") if gaps.get(gap)), "")
     if absent and f"{heading} {absent}" in known:
         heading = f"{heading} {absent}"
     elif gaps.get("winner") == "" and f"{heading} nobody" in known:
         heading = f"{heading} nobody"
-    for line in shelf.sections("circles.txt")[heading]:
-        text = line
-        for gap, value in gaps.items():
-            if value:
-                text = text.replace(f"<{gap}>", value)
-        if "<" not in text:
-            found.append(text)
-    return found
+    return with_gaps_filled(known[heading], gaps)

@@ -98,14 +98,14 @@ def plain_branch(branches: Sequence[Branch]) -> Branch | None:
 
 def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
     """The sentences of a game with their gaps filled; those with a gap that cannot be filled are left out."""
-    return _with_gaps_filled(shelf.sections(book)[heading], gaps)
+    return with_gaps_filled(shelf.sections(book)[heading], gaps)
 
 
 def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
     """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
     visible = reading.visible_text
     fresh = [one for one in shelf.sections(book)[heading] if _longest_part(one) not in visible]
-    return _with_gaps_filled(fresh, gaps)
+    return with_gaps_filled(fresh, gaps)
 
 
 @lru_cache(maxsize=sentences_cache_texts_max)
@@ -114,7 +114,8 @@ def _longest_part(text: str) -> str:
     return max(_GAP.split(text.lower()), key=len).strip()
 
 
-def _with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]:
+def with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]:
+    """The lines whose gaps can all be filled, with them filled."""
     found = []
     for line in lines:
         text = line
