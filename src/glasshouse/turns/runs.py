@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
@@ -131,22 +132,11 @@ def spent_of(purse: Purse, until: datetime, *, is_over: bool) -> Spent:
     """What a run has behind it at a time. One that was over has its end before it again."""
     began = purse.started_at or until
     is_over = is_over or purse.finished is not None
-    return Spent(
+    spent = Spent(
         seconds=max(0.0, (until - began).total_seconds()),
-        calls=purse.calls,
-        tokens=purse.tokens,
-        usd=purse.usd,
-        is_unpriced=purse.is_unpriced,
-        turns=purse.turns,
-        minutes_usd=purse.minutes_usd,
-        ends_counted=0 if is_over else purse.ends_counted,
-        verdict=None if is_over else purse.verdict,
-        winner=None if is_over else purse.winner,
-        why=None if is_over else purse.why,
-        truth=purse.truth,
-        knowers=purse.knowers,
-        accounts=purse.accounts,
+        **{field: getattr(purse, field) for field in Spent.__struct_fields__[1:]},
     )
+    return replace(spent, ends_counted=0, verdict=None, winner=None, why=None) if is_over else spent
 
 
 class Runs(msgspec.Struct):
