@@ -216,21 +216,30 @@ def worth_looking_at(terrarium: Terrarium) -> str:
     return max(graphs, key=lambda graph: len(graph.creature_ids)).id
 
 
+async def carried_and_resumed(there: Terrarium, graph_id: str, here: Terrarium, folder: Path) -> str:
+    """A graph exported, imported into another house, and resumed there as it was; its id there."""
+    session_id = there.graph(graph_id).session_id
+    file = await there.export(session_id, folder / "show.glass", role="director")
+    imported = await here.import_file(file)
+    (again,) = (await here.resume(imported.id, shape="as-was")).graph_ids
+    return again
+
+
+async def check_that_both_go_on_alike(there: Terrarium, graph_id: str, here: Terrarium, again: str) -> None:
+    assert shape_of(here, again) == shape_of(there, graph_id)
+    assert await owed_in(here, again) == await owed_in(there, graph_id)
+    assert await play_on(here, again) == await play_on(there, graph_id)
+
+
 @pytest.mark.parametrize("seed", usual_seeds(12))
 async def test_resumed_as_it_was_it_goes_on_as_if_it_had_never_stopped(seed: int, tmp_path: Path) -> None:
     async with house() as there, house() as here:
         await make_history(there, seed)
+
         graph_id = worth_looking_at(there)
-        session_id = there.graph(graph_id).session_id
-        file = await there.export(session_id, tmp_path / "show.glass", role="director")
-        imported = await here.import_file(file)
+        again = await carried_and_resumed(there, graph_id, here, tmp_path)
 
-        run = await here.resume(imported.id, shape="as-was")
-
-        (again,) = run.graph_ids
-        assert shape_of(here, again) == shape_of(there, graph_id)
-        assert await owed_in(here, again) == await owed_in(there, graph_id)
-        assert await play_on(here, again) == await play_on(there, graph_id)
+        await check_that_both_go_on_alike(there, graph_id, here, again)
 
 
 @pytest.mark.parametrize("seed", usual_seeds(8))
@@ -240,17 +249,11 @@ async def test_a_past_with_branches_in_it_is_resumed_as_it_was_too(seed: int, tm
         chance = random.Random(f"branches {seed}")
         for _ in range(2):
             await branch_somewhere(there, chance)
+
         graph_id = there.graphs()[-1].id
-        session_id = there.graph(graph_id).session_id
-        file = await there.export(session_id, tmp_path / "show.glass", role="director")
-        imported = await here.import_file(file)
+        again = await carried_and_resumed(there, graph_id, here, tmp_path)
 
-        run = await here.resume(imported.id, shape="as-was")
-
-        (again,) = run.graph_ids
-        assert shape_of(here, again) == shape_of(there, graph_id)
-        assert await owed_in(here, again) == await owed_in(there, graph_id)
-        assert await play_on(here, again) == await play_on(there, graph_id)
+        await check_that_both_go_on_alike(there, graph_id, here, again)
 
 
 @pytest.mark.parametrize("seed", usual_seeds(6))
