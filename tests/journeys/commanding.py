@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,19 @@ def run(*words: str, cwd: Path | None = None, **more: str) -> subprocess.Complet
         env=environment(**more),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=journey_seconds_max,
+        check=False,
+    )
+
+
+def pasted(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A command just as it was printed."""
+    return subprocess.run(
+        shlex.split(command),
+        cwd=cwd,
+        env=environment(),
         capture_output=True,
         encoding="utf-8",
         timeout=journey_seconds_max,

@@ -1,14 +1,12 @@
 """`branch` as somebody meets it who wants to know what would have been, and compares it with what was."""
 
 import re
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.journeys.commanding import ESCAPE, environment, objects, on_a_terminal, run
+from tests.journeys.commanding import ESCAPE, objects, on_a_terminal, pasted, run
 
 WOOD, SPROUTS = "thousand-token-wood", "twenty-sprouts"
 PARENT = "r-00aa11bb22cc33d0"
@@ -80,17 +78,7 @@ def test_what_it_ends_with_can_be_pasted(store: str, tmp_path: Path) -> None:
     told = run("branch", PARENT, "--at", "30", "--disturb", HEN, "--turns", "2", "--store", store)
 
     commands = [line.strip() for line in told.stdout.splitlines() if line.startswith("  ")]
-    done = [
-        subprocess.run(
-            shlex.split(command),
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        for command in commands
-    ]
+    done = [pasted(command, tmp_path) for command in commands]
     assert [command.split()[3] for command in commands] == [
         "play",
         "show",

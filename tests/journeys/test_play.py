@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from glasshouse.manifests.finding import BUNDLED
+from tests.journeys.commanding import pasted
 from tests.journeys.terminals import GLASSHOUSE, Terminal, colours_in, environment, run
 
 WOOD = "thousand-token-wood"
@@ -61,17 +62,7 @@ def test_the_commands_it_ends_with_can_be_pasted(tmp_path: Path) -> None:
     played = run("play", WOOD, "--store", "my show.glasshouse", cwd=tmp_path)
 
     commands = [line.strip() for line in played.stdout.splitlines() if line.startswith("  ")]
-    done = [
-        subprocess.run(
-            shlex.split(command),
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        for command in commands
-    ]
+    done = [pasted(command, tmp_path) for command in commands]
     assert [command.split()[3] for command in commands][:3] == ["show", "why", "replay"]
     assert all("--store 'my show.glasshouse'" in command for command in commands)
     assert [(one.returncode, one.stderr) for one in done] == [(0, "")] * len(done)
