@@ -184,7 +184,7 @@ async def test_what_goes_wrong_in_a_tool_is_a_failure_that_a_model_can_read(func
 
 
 async def test_a_function_that_does_not_take_what_it_says_it_takes_fails_in_words() -> None:
-    deaf.__signature__, deaf.__annotations__ = signature(raises), {"word": str}  # type: ignore[attr-defined]
+    deaf.__signature__, deaf.__annotations__ = signature(raises), {"word": str}  # type: ignore[attr-defined]  # A function may lie about itself.
 
     found = await answer(deaf, word="moss")
 
