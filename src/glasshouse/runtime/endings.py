@@ -12,7 +12,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.referee_files import referee_named
-from glasshouse.runtime.run_past import RunPast, is_public_line
+from glasshouse.runtime.referee_sight import RunPast, is_public_line
 from glasshouse.turns.referees import Match, Referee, Ruling
 from glasshouse.turns.runs import Purse
 from glasshouse.world.state import GraphState

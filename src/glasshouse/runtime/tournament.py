@@ -14,7 +14,7 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
-from glasshouse.runtime.readings import read_out, said_in
+from glasshouse.runtime.read_out import read_out, said_in
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
 from glasshouse.runtime.terrarium import Terrarium

@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from typing import Any, Final
 
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event
-from glasshouse.runtime.run_past import is_public_line
+from glasshouse.runtime.referee_sight import is_public_line
 from glasshouse.runtime.terrarium import Terrarium
 
 lines_read_max: Final = 120
