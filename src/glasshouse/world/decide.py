@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from glasshouse.world import (
     acting,
+    births,
     joining,
     membership,
     opening,
@@ -70,7 +71,7 @@ DECISIONS: Final[Mapping[type[Intent], Callable[[World, Any], Decision]]] = {
     CallTool: tooling.tool_called,
     ReturnTool: tooling.tool_returned,
     StartTurn: acting.turn_started,
-    AddCreature: membership.creature_added,
+    AddCreature: births.creature_added,
     Spawn: spawning.creature_spawned,
     RemoveCreature: parting.creature_removed,
     StartCreature: membership.creature_started,

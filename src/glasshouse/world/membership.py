@@ -1,4 +1,4 @@
-"""Decisions that part nobody: creatures added, started, stopped; channels opened; wires; privilege; forks."""
+"""Decisions that part nobody and bear nobody: creatures started, stopped; channels opened; wires; privilege; forks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from glasshouse.events.payloads import (
 from glasshouse.world.decision import Decision, Fact, Write, engine_fact
 from glasshouse.world.intents import (
     AddChannel,
-    AddCreature,
     AddWire,
     Fork,
     GrantPrivilege,
@@ -28,10 +27,7 @@ from glasshouse.world.intents import (
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
-    check_handle,
     check_length,
-    check_name,
-    free_creature_id,
     free_session_id,
     graph_id_for,
     the_creature,
@@ -40,94 +36,9 @@ from glasshouse.world.names import (
     wire_id_for,
 )
 from glasshouse.world.register import free_name
-from glasshouse.world.shaping import attached, change_of, joined, opened, topology_changed
-from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.shaping import change_of
+from glasshouse.world.state import CreatureState, Parent, Segment, World
 from glasshouse.world.wiring import check_wire
-
-COMMONS = "commons"
-"""The channel that holds a graph together when creatures are added to the graph itself."""
-
-
-def creature_added(world: World, intent: AddCreature) -> Decision:
-    """A new creature: in a graph of its own, or on the commons of the graph named."""
-    check_name("creature name", intent.name)
-    if intent.handle is not None:
-        check_handle(intent.handle)
-    if intent.parent is not None:
-        the_creature(world, intent.parent)
-    creature_id = free_creature_id(world, intent.name)
-    if intent.graph_id is None:
-        return _added_alone(world, intent, creature_id)
-    return _added_to(world, the_graph(world, intent.graph_id), intent, creature_id)
-
-
-def _added_alone(world: World, intent: AddCreature, creature_id: str) -> Decision:
-    session_id = free_session_id(world, "root", (), world.roots)
-    graph_id = graph_id_for(session_id)
-    change = change_of("nothing", (), (graph_id,), (creature_id,))
-    facts = (
-        _born(world, intent, creature_id, intent.handle or intent.name),
-        *attached(session_id, [creature_id]),
-        topology_changed(change),
-    )
-    opens = Segment(id=session_id, graph_id=graph_id, origin="root", ordinal=world.sessions_begun)
-    return Decision((Write(session_id, graph_id, facts, opens),), change, creature_id)
-
-
-def _added_to(world: World, graph: GraphState, intent: AddCreature, creature_id: str) -> Decision:
-    handle = handle_for(graph, intent.handle, intent.name)
-    facts = [_born(world, intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
-    facts += _onto_commons(world, graph, creature_id, facts_before=len(facts))
-    change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
-    facts.append(topology_changed(change))
-    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, creature_id)
-
-
-def handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
-    """The handle a newcomer gets: the one it wants, refused if it is taken; else its name, numbered if need be."""
-    if wanted is not None and wanted in graph.handles:
-        raise Refused(
-            f"The handle {wanted!r} is taken in graph {graph.name}.",
-            f"Use {free_name(wanted, graph.handles)!r}, or leave the handle out.",
-        )
-    return wanted or free_name(name, graph.handles)
-
-
-def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> Fact:
-    return engine_fact(
-        kinds.CREATURE_STARTED,
-        CreatureStarted(
-            creature=creature_id,
-            handle=handle,
-            cast_key=intent.name,
-            manifest_digest=intent.manifest_digest,
-            is_privileged=intent.is_privileged,
-            parent=intent.parent,
-            run_id=intent.run_id,
-            manifest=intent.manifest,
-            ordinal=next_ordinal(world, intent.run_id),
-        ),
-    )
-
-
-def next_ordinal(world: World, run_id: str | None) -> int:
-    """The how-manieth creature of its run the next one will be."""
-    run = world.runs.get(run_id or "")
-    return 0 if run_id is None else 1 if run is None else run.creatures_born + 1
-
-
-def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:
-    """Put the newcomer on the commons; where nobody is on it, everybody, so that it does join them."""
-    facts: list[Fact] = []
-    channel_id = graph.channels.get(COMMONS)
-    if channel_id is None:
-        seq = world.session_of(graph).head + facts_before + 1
-        channel_id = channel_id_for(graph.session_id, seq)
-        facts.append(opened(channel_id, COMMONS, "where everybody added to this graph can be heard"))
-    on_it = world.topology.members_of.get(channel_id)
-    for member in (newcomer,) if on_it else (*graph.creatures, newcomer):
-        facts += (joined(member, channel_id, "listen"), joined(member, channel_id, "send"))
-    return facts
 
 
 def creature_started(world: World, intent: StartCreature) -> Decision:
