@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.world.state import CreatureState
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,19 @@ class Creature:
     cast_key: str
     run_id: str | None = None
     parent: str | None = None
+
+
+def creature_of(state: CreatureState, session_id: str, manifest: Manifest) -> Creature:
+    """A creature as the world keeps it, in the session it writes into, with its manifest."""
+    return Creature(
+        id=state.id,
+        handle=state.handle,
+        graph_id=state.graph_id,
+        session_id=session_id,
+        is_privileged=state.is_privileged,
+        is_running=state.is_running,
+        manifest=manifest,
+        cast_key=state.cast_key,
+        run_id=state.run_id,
+        parent=state.parent,
+    )

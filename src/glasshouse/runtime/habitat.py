@@ -20,15 +20,16 @@ from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
-from glasshouse.runtime.creature import Creature
+from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.folding import folded_from
-from glasshouse.runtime.ledger import Acknowledgement, Ledger
+from glasshouse.runtime.ledger import Acknowledgement, Ledger, Look, Receipt
 from glasshouse.runtime.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ports import Clock, Ids, Store
 from glasshouse.runtime.reading import HistoryReader, mail_pages
 from glasshouse.runtime.subscriptions import Subscription, Subscriptions
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views import topology as topology_views
+from glasshouse.views.foreseen import channel_foreseen, creature_foreseen, wire_foreseen
 from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
@@ -135,6 +136,7 @@ class Habitat:
         is_privileged: bool = False,
         parent: str | None = None,
         run: str | None = None,
+        dry_run: bool = False,
     ) -> Creature:
         """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
         if not isinstance(manifest, Manifest):
@@ -150,6 +152,8 @@ class Habitat:
             parent=parent,
             run_id=run or self.default_run_id,
         )
+        if dry_run:
+            return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
         self._manifests_cache.setdefault(intent.manifest_digest, manifest)
 
         def settled(creature_id: str) -> Creature:
@@ -165,43 +169,40 @@ class Habitat:
 
     async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what hung on it alone splits off."""
-        if dry_run:
-            return self._ledger.foresee(RemoveCreature(creature_id))
-        receipt = await self._ledger.change(
-            RemoveCreature(creature_id), lambda gone: self._agents.pop(gone, None)
+        return await self._change(
+            RemoveCreature(creature_id), lambda gone: self._agents.pop(gone, None), dry_run=dry_run
         )
-        return receipt.change
 
-    async def start_creature(self, creature_id: str) -> Creature:
+    async def start_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
-        return cast("Creature", (await self._ledger.change(StartCreature(creature_id), self.creature)).seen)
+        return await self._turn(StartCreature(creature_id), dry_run=dry_run)
 
-    async def stop_creature(self, creature_id: str) -> Creature:
+    async def stop_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a creature rest. Its edges and its mail stay."""
-        return cast("Creature", (await self._ledger.change(StopCreature(creature_id), self.creature)).seen)
+        return await self._turn(StopCreature(creature_id), dry_run=dry_run)
 
-    async def grant_privilege(self, creature_id: str) -> Creature:
+    async def grant_privilege(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        return cast(
-            "Creature",
-            (await self._ledger.change(GrantPrivilege(creature_id, by=VISITOR), self.creature)).seen,
-        )
+        return await self._turn(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
+
+    async def _turn(
+        self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
+    ) -> Creature:
+        if dry_run:
+            return self._creature_foreseen(await self._ledger.foresee(intent))
+        return cast("Creature", (await self._ledger.change(intent, self.creature)).seen)
+
+    def _creature_foreseen(self, foreseen: Receipt, manifest: Manifest | None = None) -> Creature:
+        world, events = self._ledger.world, foreseen.events
+        state = creature_foreseen(world, foreseen.subject, events)
+        session_id = events[0].session_id if events else world.graphs[state.graph_id].session_id
+        return creature_of(state, session_id, manifest or self._manifest(state.manifest_digest))
 
     def creature(self, creature_id: str) -> Creature:
         """One live creature."""
         state = the_creature(self._ledger.world, creature_id)
-        return Creature(
-            id=state.id,
-            handle=state.handle,
-            graph_id=state.graph_id,
-            session_id=self._ledger.world.graphs[state.graph_id].session_id,
-            is_privileged=state.is_privileged,
-            is_running=state.is_running,
-            manifest=self._manifest(state.manifest_digest),
-            cast_key=state.cast_key,
-            run_id=state.run_id,
-            parent=state.parent,
-        )
+        session_id = self._ledger.world.graphs[state.graph_id].session_id
+        return creature_of(state, session_id, self._manifest(state.manifest_digest))
 
     def creatures(self) -> tuple[Creature, ...]:
         """Every live creature, the oldest first."""
@@ -240,11 +241,19 @@ class Habitat:
         return await self._change(Disconnect(source, target, channel), dry_run=dry_run)
 
     async def add_channel(
-        self, graph: str, name: str, description: str = "", history: History = "full"
+        self,
+        graph: str,
+        name: str,
+        description: str = "",
+        history: History = "full",
+        *,
+        dry_run: bool = False,
     ) -> Channel:
         """Open a channel that nobody is on yet."""
-        receipt = await self._ledger.change(AddChannel(graph, name, description, history), self._channel)
-        return cast("Channel", receipt.seen)
+        intent = AddChannel(graph, name, description, history)
+        if dry_run:
+            return channel_foreseen(self._ledger.world, (await self._ledger.foresee(intent)).events)
+        return cast("Channel", (await self._ledger.change(intent, self._channel)).seen)
 
     def _channel(self, channel_id: str) -> Channel:
         world = self._ledger.world
@@ -266,15 +275,19 @@ class Habitat:
         with_content: bool = True,
         prompt: str | None = None,
         when: str | None = None,
+        dry_run: bool = False,
     ) -> Wire:
         """Hand every finished line of `source` to `target`, within one graph."""
         intent = AddWire(source, target, with_content, prompt, when)
+        if dry_run:
+            foreseen = await self._ledger.foresee(intent)
+            return wire_foreseen(self._ledger.world, foreseen.subject, foreseen.events)
         receipt = await self._ledger.change(intent, lambda wire_id: self._ledger.world.wires[wire_id])
         return cast("Wire", receipt.seen)
 
-    async def unwire(self, source: str, target: str) -> None:
+    async def unwire(self, source: str, target: str, *, dry_run: bool = False) -> Change:
         """Take an output wire away."""
-        await self._ledger.change(RemoveWire(source, target))
+        return await self._change(RemoveWire(source, target), dry_run=dry_run)
 
     def graph(self, graph_id: str) -> Graph:
         """One open graph."""
@@ -302,12 +315,16 @@ class Habitat:
 
     # The ledger
 
-    async def append(self, creature_id: str, draft: Draft, *, caused_by: str | None = None) -> Event:
+    async def append(
+        self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
+    ) -> Event:
         """Let a creature say something. On return it is durable."""
-        ledger = self._ledger
+        ledger, intent = self._ledger, Say(creature_id, (draft,), caused_by)
+        if dry_run:
+            return (await ledger.foresee(intent)).events[0]
         if not ledger.takes_more:
             await ledger.wait_for_room()
-        queued = ledger.submit(Say(creature_id, (draft,), caused_by))
+        queued = ledger.submit(intent)
         await queued.acknowledged
         return queued.events[0]
 
@@ -318,11 +335,17 @@ class Habitat:
         return Acknowledgement(self._ledger.submit(Say(creature_id, (draft,), caused_by)))
 
     async def append_all(
-        self, creature_id: str, drafts: Iterable[Draft], *, caused_by: str | None = None
+        self,
+        creature_id: str,
+        drafts: Iterable[Draft],
+        *,
+        caused_by: str | None = None,
+        dry_run: bool = False,
     ) -> tuple[Event, ...]:
         """Let a creature say several things as one batch: all or nothing."""
-        receipt = await self._ledger.change(Say(creature_id, tuple(drafts), caused_by))
-        return tuple(receipt.events)
+        intent = Say(creature_id, tuple(drafts), caused_by)
+        answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent))
+        return tuple(answer.events)
 
     def session(self, session_id: str) -> Session:
         """One session, open or ended."""
@@ -394,10 +417,9 @@ class Habitat:
         """Let an observer watch, from a position on; 0 is the beginning, none is now. It never holds anything up."""
         return self._observers.admit(self.subscribe(after=after), observer)
 
-    async def _change(self, intent: AnyIntent, *, dry_run: bool) -> Change:
-        if dry_run:
-            return self._ledger.foresee(intent)
-        return (await self._ledger.change(intent)).change
+    async def _change(self, intent: AnyIntent, look: Look | None = None, *, dry_run: bool) -> Change:
+        answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent, look))
+        return answer.change
 
 
 def _check_position(after: object) -> None:

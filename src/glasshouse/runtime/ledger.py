@@ -28,7 +28,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
-from glasshouse.runtime.staging import as_one_batch, caused_by, taken_in
+from glasshouse.runtime.staging import as_one_batch, caused_by, taken_in, written
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
@@ -223,9 +223,16 @@ class Ledger:
             raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
         return self._stage(said(self.world, intent))
 
-    def foresee(self, intent: AnyIntent) -> Change:
-        """The same decision without the commit."""
-        return decide(self.world, intent).change
+    async def foresee(self, intent: AnyIntent) -> Receipt:
+        """The same decision without the commit: what would come of an intent, or the refusal that would.
+
+        Its events are stamped for the place they would have, and are written nowhere.
+        """
+        if not self.takes_more:
+            await self.wait_for_room()
+        decision = decide(self.world, intent)
+        events, _ = written(self.world, decision.writes, self._clock.now())
+        return Receipt(decision.change, decision.subject, events)
 
     async def take_in(self, writes: tuple[SegmentWrite, ...]) -> bool:
         """Commit imported segments: they can be read and grown from, and nobody in them lives.

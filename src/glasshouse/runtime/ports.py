@@ -175,9 +175,6 @@ class Door(Protocol):
     def folded(self) -> Folded:
         """The pending world, and what the rules of playing keep beside it."""
 
-    def foresee(self, intent: AnyIntent) -> Change:
-        """What an intent would change, without the commit; a refusal if it would be refused."""
-
     async def wait_for_room(self) -> None:
         """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
 

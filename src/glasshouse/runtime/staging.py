@@ -32,6 +32,22 @@ def taken_in(
     If the fold fails the world is half moved, and `give_up` is told why.
     """
     world = folded.world
+    events, writes = written(world, decided, now)
+    try:
+        for event in events:
+            if event.seq == 1:
+                _begin(world, decided, event.session_id)
+            fold(folded, event)
+    except BaseException as unforeseen:
+        give_up(unforeseen)
+        raise
+    return events, writes
+
+
+def written(
+    world: World, decided: tuple[Write, ...], now: datetime
+) -> tuple[list[Event], list[SegmentWrite]]:
+    """What was decided as events, and how they are written; nothing has changed yet."""
     all_events: list[Event] = []
     writes: list[SegmentWrite] = []
     for write in decided:
@@ -39,14 +55,6 @@ def taken_in(
         bodies = tuple([encoded_within_bounds(event) for event in events])
         writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
         all_events = all_events + events if all_events else events
-    try:
-        for event in all_events:
-            if event.seq == 1:
-                _begin(world, decided, event.session_id)
-            fold(folded, event)
-    except BaseException as unforeseen:
-        give_up(unforeseen)
-        raise
     return all_events, writes
 
 

@@ -30,24 +30,22 @@ from glasshouse.events.payloads import (
     payload_of,
 )
 from glasshouse.events.run_payloads import RunStarted
+from glasshouse.world.arrivals import channel_arriving, creature_arriving, wire_arriving
 from glasshouse.world.carrying import take_over
 from glasshouse.world.lasting import depart, note_unwired, note_wired
 from glasshouse.world.moving import absorb, move
 from glasshouse.world.shaping import BITS
 from glasshouse.world.state import (
-    ChannelState,
-    CreatureState,
     Ear,
     GraphState,
     ManifestFacts,
     RunFacts,
     Segment,
     SessionState,
-    Stay,
     World,
 )
 from glasshouse.world.topology import LISTEN
-from glasshouse.world.values import GOES_ON, Wire
+from glasshouse.world.values import GOES_ON
 
 version: Final = 7
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
@@ -184,20 +182,7 @@ def _creature_started(world: World, event: Event) -> None:
     world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     graph = world.graphs.get(event.graph_id) or _graph_born(world, event, told.handle)
     world.births += 1
-    world.creatures[told.creature] = CreatureState(
-        id=told.creature,
-        handle=told.handle,
-        graph_id=graph.id,
-        cast_key=told.cast_key,
-        manifest_digest=told.manifest_digest,
-        born=world.births,
-        stays=[Stay(graph.id, event.lamport)],
-        ears={},
-        run_id=told.run_id,
-        parent=told.parent,
-        is_privileged=told.is_privileged,
-        is_root=told.is_root,
-    )
+    world.creatures[told.creature] = creature_arriving(told, event, world.births)
     if told.is_root:
         graph.roots[told.creature] = None
     if told.run_id is not None:
@@ -277,9 +262,7 @@ def _creature_renamed(world: World, event: Event) -> None:
 def _channel_opened(world: World, event: Event) -> None:
     told = payload_of(event, ChannelOpened)
     world.births += 1
-    world.channels[told.channel_id] = ChannelState(
-        told.channel_id, told.name, told.description, told.history, event.graph_id, world.births
-    )
+    world.channels[told.channel_id] = channel_arriving(told, event, world.births)
     world.graphs[event.graph_id].channels.take(told.name, told.channel_id)
 
 
@@ -323,9 +306,7 @@ def _channel_left(world: World, event: Event) -> None:
 
 def _wire_added(world: World, event: Event) -> None:
     told = payload_of(event, WireAdded)
-    wire = world.wires[told.edge_id] = Wire(
-        told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when
-    )
+    wire = world.wires[told.edge_id] = wire_arriving(told)
     note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None

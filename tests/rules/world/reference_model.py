@@ -248,12 +248,12 @@ class ReferenceModel:
 
     def unwire(self, source: str, target: str) -> Outcome:
         """A wire taken away."""
-        self.member(source)
+        graph = self.member(source).graph or 0
         self.member(target)
         if (source, target) not in self.wires:
             raise Refusal("no wire")
         del self.wires[source, target]
-        return Outcome(is_told=False)
+        return Outcome(old=(graph,), new=(graph,), is_told=False)
 
     def say(self, name: str, kind: str, channel: str | None) -> int | None:
         """Check that a creature may say this there; the channel it goes to."""

@@ -1,0 +1,51 @@
+"""What one creature, channel or wire would be after events that nobody has written: the forecasts of dry runs.
+
+Always holds: nothing here changes the world. A forecast is read from the events of the very decision that the real call
+would make, so what is foreseen is what comes, unless somebody changes the world in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import ChannelOpened, CreatureStarted, WireAdded, payload_of
+from glasshouse.views.topology import channel_of
+from glasshouse.world.arrivals import channel_arriving, creature_arriving, wire_arriving
+from glasshouse.world.state import CreatureState, World
+from glasshouse.world.values import Channel, Wire
+
+
+def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:
+    """A creature that is born, started, stopped or given privilege by these events, or stays as it is."""
+    seen = world.creatures.get(creature_id)
+    for event in events:
+        if event.kind == kinds.CREATURE_STARTED and seen is None:
+            seen = creature_arriving(payload_of(event, CreatureStarted), event, world.births + 1)
+        elif seen is not None and event.kind in _TURNED:
+            seen = replace(seen, **_TURNED[event.kind])
+    assert seen is not None, f"no event brings {creature_id} to life"
+    return seen
+
+
+_TURNED = {
+    kinds.CREATURE_STARTED: {"is_running": True},
+    kinds.CREATURE_STOPPED: {"is_running": False},
+    kinds.PRIVILEGE_GRANTED: {"is_privileged": True},
+}
+"""What the kinds that tell of one creature alone do to it."""
+
+
+def channel_foreseen(world: World, events: Sequence[Event]) -> Channel:
+    """The channel that is opened by these events. Nobody is on it yet."""
+    event = next(event for event in events if event.kind == kinds.CHANNEL_OPENED)
+    return channel_of(world, channel_arriving(payload_of(event, ChannelOpened), event, world.births + 1))
+
+
+def wire_foreseen(world: World, wire_id: str, events: Sequence[Event]) -> Wire:
+    """A wire that is added or replaced by these events, or stays as it is."""
+    told = [payload_of(event, WireAdded) for event in events if event.kind == kinds.OUTPUT_WIRE_ADDED]
+    return wire_arriving(told[-1]) if told else world.wires[wire_id]
