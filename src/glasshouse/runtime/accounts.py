@@ -16,10 +16,11 @@ from glasshouse.world.state import World
 def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
     """The last word about a run: why it ended, who has won, and what it cost."""
     purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
-    usd = None if purse.is_unpriced else round(purse.usd, 9)
-    spent = (purse.turns, purse.calls, purse.tokens, usd)
+    spent = purse.spent
+    usd = None if spent.is_unpriced else round(spent.usd, 9)
+    costs = (spent.turns, spent.calls, spent.tokens, usd)
     members = list(ending.members) or UNSET
-    return RunFinished(ending.reason, *spent, axis, ending.winner, ending.why, members)
+    return RunFinished(ending.reason, *costs, axis, ending.winner, ending.why, members)
 
 
 def last_graph(world: World, run_id: str) -> str | None:

@@ -61,9 +61,9 @@ class Endings:
         ruling = self._ruling(run_id, purse) or self._last_word(run_id, purse)
         if ruling is not None:
             return Ending("ended", ruling.winner, ruling.why, ruling.members)
-        winner = purse.winner if (purse.winner or "") not in NOBODY else None
+        winner = purse.spent.winner if (purse.spent.winner or "") not in NOBODY else None
         is_contest = purse.playbill.competition.kind != "none"
-        return Ending("no_contest" if is_contest and winner is None else "ended", winner, purse.why)
+        return Ending("no_contest" if is_contest and winner is None else "ended", winner, purse.spent.why)
 
     def _referee(self, purse: Purse) -> Referee | None:
         name = purse.playbill.competition.referee
@@ -126,9 +126,9 @@ class Endings:
             team: tuple([creature for creature, handle in cast.items() if handle in handles])
             for team, handles in purse.playbill.competition.teams.items()
         }
-        knowers = tuple(purse.knowers)
+        knowers = tuple(purse.spent.knowers)
         truths = {name: dealt.get(name, {}) for name in knowers}
-        return Match(line, purse.truth, teams, knowers, truths, cast, past.up_to(line))
+        return Match(line, purse.spent.truth, teams, knowers, truths, cast, past.up_to(line))
 
     def forget(self) -> None:
         """Look again at all that was said: some of what was noted never came to be."""

@@ -33,7 +33,7 @@ def result_of(run_id: str, purse: Purse) -> Result | None:
 
 def _players(purse: Purse, handles: tuple[str, ...]) -> tuple[Player, ...]:
     accounts = [
-        (name, account) for name, account in purse.accounts.items() if purse.cast.get(name) in handles
+        (name, account) for name, account in purse.spent.accounts.items() if purse.cast.get(name) in handles
     ]
     return tuple([_player(purse.cast[name], account) for name, account in accounts])
 

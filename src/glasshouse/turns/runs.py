@@ -23,7 +23,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 5
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -52,14 +52,11 @@ class Account(msgspec.Struct):
     is_unpriced: bool = False
 
 
-class Purse(msgspec.Struct):
-    """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
+class Spent(msgspec.Struct, omit_defaults=True):
+    """What a run has behind it: what a purse counts, and what a branch or a resumed session carries over of it."""
 
-    limits: Governor
-    playbill: Playbill
-    rng_seed: int = 0
-    seed: str = ""
-    started_at: datetime | None = None
+    seconds: float = 0.0
+    """How long it had been played by the clock on the wall, when it was carried over."""
     calls: int = 0
     tokens: int = 0
     usd: float = 0.0
@@ -74,16 +71,32 @@ class Purse(msgspec.Struct):
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
     """Everything that was dealt in this run: what referees know."""
+    knowers: list[str] = msgspec.field(default_factory=list)
+    """The creatures that something was dealt to."""
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    """Of each creature that it began with."""
+
+    def usd_since(self, now: datetime) -> float:
+        """Money spent within the hour before now."""
+        first = int((now - hour).timestamp() // 60)
+        return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
+
+
+class Purse(msgspec.Struct):
+    """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
+
+    limits: Governor
+    playbill: Playbill
+    rng_seed: int = 0
+    seed: str = ""
+    started_at: datetime | None = None
+    spent: Spent = msgspec.field(default_factory=Spent)
     folder: str | None = None
     """Where its world was opened from, and a referee may stand."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """The creatures it began with, and the handles they had then: what teams are written in."""
-    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
-    """Of each creature that it began with."""
     bound: dict[str, str] = msgspec.field(default_factory=dict)
     """The creatures for which this run asks for a model by name."""
-    knowers: list[str] = msgspec.field(default_factory=list)
-    """The creatures that something was dealt to."""
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
     """The manifests of those that may be born during the play, by name."""
     profiles: list[str] = msgspec.field(default_factory=list)
@@ -96,46 +109,18 @@ class Purse(msgspec.Struct):
     branch_of: BranchOf | None = None
     scenario_digest: str = ""
 
-    def usd_since(self, now: datetime) -> float:
-        """Money spent within the hour before now."""
-        first = int((now - hour).timestamp() // 60)
-        return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
-
     @property
     def has_come_to_its_end(self) -> bool:
         """Whether what the scenario ends with has happened."""
         ends_when = self.playbill.ends_when
-        return ends_when.kind is not None and self.ends_counted >= ends_when.count
-
-
-class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a run has behind it, as a branch or a resumed session carries it over."""
-
-    seconds: float = 0.0
-    """How long it had been played by the clock on the wall."""
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    is_unpriced: bool = False
-    turns: int = 0
-    minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
-    ends_counted: int = 0
-    verdict: str | None = None
-    winner: str | None = None
-    why: str | None = None
-    truth: Json = msgspec.field(default_factory=dict)
-    knowers: list[str] = msgspec.field(default_factory=list)
-    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+        return ends_when.kind is not None and self.spent.ends_counted >= ends_when.count
 
 
 def spent_of(purse: Purse, until: datetime, *, is_over: bool) -> Spent:
     """What a run has behind it at a time. One that was over has its end before it again."""
     began = purse.started_at or until
     is_over = is_over or purse.finished is not None
-    spent = Spent(
-        seconds=max(0.0, (until - began).total_seconds()),
-        **{field: getattr(purse, field) for field in Spent.__struct_fields__[1:]},
-    )
+    spent = replace(purse.spent, seconds=max(0.0, (until - began).total_seconds()))
     return replace(spent, ends_counted=0, verdict=None, winner=None, why=None) if is_over else spent
 
 
@@ -176,7 +161,7 @@ class Runs(msgspec.Struct):
             self._take_over(event.graph_id, payload_of(event, SessionRestated), event.created_at)
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
-            self._note_spend(purse, event)
+            self._note_spend(purse.spent, event)
             if event.kind == kinds.TOOL_RETURNED and event.payload.get("is_edit"):
                 self._note_edit(event)
             _note_end(purse, event)
@@ -195,9 +180,11 @@ class Runs(msgspec.Struct):
             rng_seed=told.rng_seed,
             seed=told.seed,
             started_at=event.created_at,
+            spent=Spent(
+                accounts={one["creature"]: Account(one["cast_key"], one["model"]) for one in told.cast}
+            ),
             folder=None if told.recipe is None else told.recipe.path,
             cast={one["creature"]: one["handle"] for one in told.cast},
-            accounts={one["creature"]: Account(one["cast_key"], one["model"]) for one in told.cast},
             bound={one["creature"]: one["model"] for one in told.cast if one.get("is_bound")},
             told_in=event.id,
             branch_of=told.branch_of,
@@ -222,7 +209,7 @@ class Runs(msgspec.Struct):
             if purse is not None and run is not None and run.status == "playing":
                 count = clocks.turns.get(run_id or "", 0) + passed
                 clocks.turns[run_id or ""] = count
-                purse.turns = max(purse.turns, count)
+                purse.spent.turns = max(purse.spent.turns, count)
 
     def _note_merge(self, told: TopologyChanged) -> None:
         if told.kind != "merge":
@@ -250,18 +237,15 @@ class Runs(msgspec.Struct):
             )
             if purse is None:
                 continue
-            now = purse.accounts
-            for field in Spent.__struct_fields__[1:]:
-                setattr(purse, field, getattr(spent, field))
-            purse.started_at = told_at - timedelta(seconds=spent.seconds)
-            purse.accounts = _accounts_now(now, spent.accounts, told.creatures)
-            purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
+            spent.accounts = _accounts_now(purse.spent.accounts, spent.accounts, told.creatures)
+            spent.knowers = [told.creatures.get(name, name) for name in spent.knowers]
+            purse.spent, purse.started_at = spent, told_at - timedelta(seconds=spent.seconds)
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
         clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
         self.clocks[graph_id] = clocks.renamed(told.runs)
 
-    def _note_spend(self, purse: Purse, event: Event) -> None:
+    def _note_spend(self, spent: Spent, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
         asked only on its way, where that was told already, says so with an empty list of calls."""
         calls = None if event.model is None else event.model.get("calls", ())
@@ -271,15 +255,15 @@ class Runs(msgspec.Struct):
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""
             clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
-            purse.calls += count
-            account = purse.accounts.get(event.actor)
-            for one in (purse,) if account is None else (purse, account):
+            spent.calls += count
+            account = spent.accounts.get(event.actor)
+            for one in (spent,) if account is None else (spent, account):
                 _note_calls(one, reached)
             if account is not None:
                 account.calls += count
         for call in reached:
             if call.get("usd"):
-                _note_minute(purse, event.created_at, call["usd"])
+                _note_minute(spent, event.created_at, call["usd"])
 
     def _note_edit(self, event: Event) -> None:
         edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
@@ -290,12 +274,13 @@ class Runs(msgspec.Struct):
     ) -> Spend:
         """What the governor needs to know before a call; `held` is what acts under way have not told of yet."""
         purse = self.purses[run_id]
+        spent = purse.spent
         clocks = self.clocks.get(graph_id)
         return Spend(
             started_at=purse.started_at,
-            calls=purse.calls + held.calls,
-            tokens=purse.tokens + held.tokens,
-            usd_in_last_hour=held.usd + (purse.usd_since(now) if purse.minutes_usd else 0.0),
+            calls=spent.calls + held.calls,
+            tokens=spent.tokens + held.tokens,
+            usd_in_last_hour=held.usd + (spent.usd_since(now) if spent.minutes_usd else 0.0),
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
 
@@ -344,7 +329,7 @@ def _accounts_now(
     return now
 
 
-def _note_calls(sums: Purse | Account, reached: list[Json]) -> None:
+def _note_calls(sums: Spent | Account, reached: list[Json]) -> None:
     for call in reached:
         usage: dict[str, Any] = call.get("usage") or {}
         sums.tokens += usage.get("input", 0) + usage.get("output", 0)
@@ -353,22 +338,23 @@ def _note_calls(sums: Purse | Account, reached: list[Json]) -> None:
         sums.usd += usd or 0.0
 
 
-def _note_minute(purse: Purse, at: datetime, usd: float) -> None:
+def _note_minute(spent: Spent, at: datetime, usd: float) -> None:
     minute = int(at.timestamp() // 60)
-    purse.minutes_usd[minute] = purse.minutes_usd.get(minute, 0.0) + usd
+    spent.minutes_usd[minute] = spent.minutes_usd.get(minute, 0.0) + usd
     first = int((at - hour).timestamp() // 60)
-    for old in [kept for kept in purse.minutes_usd if kept < first]:
-        del purse.minutes_usd[old]
+    for old in [kept for kept in spent.minutes_usd if kept < first]:
+        del spent.minutes_usd[old]
 
 
 def _note_end(purse: Purse, event: Event) -> None:
+    spent = purse.spent
     if event.kind == purse.playbill.ends_when.kind:
-        purse.ends_counted += 1
+        spent.ends_counted += 1
     if event.kind == kinds.JUDGE_VERDICT:
-        purse.verdict = event.id
-        purse.winner, purse.why = event.payload.get("winner"), event.payload.get("text")
+        spent.verdict = event.id
+        spent.winner, spent.why = event.payload.get("winner"), event.payload.get("text")
     if event.sealed is not None:
-        purse.truth = {**purse.truth, **event.sealed.get("facts", {})}
-        purse.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in purse.knowers]
+        spent.truth = {**spent.truth, **event.sealed.get("facts", {})}
+        spent.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in spent.knowers]
     if event.kind == kinds.RUN_FINISHED:
         purse.finished, purse.ended_in = event.payload, event.id

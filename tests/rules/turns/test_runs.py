@@ -3,6 +3,7 @@
 import random
 from datetime import timedelta
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import fold
 from glasshouse.turns.governor import Governor
+from glasshouse.turns.runs import spent_of
 from glasshouse.world.evolve import begin
 from glasshouse.world.intents import EndAct, RemoveChannel
 from tests.rules.turns.houses_by_hand import House, member, opening
@@ -53,9 +55,9 @@ def test_an_act_costs_its_run_what_its_calls_cost_and_one_without_a_model_counts
     act(house, "bo", kind=None)
     act(house, "cy", asked((50, None), unreached=2))
 
-    purse = house.runs.purses["r-1"]
-    assert (purse.calls, purse.tokens, purse.usd, purse.is_unpriced) == (5, 353, 0.75, True)
-    assert house.runs.purses["r-2"].calls == 0
+    spent = house.runs.purses["r-1"].spent
+    assert (spent.calls, spent.tokens, spent.usd, spent.is_unpriced) == (5, 353, 0.75, True)
+    assert house.runs.purses["r-2"].spent.calls == 0
 
 
 def test_attempts_that_reached_nobody_are_free_and_the_act_counts_as_one() -> None:
@@ -64,7 +66,8 @@ def test_attempts_that_reached_nobody_are_free_and_the_act_counts_as_one() -> No
     act(house, "ada", asked(unreached=3), kind=None)
     act(house, "ada", asked((5, 0.0), unreached=2))
 
-    assert (house.runs.purses["r-1"].calls, house.runs.purses["r-1"].tokens) == (2, 6)
+    spent = house.runs.purses["r-1"].spent
+    assert (spent.calls, spent.tokens) == (2, 6)
 
 
 def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
@@ -79,19 +82,19 @@ def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
     assert [(event.kind, event.run_id, event.session_id) for event in told] == [
         (kinds.ACT_DISCARDED, "r-2", house.world.runs["r-2"].session_id)
     ]
-    assert house.runs.purses["r-2"].calls == 1
+    assert house.runs.purses["r-2"].spent.calls == 1
 
 
 def test_money_leaves_the_hour_it_was_spent_in() -> None:
     house = two_runs()
     act(house, "dee", asked((1, 0.5)))
     spent_at = house.ledger[-1].created_at
-    purse = house.runs.purses["r-2"]
+    spent = house.runs.purses["r-2"].spent
 
-    amounts = [purse.usd_since(spent_at + timedelta(minutes=minutes)) for minutes in (0, 59, 62, 600)]
+    amounts = [spent.usd_since(spent_at + timedelta(minutes=minutes)) for minutes in (0, 59, 62, 600)]
 
     assert amounts == [0.5, 0.5, 0.0, 0.0]
-    assert purse.usd == 0.5
+    assert spent.usd == 0.5
 
 
 def test_calls_of_a_turn_are_counted_for_each_graph_and_forgotten_with_the_next_turn() -> None:
@@ -123,12 +126,12 @@ def test_turns_are_counted_along_each_graphs_line() -> None:
 
     house.connect("ada", "bo", both=True)
     house.play_turn(house.graph_of("ada"))
-    assert [house.runs.purses[run].turns for run in ("r-1", "r-2")] == [4, 2]
+    assert [house.runs.purses[run].spent.turns for run in ("r-1", "r-2")] == [4, 2]
     house.disconnect("ada", "bo")
     house.disconnect("bo", "ada")
     house.play_turn(house.graph_of("bo"))
 
-    assert [house.runs.purses[run].turns for run in ("r-1", "r-2")] == [4, 3]
+    assert [house.runs.purses[run].spent.turns for run in ("r-1", "r-2")] == [4, 3]
     assert [
         house.runs.turns_of(run, house.graph_of(name)) for run, name in (("r-1", "ada"), ("r-2", "bo"))
     ] == [4, 3]
@@ -167,9 +170,9 @@ def totals(house: House) -> tuple[object, ...]:
     purses = house.runs.purses.values()
     return (
         [purse.limits for purse in purses],
-        sum(purse.calls for purse in purses),
-        sum(purse.tokens for purse in purses),
-        round(sum(purse.usd for purse in purses), 6),
+        sum(purse.spent.calls for purse in purses),
+        sum(purse.spent.tokens for purse in purses),
+        round(sum(purse.spent.usd for purse in purses), 6),
     )
 
 
@@ -204,7 +207,7 @@ def test_no_birth_merge_or_split_changes_the_sum_of_limits_and_spend(seed: int) 
         assert totals(house) == before
 
     for run_id, purse in house.runs.purses.items():
-        assert [purse.calls, purse.tokens, purse.usd] == spent[run_id]
+        assert [purse.spent.calls, purse.spent.tokens, purse.spent.usd] == spent[run_id]
         assert purse.limits == LIMITS[run_id]
     _assert_folds_again(house)
 
@@ -234,3 +237,26 @@ def test_what_ends_a_run_is_counted_in_its_own_events_alone() -> None:
     assert list(house.runs.watched) == ["r-1"]
     house.finish_run("r-1")
     assert list(house.runs.watched) == []
+
+
+def test_what_a_branch_carries_of_a_purse_is_stored_as_one_flat_object() -> None:
+    house = two_runs()
+    act(house, "ada", asked((100, 0.5), (20, None)))
+    purse = house.runs.purses["r-1"]
+    began = purse.started_at or house.ledger[0].created_at
+
+    carried = msgspec.to_builtins(
+        spent_of(purse, began + timedelta(seconds=90), is_over=False), str_keys=True
+    )
+
+    minute = str(int(house.ledger[-1].created_at.timestamp() // 60))
+    assert list(carried.pop("accounts")) == ["ada", "bo", "cy"]
+    assert list(carried.items()) == [
+        ("seconds", 90.0),
+        ("calls", 2),
+        ("tokens", 122),
+        ("usd", 0.5),
+        ("is_unpriced", True),
+        ("minutes_usd", {minute: 0.5}),
+    ]
+    assert purse.spent.seconds == 0.0
