@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from glasshouse.manifests.problem import At, Complaint, nobody_called
+from glasshouse.manifests.problem import At, Complaint, likely, nobody_called
 from glasshouse.manifests.rehearsal import Rehearsal
 from glasshouse.manifests.scenario import STAGE, CastEntry, ChannelPlan
 
@@ -23,18 +23,42 @@ def creatures_without_a_file(world: Rehearsal) -> Iterator[Complaint]:
 
 
 def root_is_somebody(world: Rehearsal) -> Iterator[Complaint]:
-    """A root that is neither in its cast nor a creature that could be added to it."""
-    scenario = world.scenario
+    """A root that is neither in its cast nor a creature that could be added to it, or that plays in another troupe."""
     if not world.cast_is_whole:
         return
-    if scenario.troupes and scenario.root is not None:
-        handles = [entry.name for _, entry in world.entries]
-        if scenario.root not in handles:
-            yield Complaint(("root",), nobody_called("creature", scenario.root, handles))
+    yield from _root_of_all(world)
     for at, troupe in world.troupes:
-        handles = [entry.name for entry in troupe.cast]
-        if troupe.root is not None and troupe.root not in (*handles, *world.known):
-            yield Complaint((*at, "root"), nobody_called("creature", troupe.root, [*handles, *world.known]))
+        root, handles = troupe.root, [entry.name for entry in troupe.cast]
+        if root is None or root in handles:
+            continue
+        elsewhere = _troupes_with(world, root)
+        if elsewhere:
+            words = f"{root!r} plays in troupe {elsewhere[0]!r}, and a root is one of its own troupe."
+            advice = f"{likely(root, handles)} For a second one, list it in this cast too."
+            yield Complaint((*at, "root"), f"{words} {advice}")
+        elif root not in world.known:
+            yield Complaint((*at, "root"), nobody_called("creature", root, [*handles, *world.known]))
+
+
+def _root_of_all(world: Rehearsal) -> Iterator[Complaint]:
+    """The scenario's own root beside troupes: somebody of theirs, in a troupe that has no other."""
+    scenario, root = world.scenario, world.scenario.root
+    if root is None or not scenario.troupes:
+        return
+    homes = _troupes_with(world, root)
+    if not homes:
+        handles = [entry.name for _, entry in world.entries]
+        yield Complaint(("root",), nobody_called("creature", root, handles))
+    elif all(scenario.troupes[name].root not in (None, root) for name in homes):
+        other = scenario.troupes[homes[0]].root
+        words = f"{root!r} plays in troupe {homes[0]!r}, whose root is {other!r}. Keep one of the two."
+        yield Complaint(("root",), words)
+
+
+def _troupes_with(world: Rehearsal, handle: str) -> list[str]:
+    """The troupes in whose casts somebody has this handle."""
+    troupes = world.scenario.troupes.items()
+    return [name for name, troupe in troupes if any(entry.name == handle for entry in troupe.cast)]
 
 
 def handles_given_twice(world: Rehearsal) -> Iterator[Complaint]:

@@ -300,6 +300,60 @@ def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
     ) == ["scenario.yaml:5:11: troupes.a.root: no creature is called 'oul'. Did you mean 'owl'?"]
 
 
+ROOTS = {
+    "one of another troupe": (
+        "troupes:\n  a:\n    cast: [owl, moth]\n    root: wick\n  b: {cast: [wick]}\n",
+        (
+            "scenario.yaml:6:11: troupes.a.root: 'wick' plays in troupe 'b', and a root is one of its own troupe. "
+            "There is owl, moth. For a second one, list it in this cast too."
+        ),
+    ),
+    "one of another troupe by its handle there": (
+        "troupes:\n  a: {cast: [owl], root: wink}\n  b: {cast: [{use: wick, handle: wink}, moth]}\n",
+        (
+            "scenario.yaml:4:26: troupes.a.root: 'wink' plays in troupe 'b', and a root is one of its own troupe. "
+            "There is owl. For a second one, list it in this cast too."
+        ),
+    ),
+    "one of another troupe, where a name like it is in this one": (
+        "troupes:\n  a: {cast: [owl, {use: moth, handle: wicket}], root: wick}\n  b: {cast: [wick]}\n",
+        (
+            "scenario.yaml:4:55: troupes.a.root: 'wick' plays in troupe 'b', and a root is one of its own troupe. "
+            "Did you mean 'wicket'? For a second one, list it in this cast too."
+        ),
+    ),
+    "one whose troupe has another root": (
+        "root: owl\ntroupes:\n  a: {cast: [owl, moth], root: moth}\n  b: {cast: [wick]}\n",
+        "scenario.yaml:3:7: root: 'owl' plays in troupe 'a', whose root is 'moth'. Keep one of the two.",
+    ),
+    "one of no troupe": (
+        "root: beetle\ntroupes:\n  a: {cast: [owl, moth]}\n  b: {cast: [wick]}\n",
+        "scenario.yaml:3:7: root: no creature is called 'beetle'. There is owl, moth, wick.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROOTS)
+def test_a_root_beside_troupes_is_refused_where_it_would_not_be_the_one_that_is_named(
+    tmp_path: Path, case: str
+) -> None:
+    troupes, words = ROOTS[case]
+
+    assert told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}")) == [words]
+
+
+@pytest.mark.parametrize(
+    "troupes",
+    [
+        "root: owl\ntroupes:\n  a: {cast: [owl, moth]}\n  b: {cast: [wick]}\n",
+        "root: owl\ntroupes:\n  a: {cast: [owl, moth], root: moth}\n  b: {cast: [owl, wick]}\n",
+        "troupes:\n  a: {cast: [owl, wick], root: wick}\n  b: {cast: [wick]}\n",
+    ],
+)
+def test_a_root_that_is_of_its_troupe_is_welcome_however_it_is_written(tmp_path: Path, troupes: str) -> None:
+    assert told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}")) == []
+
+
 def test_what_could_not_be_read_is_not_held_against_what_names_it(tmp_path: Path) -> None:
     broken_entry = changed("{use: moth, handle: grey-moth, wires: [wick]}", "{use: 7, handle: grey-moth}")
     broken_creature = {"owl": "name: owl\nrole: juge\n"}
