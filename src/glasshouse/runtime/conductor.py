@@ -29,6 +29,7 @@ from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
+from glasshouse.turns.recalling import line_heard_by
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_left
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
@@ -345,7 +346,7 @@ class Conductor:
         if due.is_tick:
             found = self._turns.get(world.creatures[due.creature].graph_id)
         else:
-            found = tables.find(world, due.creature, due.cause)
+            found = line_heard_by(tables, world, due.creature, due.cause)
         if found is not None and found.id == due.cause:
             return found
         return tables.cause_for(world, due.creature, await self._event(due.cause))

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
+from glasshouse.turns.newest_lines import Table
 from glasshouse.turns.referees import match_lines_max
-from glasshouse.turns.tables import NOT_LINES, Table
+from glasshouse.turns.tables import NOT_LINES
 
 Moment = tuple[int, int, int]
 

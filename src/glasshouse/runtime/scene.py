@@ -21,6 +21,7 @@ from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.recalling import heard_by, speakers_for
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
 from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
@@ -65,7 +66,7 @@ class Scene(msgspec.Struct):
         world, using, asking = folded.world, self.using, self.asking
         if using is not None:
             creature = the_creature(world, creature.id)
-        heard, before = folded.tables.heard_by(world, creature, upto)
+        heard, before = heard_by(folded.tables, world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
@@ -95,7 +96,7 @@ class Scene(msgspec.Struct):
             playbill=Playbill() if purse is None else purse.playbill,
             recent_events=tuple(heard),
             lines_before=before,
-            handles=handles_of(world, creature, (*folded.tables.speakers_for(creature), cause.actor)),
+            handles=handles_of(world, creature, (*speakers_for(folded.tables, creature), cause.actor)),
             around=around_of(world, creature),
             ask=ask,
             known=folded.tables.dealt.get(creature.id, {}),

@@ -11,7 +11,7 @@ from typing import Final
 from glasshouse.errors import StoreFailed
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.tables import Table
+from glasshouse.turns.newest_lines import Table
 from glasshouse.world.lineage import Span, span_of
 from glasshouse.world.state import GraphState, World
 

@@ -16,9 +16,9 @@ from glasshouse.events import kinds
 from glasshouse.turns.character import Character
 from glasshouse.turns.lines import Table
 from glasshouse.turns.moment import Moment
+from glasshouse.turns.newest_lines import heard_lines_max
 from glasshouse.turns.reading import content_words
 
-heard_lines_max: Final = 256
 memory_lines_max: Final = 6
 reflections_max: Final = 3
 disturbances_max: Final = 3

@@ -1,54 +1,36 @@
 """The tables: what was said lately on each channel, and without one in each graph; folded from the ledger.
 
-Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when a prompt
-is written. What a table holds is bounded: it is cut to its newest lines whenever it has grown to twice the bound.
+Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when it is
+recalled for a prompt (`recalling`).
 
-What is folded is where the lines stand (`spans`) and how many there are; it is small, and goes into snapshots. The lines
-themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a graph is
-first driven. A table without its lines is cold.
+What is folded is where the lines of each place stand and how many there are (`newest_lines`); it is small, and goes into
+snapshots. The lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the
+store when a graph is first driven. A table without its lines is cold.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.turns.newest_lines import Table, public_part
 from glasshouse.turns.renaming import Renamed
 from glasshouse.world.carrying import chained_via
-from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, GraphState, World
 
 version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
-
-heard_lines_max: Final = 256
-"""How many lines a creature can recall; a table is cut to this when it holds twice as many."""
-
-few_lines_max: Final = 24
-"""Up to so many lines are put into their places one by one; more are sorted in."""
 
 NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
 ROOTS_OWN: Final = "*"
 
 Counts = dict[str, dict[str, int]]
-
-
-class Stretch(msgspec.Struct, array_like=True, gc=False):
-    """Lines that stand one behind the other in one session."""
-
-    session_id: str
-    first: int
-    last: int
-    via: str = ""
-    """The session that took these lines over from a past it grows from, and says what everything is called now."""
 
 
 class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,65 +43,6 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
     renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
     """Where this past was itself taken over from an older one: by what names."""
     with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
-
-
-class Table(msgspec.Struct, dict=True):
-    """Where the newest lines of one place stand, and how many were dropped before them."""
-
-    spans: list[Stretch] = msgspec.field(default_factory=list)
-    count: int = 0
-    dropped: int = 0
-    speakers: dict[str, None] = msgspec.field(default_factory=dict)
-    """Whoever spoke here, in the order of their first words."""
-
-    def __post_init__(self) -> None:
-        self.lines_cache: list[Event] | None = None if self.count else []
-        """The lines themselves; none if they are not at hand."""
-
-    @property
-    def lines(self) -> list[Event]:
-        """The newest lines, oldest first; of a cold table none."""
-        return self.lines_cache or []
-
-    @property
-    def total(self) -> int:
-        """How many lines were ever said here."""
-        return self.dropped + self.count
-
-    def total_at(self, upto: int | None) -> int:
-        """How many lines had been said here at a time."""
-        lines = self.lines
-        if upto is None or not lines or lines[-1].lamport <= upto:
-            return self.total
-        return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
-
-    def note(self, event: Event) -> None:
-        """One more line stands here."""
-        last = self.spans[-1] if self.spans else None
-        if last is not None and last.last + 1 == event.seq and last.session_id == event.session_id:
-            last.last = event.seq
-        else:
-            self.spans.append(Stretch(event.session_id, event.seq, event.seq))
-        self.count += 1
-        self.speakers[event.actor] = None
-        if self.lines_cache is not None:
-            self.lines_cache.append(event)
-        if self.count >= 2 * heard_lines_max:
-            self._drop(heard_lines_max)
-
-    def _drop(self, lines: int) -> None:
-        self.dropped += lines
-        self.count -= lines
-        if self.lines_cache is not None:
-            del self.lines_cache[:lines]
-        while lines:
-            oldest = self.spans[0]
-            size = oldest.last - oldest.first + 1
-            if size > lines:
-                oldest.first += lines
-                return
-            lines -= size
-            del self.spans[0]
 
 
 class Tables(msgspec.Struct, dict=True):
@@ -289,96 +212,6 @@ class Tables(msgspec.Struct, dict=True):
             total = 0 if table is None else table.total
             self.left.setdefault(channel_id, {})[event.payload["creature"]] = total
 
-    def _count_heard(self, channel_id: str, table: Table, name: str, upto: int | None) -> int:
-        """How many lines of a channel a creature was there for, or sees all the same."""
-        total = table.total_at(upto)
-        until = min(total, self.left.get(channel_id, {}).get(name, total))
-        return until - self.missed.get(channel_id, {}).get(name, 0)
-
-    def heard_by(
-        self, world: World, creature: CreatureState, upto: int | None = None
-    ) -> tuple[list[Event], int]:
-        """The newest lines that a creature may see, oldest first, and how many on its channels came before them.
-
-        With `upto`, what was said after that time is left out.
-        """
-        lines: list[Event] = []
-        before, sources = 0, 0
-        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
-        if own is not None:
-            return self._heard_by_root(world, creature, own, upto)
-        for channel_id, ear in creature.ears.items():
-            table = self.said.get(channel_id)
-            if table is not None:
-                sources += 1
-                before += self._count_heard(channel_id, table, creature.id, upto)
-                lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
-        if sources > 1:
-            lines.sort(key=lambda event: _moment(world, event))
-        on_channels, others = len(lines), 0
-        for place in _places_without_channel(creature):
-            table = self.said.get(place)
-            if table is not None:
-                seen = _seen(creature, table, upto)
-                more = [event for event in seen if event.channel_id not in creature.ears]
-                _set_in(world, lines, more)
-                others += len(more)
-        newest = lines[-heard_lines_max:]
-        if others:
-            on_channels = sum([event.channel_id in creature.ears for event in newest])
-        return newest, max(0, before - min(on_channels, len(newest)))
-
-    def _heard_by_root(
-        self, world: World, creature: CreatureState, own: Table, upto: int | None
-    ) -> tuple[list[Event], int]:
-        """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
-        lines = _all(own, upto)
-        by_id = {event.id: event for event in lines}
-        if not self._is_whole_for_root(creature, lines):
-            for channel_id in creature.ears:
-                table = self.said.get(channel_id)
-                by_id.update([(e.id, e) for e in (() if table is None else _seen(creature, table, upto))])
-            lines = sorted(by_id.values(), key=lambda event: _moment(world, event))
-        for place in _places_without_channel(creature):
-            table = self.said.get(place)
-            if table is not None:
-                seen = _seen(creature, table, upto)
-                _set_in(world, lines, [event for event in seen if event.id not in by_id])
-        newest = lines[-heard_lines_max:]
-        on_channels = sum([event.channel_id is not None for event in newest])
-        return newest, max(0, own.total_at(upto) - on_channels)
-
-    def _is_whole_for_root(self, creature: CreatureState, lines: list[Event]) -> bool:
-        """Whether nothing that a root may see was said on a channel outside these lines of its own, and after the first."""
-        since = self.with_a_past.get(creature.id)
-        return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
-
-    def speakers_for(self, creature: CreatureState) -> list[str]:
-        """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
-        own = self.said.get(by_rule(creature.id)) if creature.is_root else None
-        names: list[str] = [] if own is None else [*own.speakers]
-        is_whole = own is not None and creature.id not in self.with_a_past
-        for channel_id, ear in () if is_whole else creature.ears.items():
-            table = self.said.get(channel_id)
-            if table is not None:
-                is_all_heard = ear.is_full and ear.is_open
-                names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
-        for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
-            table = self.said.get(place)
-            if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
-                names += [event.actor for event in _seen(creature, table, None)]
-        return names
-
-    def find(self, world: World, creature_id: str, id_of_event: str) -> Event | None:
-        """A line by its id, looked for where this creature listens, the newest first."""
-        creature = world.creatures[creature_id]
-        for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
-            table = self.said.get(place)
-            for line in reversed(table.lines) if table is not None else ():
-                if line.id == id_of_event:
-                    return line
-        return None
-
 
 def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
     return {name: counts[name] for name in names if name in counts}
@@ -409,42 +242,3 @@ def _was_there_for(world: World, root: CreatureState, table: Table) -> bool:
         ):
             return False
     return True
-
-
-def public_part(event: Event) -> Event:
-    """What of an event everybody who hears it may read."""
-    if event.private is None and event.sealed is None and event.model is None:
-        return event
-    return replace(event, private=None, sealed=None, model=None)
-
-
-def _places_without_channel(creature: CreatureState) -> list[str]:
-    """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
-    return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id]))
-
-
-def _all(table: Table, upto: int | None) -> list[Event]:
-    """A whole table up to a time, for those who hear everything that is said there."""
-    lines = table.lines[-heard_lines_max:]
-    while upto is not None and lines and lines[-1].lamport > upto:
-        lines.pop()
-    return lines
-
-
-def _seen(creature: CreatureState, table: Table, upto: int | None) -> list[Event]:
-    return [event for event in _all(table, upto) if visible_to(creature, event)]
-
-
-def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
-    """Put some more lines into their places among those already in order."""
-    if len(more) > few_lines_max:
-        lines += more
-        lines.sort(key=lambda event: _moment(world, event))
-        return
-    for event in more:
-        insort(lines, event, key=lambda line: _moment(world, line))
-
-
-def _moment(world: World, event: Event) -> tuple[int, int, str]:
-    session = world.sessions[event.session_id]
-    return (event.lamport - session.skew, session.rank, event.id)

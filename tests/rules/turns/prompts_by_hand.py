@@ -7,6 +7,7 @@ from glasshouse.turns.character import character_of
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.recalling import heard_by, speakers_for
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.moments_by_hand import a_tick, never_asked
@@ -17,10 +18,10 @@ PLAYBILL = Playbill(goal="Talk.", kinds={"finger.pointed": {"at": "creature", "t
 def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
     """The moment of a creature that answers this cause, or whose own time has come."""
     creature = house.creature(name)
-    heard, before = house.tables.heard_by(house.world, creature)
+    heard, before = heard_by(house.tables, house.world, creature)
     answered = cause or a_tick(1)
     handed = house.agenda.handed_to(name, answered.id)
-    speakers = (*house.tables.speakers_for(creature), answered.actor)
+    speakers = (*speakers_for(house.tables, creature), answered.actor)
     return Moment(
         run_id=creature.run_id,
         turn=1,

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.tables import Tables, heard_lines_max
+from glasshouse.turns.newest_lines import heard_lines_max
+from glasshouse.turns.recalling import heard_by, line_heard_by
+from glasshouse.turns.tables import Tables
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
@@ -208,7 +210,7 @@ def test_what_a_root_heard_by_rule_can_be_read_back_from_the_store() -> None:
 
     assert cold == ["*heron"]
     assert is_whole
-    assert house.tables.find(house.world, "heron", line.id) == line
+    assert line_heard_by(house.tables, house.world, "heron", line.id) == line
 
 
 def test_a_house_without_roots_keeps_no_line_twice() -> None:
@@ -235,7 +237,7 @@ def test_a_root_on_a_busy_channel_of_another_graph_still_sees_its_past_and_later
     first = heard(house, "heron")
     for number in range(heard_lines_max + 3):
         house.say("bo", f"Line {number}.", channel=theirs.name)
-    later, before = house.tables.heard_by(house.world, house.creature("heron"))
+    later, before = heard_by(house.tables, house.world, house.creature("heron"))
 
     assert [line.payload["text"] for line in first] == ["Before you came."]
     assert ids(later) == ids(seen_by_force(house, "heron"))

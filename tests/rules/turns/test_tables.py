@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.tables import NOT_LINES, heard_lines_max
+from glasshouse.turns.newest_lines import heard_lines_max
+from glasshouse.turns.recalling import heard_by
+from glasshouse.turns.tables import NOT_LINES
 from glasshouse.world.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
 
@@ -30,7 +32,7 @@ def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Even
 
 
 def heard(house: House, name: str, upto: int | None = None) -> list[Event]:
-    return house.tables.heard_by(house.world, house.creature(name), upto)[0]
+    return heard_by(house.tables, house.world, house.creature(name), upto)[0]
 
 
 def ids(events: list[Event]) -> list[str]:
@@ -110,7 +112,7 @@ def test_a_creature_recalls_so_many_lines_and_knows_how_many_came_before() -> No
     for n in range(heard_lines_max * 3 + 7):
         house.say("ada", f"{n}", channel="talk")
 
-    lines, before = house.tables.heard_by(house.world, house.creature("bo"))
+    lines, before = heard_by(house.tables, house.world, house.creature("bo"))
 
     assert (len(lines), before) == (heard_lines_max, 2 * heard_lines_max + 7)
     assert lines[-1].payload["text"] == f"{heard_lines_max * 3 + 6}"
@@ -126,11 +128,11 @@ def test_what_is_said_on_a_channel_after_it_was_left_moves_nothing(history: str)
     house.connect("cy", "bo", "side", both=True)
     house.say("ada", "heard by all", channel="talk")
     house.disconnect("ada", "bo", "talk")
-    before = house.tables.heard_by(house.world, house.creature("bo"))
+    before = heard_by(house.tables, house.world, house.creature("bo"))
 
     house.say("cy", "not for bo", channel="talk")
 
-    assert house.tables.heard_by(house.world, house.creature("bo")) == before
+    assert heard_by(house.tables, house.world, house.creature("bo")) == before
 
 
 @given(st.integers(0, 10**9))
@@ -140,4 +142,4 @@ def test_with_few_lines_none_came_before(seed: int) -> None:
         random_step(house, dice)
 
     for name in house.world.creatures:
-        assert house.tables.heard_by(house.world, house.creature(name))[1] == 0
+        assert heard_by(house.tables, house.world, house.creature(name))[1] == 0
