@@ -6,19 +6,15 @@ every creature there is a file for, also those that could not be read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from glasshouse.manifests.functions_beside import FunctionsIn, no_functions
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At
 from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
 
 BUILT_IN_REFEREES = frozenset({"names_the_word"})
-
-
-def no_functions(_file: str) -> Collection[str] | None:
-    """What a world without a folder finds in a Python file beside it: there is no file."""
-    return None
 
 
 @dataclass(frozen=True)
@@ -30,11 +26,11 @@ class Rehearsal:
     known: Collection[str]
     hurt: frozenset[str] = frozenset()
     referees: frozenset[str] = BUILT_IN_REFEREES
-    functions_in: Callable[[str], Collection[str] | None] = no_functions
+    functions_in: FunctionsIn = no_functions
     """The functions in a Python file beside the world, or none if there is no such file."""
     tools: frozenset[str] | None = None
     """The tools that may be granted by name; none if nobody has told, and then no name is held against anybody."""
-    tools_in: Callable[[str], Collection[str] | None] = no_functions
+    tools_in: FunctionsIn = no_functions
     """The functions in such a file that may be tools: those that are awaited, too."""
 
     @property

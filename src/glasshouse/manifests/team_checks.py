@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from glasshouse.manifests.functions_beside import fault_of_function
 from glasshouse.manifests.problem import Complaint, likely
 from glasshouse.manifests.rehearsal import Rehearsal
 
@@ -54,18 +55,10 @@ def referee_unknown(world: Rehearsal) -> Iterator[Complaint]:
 
 
 def _fault_of_referee(referee: str, world: Rehearsal) -> str | None:
-    file, colon, function = referee.partition(":")
-    if not colon:
+    if ":" not in referee:
         advice = likely(referee, sorted(world.referees))
         return f"no referee is called {referee!r}. {advice} One of your own is 'file.py:function'."
-    if not file.endswith(".py") or "/" in file or "\\" in file or not function.isidentifier():
-        return f"{referee!r} is no referee. Write 'file.py:function', the file beside the scenario."
-    functions = world.functions_in(file)
-    if functions is None:
-        return f"there is no readable file {file!r} beside the scenario."
-    if function not in functions:
-        return f"{file} has no function {function!r}. {likely(function, functions)}"
-    return None
+    return fault_of_function("referee", referee, world.functions_in)
 
 
 def referee_missing(world: Rehearsal) -> Iterator[Complaint]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from glasshouse.manifests.problem import Complaint, likely, nobody_called
+from glasshouse.manifests.functions_beside import fault_of_function
+from glasshouse.manifests.problem import Complaint, nobody_called
 from glasshouse.manifests.rehearsal import Rehearsal
 
 _OF_THE_ENGINE = "group_"
@@ -28,19 +29,11 @@ def tools_unknown(world: Rehearsal) -> Iterator[Complaint]:
 def _fault_of_tool(tool: str, tools: frozenset[str], world: Rehearsal) -> str | None:
     if tool in tools:
         return None
-    file, colon, function = tool.partition(":")
-    if not colon:
+    if ":" not in tool:
         if tool.startswith(_OF_THE_ENGINE):
             return f"{tool} comes with privilege, not by grant. Take it out, and write privileged: true in the cast."
         return f"{nobody_called('tool', tool, sorted(tools))} One of your own is 'file.py:function'."
-    if not file.endswith(".py") or "/" in file or "\\" in file or not function.isidentifier():
-        return f"{tool!r} is no tool. Write 'file.py:function', the file beside the scenario."
-    functions = world.tools_in(file)
-    if functions is None:
-        return f"there is no readable file {file!r} beside the scenario."
-    if function not in functions:
-        return f"{file} has no function {function!r}. {likely(function, functions)}"
-    return None
+    return fault_of_function("tool", tool, world.tools_in)
 
 
 def tools_in_prose(world: Rehearsal) -> Iterator[Complaint]:

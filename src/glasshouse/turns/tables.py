@@ -33,20 +33,8 @@ ROOTS_OWN: Final = "*"
 Counts = dict[str, dict[str, int]]
 
 
-class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a branch or a resumed session carries over of what was said."""
-
-    said: dict[str, Table] = msgspec.field(default_factory=dict)
-    missed: Counts = msgspec.field(default_factory=dict)
-    left: Counts = msgspec.field(default_factory=dict)
-    dealt: dict[str, Json] = msgspec.field(default_factory=dict)
-    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
-    """Where this past was itself taken over from an older one: by what names."""
-    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
-
-
-class Tables(msgspec.Struct, dict=True):
-    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
+class Remembered(msgspec.Struct, omit_defaults=True):
+    """What is kept of what was said: all of it, or as much as a branch or a resumed session carries over."""
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
     missed: Counts = msgspec.field(default_factory=dict)
@@ -55,10 +43,14 @@ class Tables(msgspec.Struct, dict=True):
     """For channels that somebody no longer listens on: how many lines had been said there when it left."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
     """What each creature alone was told."""
-    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
-    """When roots last came to listen where lines had been said without them: their own tables lack those."""
     renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
     """For each session that took lines over from a past: what everything in them is called now."""
+    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
+    """When roots last came to listen where lines had been said without them: their own tables lack those."""
+
+
+class Tables(Remembered, dict=True):
+    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
 
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None

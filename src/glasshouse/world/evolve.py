@@ -253,9 +253,7 @@ def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
 def _creature_renamed(world: World, event: Event) -> None:
     told = payload_of(event, CreatureRenamed)
     creature = world.creatures[told.creature]
-    handles = world.graphs[creature.graph_id].handles
-    handles.release(creature.handle, creature.id)
-    handles.take(told.handle, creature.id)
+    world.graphs[creature.graph_id].handles.rename(creature.handle, told.handle, creature.id)
     creature.handle = told.handle
 
 
@@ -278,9 +276,7 @@ def _channel_closed(world: World, event: Event) -> None:
 def _channel_renamed(world: World, event: Event) -> None:
     told = payload_of(event, ChannelRenamed)
     channel = world.channels[told.channel_id]
-    names = world.graphs[channel.graph_id].channels
-    names.release(channel.name, channel.id)
-    names.take(told.name, channel.id)
+    world.graphs[channel.graph_id].channels.rename(channel.name, told.name, channel.id)
     channel.name = told.name
 
 

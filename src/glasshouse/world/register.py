@@ -59,6 +59,11 @@ class Register(msgspec.Struct):
         if mark and self.lowest_free is not None:
             self.lowest_free[stem] = max(2, min(self.lowest_free.get(stem, 2), int(number)))
 
+    def rename(self, old: str, new: str, owner: str) -> None:
+        """Give another name to somebody who has one."""
+        self.release(old, owner)
+        self.take(new, owner)
+
 
 def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:
     """The first number from `start` on that no register has with this stem."""
