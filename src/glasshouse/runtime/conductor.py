@@ -4,10 +4,9 @@ Theory of operation. Whose act is next is asked anew before every act, of pure f
 (`turns.schedule`); the conductor remembers nothing that the ledger does not tell, so a show that was cut off goes on
 where it was, and a merge or a split needs no word here: the next question is simply answered otherwise.
 
-Ticks that go together are the one thing begun ahead: their thinking overlaps, on the past as it was when the ticks of
-the turn began, and is written in the order of the cast. So are the tools they use: each waits at a gate, which is opened
-when its act's turn to be written comes. A run is finished when nobody of it is thinking any more:
-`_finishing` keeps new acts of it from beginning, and what is under way is written first.
+Ticks that go together are the one thing begun ahead (`thinking_ahead`); they are written in the order of the cast. A run
+is finished when nobody of it is thinking any more: `_finishing` keeps new acts of it from beginning, and what is under
+way is written first.
 
 Many graphs: in lockstep the graph whose next turn has the lowest number goes first, then the oldest; `free` gives each
 graph a task of its own.
@@ -17,40 +16,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.accounts import accounts_of, last_graph
 from glasshouse.runtime.act import Acts, Thought
+from glasshouse.runtime.causes import Causes, EventById
 from glasshouse.runtime.endings import Ending, Endings
 from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.thinking_ahead import Act, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
-from glasshouse.turns.recalling import line_heard_by
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
 Pacing = Literal["lockstep", "free"]
 acts_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""
-
-EventById = Callable[[str], Awaitable[Event]]
-Act = tuple[str, str]
-"""A creature and the cause it answers: what names an act."""
-
-
-class Ahead(NamedTuple):
-    """An act that was begun ahead: whose purse it draws on, its thinking, and the gate before its tools."""
-
-    run_id: str
-    task: asyncio.Task[Thought | None]
-    gate: asyncio.Event
-
 
 BeforeCommit = Callable[[], Awaitable[None]]
 """Called before the conductor writes anything: where a replay lets happen what came from outside."""
@@ -74,19 +61,17 @@ class Conductor:
         self._acts = acts
         self._clock = clock
         self._endings = endings
-        self._event = event
         self._governor = governor
         self._warming = warming
         self._before_commit = before_commit
-        self._ahead: dict[Act, Ahead] = {}
+        self._causes = Causes(ledger, event)
+        self._ahead = ThinkingAhead(ledger, acts, self._causes)
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
         """The last thing written for each graph, until it is known to be durable."""
-        self._turns: dict[str, Event] = {}
-        """The `turn.started` of each graph, so that a tick need not look for its cause."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
     # Whose turn
@@ -189,7 +174,7 @@ class Conductor:
                 await self._ledger.wait_for_room()
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown))
             if queued is not None:
-                self._turns[graph.id] = queued.events[0]
+                self._causes.note_turn(queued.events[0])
                 self._unacknowledged[graph.id] = queued
         return True
 
@@ -216,7 +201,7 @@ class Conductor:
 
     async def _perform(self, graph: GraphState, due: Due) -> Event | None:
         """One act, thought and written; or what came instead of it."""
-        run_id, act = self._run_of(due.creature), (due.creature, due.cause)
+        run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
         if run_id in self._finishing or act in self._acting:
             await self._wait_for_what_is_in_the_way(run_id, act)
             return None
@@ -230,8 +215,10 @@ class Conductor:
         self._acting[act] = None
         try:
             if due.is_together:
-                await self._forget_what_was_stopped(act)
-                await self._begin_ahead(graph, act)
+                stopped = self._ahead.take_stopped(act)
+                if stopped is not None:
+                    await self._acts.write(stopped)
+                await self._ahead.begin(graph, lambda other: other in self._acting and other != act)
             thought, queued = await self._written(act, run_id, due)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
@@ -262,12 +249,7 @@ class Conductor:
         """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone."""
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
-            ahead = self._ahead.pop(act, None)
-            if ahead is not None:
-                ahead.gate.set()
-                thought = await ahead.task
-            else:
-                thought = None if due is None else await self._think(due, await self._cause(due), None)
+            thought = await self._ahead.thought_of(act, due)
             if thought is None:
                 return None, None
             await self._let_others_in()
@@ -299,58 +281,6 @@ class Conductor:
         if self._before_commit is not None:
             await self._before_commit()
 
-    async def _think(
-        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
-    ) -> Thought | None:
-        await self._acts.make_ready(due.creature)
-        if due.creature not in self._ledger.world.creatures:
-            return None
-        return await self._acts.think(due, cause, upto, gate)
-
-    async def _forget_what_was_stopped(self, act: Act) -> None:
-        """Who was kept from thinking ahead, by a limit or because no model was reached, begins anew."""
-        ahead = self._ahead.get(act)
-        if (
-            ahead is None
-            or not ahead.task.done()
-            or ahead.task.cancelled()
-            or ahead.task.exception() is not None
-        ):
-            return
-        thought = ahead.task.result()
-        if thought is not None and thought.end is None:
-            del self._ahead[act]
-            await self._acts.write(thought)
-
-    async def _begin_ahead(self, graph: GraphState, mine: Act) -> None:
-        """Let the ticks that go together begin to think, all on the past as it is when the ticks begin."""
-        folded = self._ledger.folded
-        together = [
-            due for due in ticks_left(folded.world, folded.agenda, graph, folded.runs) if due.is_together
-        ]
-        if not together:
-            return
-        now = folded.world.session_of(graph).lamport
-        causes = [await self._cause(due) for due in together]
-        for due, cause in zip(together, causes, strict=True):
-            act = (due.creature, due.cause)
-            if act in self._ahead or (act in self._acting and act != mine):
-                continue
-            gate = asyncio.Event()
-            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
-            task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
-            self._ahead[act] = Ahead(self._run_of(due.creature), task, gate)
-
-    async def _cause(self, due: Due) -> Event:
-        tables, world = self._ledger.folded.tables, self._ledger.world
-        if due.is_tick:
-            found = self._turns.get(world.creatures[due.creature].graph_id)
-        else:
-            found = line_heard_by(tables, world, due.creature, due.cause)
-        if found is not None and found.id == due.cause:
-            return found
-        return tables.cause_for(world, due.creature, await self._event(due.cause))
-
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
         if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
@@ -362,9 +292,9 @@ class Conductor:
 
     async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
         """End the runs here whose scenario says that their end has come; tell of acts whose creatures are gone."""
-        for act, ahead in list(self._ahead.items()) if self._ahead else ():
-            if act[0] not in self._ledger.world.creatures and act not in self._acting:
-                await self._written_for_good(act, ahead.run_id)
+        for act, its_run_id in self._ahead.of_the_gone():
+            if act not in self._acting:
+                await self._written_for_good(act, its_run_id)
         for run_id in self._endings.due(graph):
             ending = self._endings.of(run_id)
             if ending is not None:
@@ -411,11 +341,7 @@ class Conductor:
 
     async def _write_ahead(self, run_id: str, graph: GraphState | None = None) -> bool:
         """Write what a run has begun ahead, here or anywhere, and nobody is at yet. False if there is none."""
-        acts = [
-            act for act, ahead in self._ahead.items() if ahead.run_id == run_id and act not in self._acting
-        ]
-        if graph is not None:
-            acts = [act for act in acts if act[0] in graph.creatures]
+        acts = [act for act in self._ahead.of_run(run_id, graph) if act not in self._acting]
         for act in acts:
             await self._written_for_good(act, run_id)
         return bool(acts)
@@ -425,18 +351,10 @@ class Conductor:
         if queued is not None:
             await queued.acknowledged
 
-    def _run_of(self, creature_id: str) -> str:
-        creature = self._ledger.world.creatures.get(creature_id)
-        return "" if creature is None else creature.run_id or ""
-
     async def pause(self, run_id: str, reason: str, graph_id: str | None = None) -> None:
         """Let nobody of a run begin an act until it goes on."""
         await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
 
     async def close(self) -> None:
         """Let go of what was begun ahead. It is owed still, and will be thought again."""
-        tasks = [ahead.task for ahead in self._ahead.values()]
-        self._ahead.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._ahead.close()
