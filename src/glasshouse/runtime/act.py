@@ -18,9 +18,10 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
-from glasshouse.runtime.ledger import Ledger, Queued
+from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
+from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.scene import Scene
 from glasshouse.runtime.taking_up import TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk

@@ -25,8 +25,9 @@ from glasshouse.runtime.accounts import accounts_of, last_graph
 from glasshouse.runtime.act import Acts, Thought
 from glasshouse.runtime.causes import Causes, EventById
 from glasshouse.runtime.endings import Ending, Endings
-from glasshouse.runtime.ledger import Ledger, Queued
+from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Clock
+from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.thinking_ahead import Act, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn

@@ -22,10 +22,11 @@ from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.folding import folded_from
-from glasshouse.runtime.ledger import Acknowledgement, Ledger, Look, Receipt
+from glasshouse.runtime.ledger import Ledger, Look
 from glasshouse.runtime.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ports import Clock, Ids, Store
 from glasshouse.runtime.reading import HistoryReader, mail_pages
+from glasshouse.runtime.receipts import Acknowledgement, Receipt
 from glasshouse.runtime.subscriptions import Subscription, Subscriptions
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views import topology as topology_views

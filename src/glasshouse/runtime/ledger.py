@@ -16,8 +16,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Generator
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -28,6 +28,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.folding import folded_from, snapshot_key
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
+from glasshouse.runtime.receipts import Queued, Receipt
 from glasshouse.runtime.staging import as_one_batch, caused_by, taken_in, written
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
@@ -58,42 +59,12 @@ class Audience(Protocol):
         """Be told that the store reaches this far, by whatever way."""
 
 
-class Receipt(msgspec.Struct, frozen=True, gc=False):
-    """What came of an intent: the change, what it touched, and its events as they are stored."""
-
-    change: Change
-    subject: str
-    events: list[Event]
-    seen: Any = None
-
-
 Look = Callable[[str], object]
 """Takes the id of what a decision touched, and gives what the caller wants to see of it."""
 
 
 Tell = Callable[[Change, str], AnyIntent]
 """Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
-
-
-class Queued(msgspec.Struct, frozen=True):
-    """A batch on its way, and the future that tells when it is durable."""
-
-    batch: Batch
-    events: list[Event]
-    acknowledged: asyncio.Future[None]
-
-
-class Acknowledgement:
-    """Await it to get the event once it is durable."""
-
-    __slots__ = ("_queued",)
-
-    def __init__(self, queued: Queued) -> None:
-        self._queued = queued
-
-    def __await__(self) -> Generator[Any, None, Event]:
-        yield from self._queued.acknowledged
-        return self._queued.events[0]
 
 
 class Ledger:

@@ -15,7 +15,8 @@ from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import spent_of
 from glasshouse.world import carrying
 from glasshouse.world.carrying import Shape, shape_of
-from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived, Rewired
+from glasshouse.world.intents import Restate
+from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
 from glasshouse.world.state import CreatureState, GraphState
 from glasshouse.world.values import Wire
 

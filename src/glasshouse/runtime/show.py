@@ -34,7 +34,8 @@ from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
-from glasshouse.world.intents import Inject, LineAfter, Member, MoveRun, OpenRun, Restate
+from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun, Restate
+from glasshouse.world.regrowth import LineAfter
 
 inbox_lines_max: Final = 64
 inbox_seconds_min: Final = 0.25

@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import VISITOR, Event, Json
 from glasshouse.runtime.asking import Asking
-from glasshouse.runtime.ledger import Ledger, Queued
+from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Batch, Errand, Toolbox
+from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.taking_up import NOTHING_YET, Step, TakenUp, completion_of
 from glasshouse.runtime.treasury import Reservation, Treasury
 from glasshouse.turns.moment import Moment

@@ -28,7 +28,7 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.events.run_payloads import RunPaused
 from glasshouse.world.decision import Decision, Fact, Write
-from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived
+from glasshouse.world.intents import Restate
 from glasshouse.world.names import (
     channel_id_for,
     free_session_id,
@@ -37,6 +37,7 @@ from glasshouse.world.names import (
     the_session,
     wire_id_for,
 )
+from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived
 from glasshouse.world.shaping import attached, change_of, topology_changed
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND

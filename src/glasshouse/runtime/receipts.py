@@ -1,0 +1,43 @@
+"""What the ledger hands out: a batch on its way, and what came of an intent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from glasshouse.events.event import Event
+from glasshouse.runtime.ports import Batch
+from glasshouse.world.values import Change
+
+
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """What came of an intent: the change, what it touched, and its events as they are stored."""
+
+    change: Change
+    subject: str
+    events: list[Event]
+    seen: Any = None
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """A batch on its way, and the future that tells when it is durable."""
+
+    batch: Batch
+    events: list[Event]
+    acknowledged: asyncio.Future[None]
+
+
+class Acknowledgement:
+    """Await it to get the event once it is durable."""
+
+    __slots__ = ("_queued",)
+
+    def __init__(self, queued: Queued) -> None:
+        self._queued = queued
+
+    def __await__(self) -> Generator[Any, None, Event]:
+        yield from self._queued.acknowledged
+        return self._queued.events[0]
