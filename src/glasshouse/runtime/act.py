@@ -7,7 +7,7 @@ cost anything, in none, and is owed still. Whatever an agent raises becomes `age
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -22,7 +22,7 @@ from glasshouse.runtime.ledger import Ledger, Queued
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.scene import Scene
-from glasshouse.runtime.taking_up import TakenUp
+from glasshouse.runtime.taking_up import Step, TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Reservation, Treasury
 from glasshouse.runtime.using import Using
@@ -30,7 +30,6 @@ from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.tools import ToolAnswer
 from glasshouse.turns.verdicts import check_verdict
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
@@ -60,11 +59,8 @@ class Record(Protocol):
     async def before_commit(self) -> None:
         """Let happen now what came from outside at this very place."""
 
-    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
-        """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
-
-    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
-        """What one call of an act's tools wrote on its way, before it was answered."""
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What was recorded of the last call of an act's way, and of what came of it."""
 
 
 class Acts:

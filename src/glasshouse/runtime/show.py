@@ -74,9 +74,9 @@ class Show:
         self._recall = recall = Recall(ledger, history)
         treasury = Treasury(lambda: ledger.folded, clock)
         warming = Warming(store, ledger)
-        desk = ToolDesk(ledger, tools, history.event, warming, record)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         before_commit = None if record is None else record.before_commit
+        desk = ToolDesk(ledger, tools, history.event, warming, record or recall, before_commit)
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         self._conductor = Conductor(
             ledger,
             acts,
