@@ -23,7 +23,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 5
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -94,6 +94,8 @@ class Purse(msgspec.Struct):
     told_in: str = ""
     """The event that says how it began."""
     branch_of: BranchOf | None = None
+    beside: list[str] = msgspec.field(default_factory=list)
+    """Of a run that lives again: the other runs that were brought back with it."""
     scenario_digest: str = ""
 
     def usd_since(self, now: datetime) -> float:
@@ -256,6 +258,7 @@ class Runs(msgspec.Struct):
             purse.started_at = told_at - timedelta(seconds=spent.seconds)
             purse.accounts = _accounts_now(now, spent.accounts, told.creatures)
             purse.knowers = [told.creatures.get(name, name) for name in spent.knowers]
+            purse.beside = [new for old, new in told.runs.items() if old != run_id]
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
         clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
