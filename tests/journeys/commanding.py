@@ -11,7 +11,9 @@ from typing import Any
 
 from glasshouse import SqliteStore, Terrarium
 
-journey_seconds_max = 60
+journey_seconds_max = 300
+"""Longer than any command takes on the slowest machine: only one that hangs is given up."""
+
 GLASSHOUSE = [sys.executable, "-m", "glasshouse"]
 ESCAPE = "\x1b"
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from glasshouse.manifests.finding import BUNDLED
-from tests.journeys.commanding import pasted
-from tests.journeys.terminals import GLASSHOUSE, Terminal, colours_in, environment, run
+from tests.journeys.commanding import GLASSHOUSE, environment, journey_seconds_max, pasted, run
+from tests.journeys.terminals import Terminal, colours_in
 
 WOOD = "thousand-token-wood"
 ESCAPE = "\x1b"
@@ -349,7 +349,7 @@ def test_being_told_to_end_closes_the_store_like_ctrl_c(tmp_path: Path) -> None:
     player.stdout.readline()
 
     player.send_signal(signal.SIGTERM)
-    _, told = player.communicate(timeout=60)
+    _, told = player.communicate(timeout=journey_seconds_max)
 
     assert player.returncode == 130
     assert "What was written until now is safe." in told
