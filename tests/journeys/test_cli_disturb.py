@@ -1,14 +1,25 @@
 """`disturb`: a line from one process is heard in a run that another one plays."""
 
 import asyncio
+import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glasshouse import Event, SqliteStore, Terrarium
-from tests.journeys.commanding import OPEN, WOOD, objects, play_some, run
+from tests.journeys.commanding import OPEN, WOOD, environment, journey_seconds_max, play_some, run
 
 LINE = "A heron delivers a bell."
+PATIENT = f"""
+from glasshouse.cli import disturbing, main
+
+disturbing.answer_seconds_max = {journey_seconds_max}
+main()
+"""
+"""The command line of somebody who waits for as long as the other process takes to come to the line."""
 
 
 @pytest.fixture
@@ -18,11 +29,25 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-async def disturbed_while_played(store: Path, *words: str) -> tuple[list[dict[str, object]], Event]:
+def told_patiently(*words: str) -> dict[str, Any]:
+    """What the command says with --json."""
+    told = subprocess.run(
+        [sys.executable, "-c", PATIENT, *words, "--json"],
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (told.returncode, told.stderr) == (0, "")
+    facts: dict[str, Any] = json.loads(told.stdout)
+    return facts
+
+
+async def disturbed_while_played(store: Path, *words: str) -> tuple[dict[str, Any], Event]:
     """Play on as soon as another process has left its line; what it was told, and what was heard."""
     kept = SqliteStore(store)
     async with Terrarium(kept) as t:
-        disturbing = asyncio.create_task(asyncio.to_thread(objects, *words))
+        disturbing = asyncio.create_task(asyncio.to_thread(told_patiently, *words))
         while not disturbing.done():
             if await kept.read_inbox(1):
                 await t.step(1)
@@ -32,9 +57,8 @@ async def disturbed_while_played(store: Path, *words: str) -> tuple[list[dict[st
 
 
 def test_a_line_is_heard_in_a_run_that_is_being_played(store: Path) -> None:
-    told, event = asyncio.run(disturbed_while_played(store, "disturb", OPEN, LINE, "--store", str(store)))
+    facts, event = asyncio.run(disturbed_while_played(store, "disturb", OPEN, LINE, "--store", str(store)))
 
-    (facts,) = told
     assert list(facts) == ["run_id", "text", "line", "status", "played_by"]
     assert facts["status"] == "heard"
     assert (event.payload, event.run_id) == ({"text": LINE}, OPEN)
