@@ -393,6 +393,8 @@ async def test_a_guest_may_not_commit(path: Path) -> None:
 LEAVES_LINES = """
 import asyncio, sys
 from glasshouse import SqliteStore
+from glasshouse.stores.sqlite import store
+store.busy_milliseconds_max = 300_000  # This writer never rests: whoever waits may wait for long.
 async def main():
     guest = SqliteStore(sys.argv[1], is_guest=True)
     await guest.open("house-two")
