@@ -39,7 +39,7 @@ def drawn_for_this_test(_self: RandomIds) -> str:
 
 
 if PROFILE == "ci":
-    RandomIds.new = drawn_for_this_test  # type: ignore[method-assign]
+    pytest.MonkeyPatch().setattr(RandomIds, "new", drawn_for_this_test)
 
 
 @pytest.hookimpl(tryfirst=True)
