@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Event, SqliteStore, Terrarium
-from tests.journeys.commanding import OPEN, WOOD, environment, journey_seconds_max, play_some, run
+from tests.journeys.commanding import OPEN, WOOD, environment, journey_seconds_max, run
 
 LINE = "A heron delivers a bell."
 PATIENT = f"""
@@ -20,13 +20,6 @@ disturbing.answer_seconds_max = {journey_seconds_max}
 main()
 """
 """The command line of somebody who waits for as long as the other process takes to come to the line."""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    path = tmp_path / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return path
 
 
 def told_patiently(*words: str) -> dict[str, Any]:
@@ -56,19 +49,21 @@ async def disturbed_while_played(store: Path, *words: str) -> tuple[dict[str, An
         return await disturbing, heard[-1]
 
 
-def test_a_line_is_heard_in_a_run_that_is_being_played(store: Path) -> None:
-    facts, event = asyncio.run(disturbed_while_played(store, "disturb", OPEN, LINE, "--store", str(store)))
+def test_a_line_is_heard_in_a_run_that_is_being_played(own_store: Path) -> None:
+    facts, event = asyncio.run(
+        disturbed_while_played(own_store, "disturb", OPEN, LINE, "--store", str(own_store))
+    )
 
     assert list(facts) == ["run_id", "text", "line", "status", "played_by"]
     assert facts["status"] == "heard"
     assert (event.payload, event.run_id) == ({"text": LINE}, OPEN)
 
 
-def test_a_line_waits_for_the_next_play_where_nobody_plays(store: Path) -> None:
-    told = run("disturb", OPEN, LINE, "--store", str(store))
+def test_a_line_waits_for_the_next_play_where_nobody_plays(own_store: Path) -> None:
+    told = run("disturb", OPEN, LINE, "--store", str(own_store))
 
     async def next_play() -> list[str]:
-        async with Terrarium(SqliteStore(store)) as t:
+        async with Terrarium(SqliteStore(own_store)) as t:
             await t.step(1)
             return [e.payload["text"] for e in await t.run_events(OPEN) if e.kind == "user.injected"]
 
@@ -78,19 +73,19 @@ def test_a_line_waits_for_the_next_play_where_nobody_plays(store: Path) -> None:
     assert asyncio.run(next_play())[-1] == LINE
 
 
-def test_a_run_that_is_over_hears_nothing(store: Path) -> None:
-    tried = run("disturb", WOOD, LINE, "--store", str(store))
+def test_a_run_that_is_over_hears_nothing(own_store: Path) -> None:
+    tried = run("disturb", WOOD, LINE, "--store", str(own_store))
 
     assert (tried.returncode, tried.stdout) == (3, "")
     assert "has finished" in tried.stderr
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 20_000, "🌲" * 16_384])
-def test_what_no_event_can_hold_is_refused_before_anybody_hears_it(store: Path, text: str) -> None:
-    tried = run("disturb", OPEN, text, "--store", str(store))
+def test_what_no_event_can_hold_is_refused_before_anybody_hears_it(own_store: Path, text: str) -> None:
+    tried = run("disturb", OPEN, text, "--store", str(own_store))
 
     async def inbox() -> int:
-        guest = SqliteStore(store, is_guest=True)
+        guest = SqliteStore(own_store, is_guest=True)
         await guest.open("house")
         try:
             return len(await guest.read_inbox(10))
