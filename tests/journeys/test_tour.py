@@ -18,6 +18,7 @@ from tests.journeys.commanding import (
     journey_seconds_max,
     on_a_terminal,
     run,
+    run_anew,
 )
 
 
@@ -52,7 +53,7 @@ def test_the_tour_tells_its_whole_story_without_escape_codes_in_a_pipe() -> None
 
 
 def test_the_tour_is_the_same_every_time() -> None:
-    tours = {run("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4711", "random")}
+    tours = {run_anew("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4711", "random")}
 
     assert len(tours) == 1
 
@@ -211,7 +212,7 @@ def test_no_color_is_respected_on_a_terminal() -> None:
 
 
 def test_an_output_that_cannot_spell_everything_is_no_error() -> None:
-    toured = run("tour", PYTHONIOENCODING="ascii")
+    toured = run_anew("tour", PYTHONIOENCODING="ascii")
 
     assert (toured.returncode, toured.stderr) == (0, "")
 
