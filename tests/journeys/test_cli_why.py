@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Manifest, SqliteStore, Terrarium
-from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, play_some, run
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("asking") / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return str(path)
+from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, run
 
 
 @pytest.fixture(scope="module")
