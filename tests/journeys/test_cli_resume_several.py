@@ -9,8 +9,7 @@ import pytest
 
 from glasshouse import SqliteStore, Terrarium
 from glasshouse.manifests.finding import BUNDLED
-from tests.journeys.commanding import objects
-from tests.journeys.terminals import run
+from tests.journeys.commanding import objects, run
 
 FIRST, SECOND = "r-00aa11bb22cc33d0", "r-00aa11bb22cc33d1"
 WORLDS = {"sprouts": "twenty-sprouts", "hearth": "two-tale-hearth"}
