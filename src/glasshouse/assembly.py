@@ -93,7 +93,7 @@ def play(
     async def played() -> Played:
         async with Terrarium(kept, models=models, tools=tools) as terrarium:
             run = await terrarium.play(world, seed, rng_seed, governor)
-            await Sitting(terrarium, run.id, turns).play()
+            await Sitting(terrarium, run.id, turns=turns).play()
             return await played_of(terrarium, kept, run.id)
 
     return outcome_of(played)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import time
+import sys
+from collections import Counter
 from random import Random
+from types import FrameType
 from typing import Any
 
 from hypothesis import given, settings
@@ -20,7 +22,9 @@ from glasshouse.turns.prompt import Prompt
 from tests.contracts.offline_stage import OfflineStage
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 
-milliseconds_a_call_max = 1.0
+steps_an_answer_max = 2_500
+"""So many calls of functions take less than a millisecond on a machine of today; they are counted, for a clock would
+also measure who else is busy."""
 
 
 def is_valid(value: Any, schema: Any) -> bool:
@@ -226,7 +230,24 @@ def test_an_empty_or_foreign_prompt_is_answered_all_the_same() -> None:
         assert reply["text"]
 
 
-def test_a_call_takes_less_than_a_millisecond() -> None:
+def steps_of_answering(prompts: list[Prompt]) -> int:
+    """How many functions are called, of Python's own or built in, to answer these prompts."""
+    steps: Counter[str] = Counter()
+
+    def count(_frame: FrameType, event: str, _arg: object) -> None:
+        steps[event] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        for prompt in prompts:
+            answer(prompt)
+    finally:
+        sys.setprofile(before)
+    return steps["call"] + steps["c_call"]
+
+
+def test_an_answer_takes_few_steps() -> None:
     prompts = []
     for seed in range(20):
         stage = OfflineStage(seed=seed)
@@ -237,9 +258,6 @@ def test_a_call_takes_less_than_a_millisecond() -> None:
             stage.act(one.name)
     answer(prompts[0])
 
-    started = time.process_time()
-    for prompt in prompts:
-        answer(prompt)
-    spent = (time.process_time() - started) * 1_000 / len(prompts)
+    steps = steps_of_answering(prompts)
 
-    assert spent < milliseconds_a_call_max
+    assert len(prompts) < steps < steps_an_answer_max * len(prompts)

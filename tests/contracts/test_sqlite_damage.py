@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, StoreDamaged, StoreFailed, Terrarium
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.contracts.writing import one_batch, opening, root, span
 
 ADA = root("ada")
@@ -21,8 +22,8 @@ def path(tmp_path: Path) -> Path:
 
 
 async def played(path: Path, lines: int = 400) -> None:
-    """A closed store with a real play in it: two creatures, one merge, many lines."""
-    async with Terrarium(SqliteStore(path)) as terrarium:
+    """A closed store with a real play in it, the same every time: two creatures, one merge, many lines."""
+    async with Terrarium(SqliteStore(path), clock=HandMovedClock(), ids=SeededIds(1)) as terrarium:
         ada = await terrarium.add_creature(Manifest(name="ada"))
         bo = await terrarium.add_creature(Manifest(name="bo"))
         await terrarium.connect(ada.id, bo.id, channel="talk")

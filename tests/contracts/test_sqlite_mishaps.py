@@ -18,6 +18,7 @@ from glasshouse.stores.sqlite.migrate import bundled_migrations
 from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.stores.sqlite.thread import WorkThread
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
+from tests.runtime.troupe import soon
 
 ADA, BO = root("ada"), root("bo", ordinal=2)
 
@@ -170,7 +171,7 @@ def test_a_thread_outlives_the_loop_that_asked_it(outcome: str) -> None:
         _ = thread.call(slow)
 
     async def ask() -> object:
-        return await asyncio.wait_for(thread.call(lambda: "in time"), timeout=5)
+        return await soon(thread.call(lambda: "in time"))
 
     asyncio.run(ask_and_leave())
     is_gone.set()

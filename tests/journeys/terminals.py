@@ -9,35 +9,18 @@ import re
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
+from codecs import getincrementaldecoder
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-journey_seconds_max = 60
-GLASSHOUSE = [sys.executable, "-m", "glasshouse"]
+from tests.journeys.commanding import GLASSHOUSE, environment, journey_seconds_max
+
 SIZE = struct.pack("HHHH", 30, 100, 0, 0)
-
-
-def environment(**more: str) -> dict[str, str]:
-    unwanted = ("COLUMNS", "FORCE_", "TTY_", "NO_COLOR", "GLASSHOUSE_")
-    return {key: value for key, value in os.environ.items() if not key.startswith(unwanted)} | more
-
-
-def run(*words: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """The command in a pipe."""
-    return subprocess.run(
-        [*GLASSHOUSE, *words],
-        cwd=cwd,
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=journey_seconds_max,
-        check=False,
-    )
+LAST = "\x1e"
+"""Written behind what a command printed: once it is read, nothing is still on its way."""
 
 
 class Terminal:
@@ -49,6 +32,7 @@ class Terminal:
         self.found = termios.tcgetattr(self._theirs)
         self.shown = ""
         self._read_upto = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")
         self._process = subprocess.Popen(
             [*GLASSHOUSE, *words],
             cwd=cwd,
@@ -75,24 +59,31 @@ class Terminal:
         """Read until this was printed, after all that was waited for before; everything printed until then."""
         until = time.monotonic() + journey_seconds_max
         while (found := self.shown.find(text, self._read_upto)) < 0:
+            has_ended = self._process.poll() is not None
             assert time.monotonic() < until, (
                 f"{text!r} never came; there is {self.shown[self._read_upto :]!r}"
             )
-            assert self._read() or self._process.poll() is None, f"it ended before {text!r}: {self.shown!r}"
+            assert self._read() or not has_ended, f"it ended before {text!r}: {self.shown!r}"
         before, self._read_upto = self._read_upto, found + len(text)
         return self.shown[before : self._read_upto]
 
     def press(self, keys: str) -> None:
         os.write(self._mine, keys.encode())
 
-    def end(self) -> int:
-        """Read to the end; the exit code."""
+    def end(self, keys: str = "") -> int:
+        """Read to the end, pressing these keys for as long as it lasts; the exit code."""
         until = time.monotonic() + journey_seconds_max
         while self._process.poll() is None:
             assert time.monotonic() < until, f"it does not end: {self.shown!r}"
+            self.press(keys)
             self._read()
         while self._read():
             pass
+        os.write(self._theirs, LAST.encode())
+        while LAST not in self.shown:
+            assert time.monotonic() < until, f"its end never came: {self.shown!r}"
+            self._read()
+        self.shown = self.shown.replace(LAST, "")
         return self._process.wait()
 
     @property
@@ -103,7 +94,7 @@ class Terminal:
     def _read(self) -> bool:
         ready, _, _ = select.select([self._mine], [], [], 0.05)
         if ready:
-            self.shown += os.read(self._mine, 65_536).decode("utf-8", "replace")
+            self.shown += self._decoder.decode(os.read(self._mine, 65_536))
         return bool(ready)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.terminals import Terminal, run
+from tests.journeys.commanding import run
+from tests.journeys.terminals import Terminal
 
 LEAD = """
 from glasshouse import Agent, Draft
@@ -27,7 +28,7 @@ opening: It is quiet.
 cast:
   - {use: lead, privileged: true}
   - moth
-governor: {max_turns: 8}
+governor: {max_turns: 500}
 """
 CREATURES = {
     "lead": "name: lead\nplayed_by: minds:Lead\nschedule: {tick_every: 1}\n",
@@ -67,10 +68,9 @@ def test_whoever_sits_at_the_terminal_is_asked(burrow: Path, key: str, *, is_app
         seat.wait_for("Allow it? y or n")
         seat.press(key)
         seat.wait_for("moth is removed." if is_approved else "said no.")
-        seat.press("q")
-        if not is_approved:
-            seat.press("q")
-        code = seat.end()
+        code = seat.end(
+            keys="q"
+        )  # A key pressed right before a question was not meant for it, and is forgotten.
 
     assert code == 0
     decided = payloads(burrow, "edit.decided")[0]
@@ -82,7 +82,7 @@ def test_in_a_pipe_nobody_is_there_and_nothing_waits(burrow: Path) -> None:
     run("play", "./burrow", "--turns", "1", cwd=burrow, **ALLOWED)
     run("disturb", "last", "Remove the moth!", cwd=burrow)
 
-    played = run("play", "--continue", "last", cwd=burrow, **ALLOWED)
+    played = run("play", "--continue", "last", "--turns", "8", cwd=burrow, **ALLOWED)
 
     assert played.returncode == 0
     assert "Nobody is there to ask." in played.stdout

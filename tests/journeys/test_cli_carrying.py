@@ -1,20 +1,12 @@
 """`export` and `import`: a play goes from one store to another in a file."""
 
-import asyncio
 import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.journeys.commanding import ROOTS, WOOD, objects, play_some, run
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("carrying") / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return str(path)
+from tests.journeys.commanding import ROOTS, WOOD, objects, run
 
 
 def test_a_run_goes_into_another_store_and_tells_the_same_story(store: str, tmp_path: Path) -> None:

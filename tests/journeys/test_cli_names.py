@@ -1,20 +1,12 @@
 """Names on the command line: whole ids, beginnings of ids, `last`, and what is said about all others."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from glasshouse.cli.naming import short_ids, the_one
 from glasshouse.errors import Refused, UnknownName
-from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, play_some, run
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("names") / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return str(path)
+from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`runs`, `show`, `digest` and `replay` as a reader meets them: a played store, and one process a command."""
 
-import asyncio
 import json
 import re
 import shutil
@@ -25,16 +24,8 @@ from tests.journeys.commanding import (
     journey_seconds_max,
     objects,
     on_a_terminal,
-    play_some,
     run,
 )
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("reading") / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return str(path)
 
 
 async def remembered(store: str, run_id: str) -> tuple[Event, ...]:

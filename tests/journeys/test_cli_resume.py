@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from glasshouse.manifests.finding import BUNDLED
-from tests.journeys.commanding import objects
-from tests.journeys.terminals import Terminal, run
+from tests.journeys.commanding import objects, run
+from tests.journeys.terminals import Terminal
 
 WOOD = "thousand-token-wood"
 PARENT = "r-00aa11bb22cc33d0"

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Manifest, SqliteStore, Terrarium
-from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, play_some, run
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("asking") / "played.glasshouse"
-    asyncio.run(play_some(path))
-    return str(path)
+from tests.journeys.commanding import ESCAPE, ROOTS, WOOD, objects, on_a_terminal, run
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +137,7 @@ def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
         "since",
         "until",
         "with_content",
+        "is_elsewhere",
     ]
 
 
@@ -209,3 +203,46 @@ def test_a_play_says_how_to_ask_why(tmp_path: Path) -> None:
 
     (offered,) = [line for line in told.stdout.splitlines() if " why last --run r-" in line]
     assert run(*offered.split("glasshouse ", 1)[1].split(), cwd=tmp_path).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def carried(store: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store into which a run of another one was carried, once for the audience, once for a director."""
+    folder = tmp_path_factory.mktemp("carried")
+    for role in ("audience", "director"):
+        file = str(folder / f"{role}.glass")
+        assert run("export", ROOTS, file, "--as", role, "--store", store).returncode == 0
+        assert run("import", file, "--store", str(folder / f"{role}.glasshouse")).returncode == 0
+    return folder
+
+
+@pytest.mark.parametrize("role", ["audience", "director"])
+def test_who_knew_of_what_came_in_a_file_is_told_with_where_they_live(
+    store: str, carried: Path, role: str
+) -> None:
+    verdict = objects("why", "last", "--run", ROOTS, "--store", store)[0]["event_id"]
+    there = str(carried / f"{role}.glasshouse")
+    at_home = objects("who-knew", verdict, "--store", store)
+
+    knew = objects("who-knew", verdict, "--store", there)
+    told = run("who-knew", verdict, "--store", there)
+
+    assert [{**one, "is_elsewhere": False} for one in knew] == at_home
+    assert all(one["is_elsewhere"] for one in knew)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "elsewhere" in told.stdout.splitlines()[2]
+    assert told.stdout.endswith(
+        "Who lives elsewhere came in a file, and goes by the handle it had there then.\n"
+    )
+
+
+def test_why_of_what_came_in_a_file_tells_what_that_file_lacks(store: str, carried: Path) -> None:
+    verdict = objects("why", "last", "--run", ROOTS, "--store", store)[0]["event_id"]
+
+    for_audience = run("why", verdict, "--store", str(carried / "audience.glasshouse"))
+    for_director = run("why", verdict, "--store", str(carried / "director.glasshouse"))
+
+    assert "the file it came in leaves out the model's side" in for_audience.stdout
+    assert "in its prompt" not in for_audience.stdout
+    assert "in sight (its prompt is not kept" in for_director.stdout
+    assert "leaves out" not in for_director.stdout

@@ -14,6 +14,7 @@ import pytest
 
 from glasshouse import Manifest, Refused, SqliteStore, Terrarium
 from glasshouse.runtime import portable
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.journeys.carrying import Line, a_play, lines_of, rewrite, seal
 
 
@@ -25,8 +26,8 @@ async def there(tmp_path: Path) -> AsyncIterator[Terrarium]:
 
 @pytest.fixture
 async def path(tmp_path: Path) -> Path:
-    """A sound file, to be broken."""
-    async with Terrarium() as here:
+    """A sound file, to be broken: the same bytes every time."""
+    async with Terrarium(clock=HandMovedClock(), ids=SeededIds(1)) as here:
         return await here.export(await a_play(here), tmp_path / "play.jsonl", role="director")
 
 

@@ -1,12 +1,9 @@
 """`glasshouse tour` as a visitor meets it: the real command line, in a process of its own."""
 
 import json
-import os
-import pty
 import re
 import signal
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,29 +11,15 @@ from typing import Any
 import pytest
 
 from glasshouse import Event, SqliteStore, Terrarium, digest_of
-
-journey_seconds_max = 60
-GLASSHOUSE = [sys.executable, "-m", "glasshouse"]
-ESCAPE = "\x1b"
-
-
-def environment(**more: str) -> dict[str, str]:
-    plain = {
-        key: value for key, value in os.environ.items() if not key.startswith(("COLUMNS", "FORCE_", "TTY_"))
-    }
-    return plain | more
-
-
-def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*GLASSHOUSE, *words],
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=journey_seconds_max,
-        check=False,
-    )
+from tests.journeys.commanding import (
+    ESCAPE,
+    GLASSHOUSE,
+    environment,
+    journey_seconds_max,
+    on_a_terminal,
+    run,
+    run_anew,
+)
 
 
 @cache
@@ -44,23 +27,6 @@ def told(*words: str) -> dict[str, Any]:
     """The facts of every scene, by the scene's key."""
     lines = [json.loads(line) for line in run("tour", "--json", *words).stdout.splitlines()]
     return {line["key"]: line["facts"] for line in lines}
-
-
-def on_a_terminal(*words: str, **more: str) -> tuple[int, str]:
-    """What the command prints when it believes that a person is looking on."""
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*GLASSHOUSE, *words], env=environment(TERM="xterm-256color", **more), stdout=theirs, stdin=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while some := os.read(mine, 4096):
-            shown += some
-    except OSError:
-        pass  # Linux says so when the other end of a terminal is closed.
-    os.close(mine)
-    return process.wait(timeout=journey_seconds_max), shown.decode()
 
 
 async def remembered(path: Path) -> dict[str, tuple[Event, ...]]:
@@ -87,7 +53,7 @@ def test_the_tour_tells_its_whole_story_without_escape_codes_in_a_pipe() -> None
 
 
 def test_the_tour_is_the_same_every_time() -> None:
-    tours = {run("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4711", "random")}
+    tours = {run_anew("tour", PYTHONHASHSEED=seed).stdout for seed in ("0", "1", "4711", "random")}
 
     assert len(tours) == 1
 
@@ -246,7 +212,7 @@ def test_no_color_is_respected_on_a_terminal() -> None:
 
 
 def test_an_output_that_cannot_spell_everything_is_no_error() -> None:
-    toured = run("tour", PYTHONIOENCODING="ascii")
+    toured = run_anew("tour", PYTHONIOENCODING="ascii")
 
     assert (toured.returncode, toured.stderr) == (0, "")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ("0", "1", "4242")
+program_seconds_max = 300
 
 
 def printed_under_hash_seeds(program: str) -> set[str]:
@@ -30,7 +31,7 @@ def printed_under_hash_seeds(program: str) -> set[str]:
     ]
     answers = set()
     for process in running:
-        answer, complaint = process.communicate(timeout=60)
+        answer, complaint = process.communicate(timeout=program_seconds_max)
         assert process.returncode == 0, complaint
         answers.add(answer)
     return answers

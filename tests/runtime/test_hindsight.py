@@ -225,21 +225,6 @@ async def test_an_unknown_event_or_role_is_refused_in_words() -> None:
             await t.why(spoken.id, role="critic")  # type: ignore[arg-type]
 
 
-async def test_an_imported_line_has_its_causes_and_nobody_here_knew_it(tmp_path: Path) -> None:
-    async with house(MemoryStore()) as t:
-        said = await conversation(t)
-        await t.export(t.creature("ada").session_id, tmp_path / "play.glass", role="director")
-
-    async with house(MemoryStore()) as other:
-        await other.import_file(tmp_path / "play.glass")
-        why = await other.why(said[-1].id)
-        with pytest.raises(Refused, match="imported"):
-            await other.who_knew(said[-1].id)
-
-    assert why.links[-1].event.id == said[0].id
-    assert {link.lines_from for link in why.links} == {"nothing"}
-
-
 async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_back_to_it() -> None:
     async with playing(Obedient(QUIET, calls=(STATUS, JOIN))) as t:
         run = await expedition(t, leader=hearing("lead"), cast=("moth",), governor=BOUNDED)

@@ -71,7 +71,7 @@ def _intent(tool: str, errand: Errand) -> AnyIntent | None:
     graph = world.graphs[mine.graph_id]
     if tool == "open_room":
         return AddChannel(graph.id, f"room-{len(graph.channels)}")
-    others = [one for one in world.creatures.values() if one.cast_key == "guest"]
+    others = [one for one in world.creatures.values() if (one.cast_key, one.run_id) == ("guest", mine.run_id)]
     far = [one.id for one in others if one.graph_id != mine.graph_id]
     near = [one.id for one in others if one.graph_id == mine.graph_id]
     if tool == "join_others":

@@ -6,7 +6,7 @@ Always holds: whatever does not hold is refused before anything is written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +14,8 @@ import msgspec
 
 from glasshouse.assembly import SqliteStore, Terrarium
 from glasshouse.cli.change_words import differences
+from glasshouse.cli.evening import Opened
 from glasshouse.cli.looking import Lookout, Story
-from glasshouse.cli.performing import Opened
 from glasshouse.cli.pointing import is_said, numbers_of, pointed_at
 from glasshouse.cli.screen import one_line
 from glasshouse.errors import Refused, UnknownName
@@ -79,7 +79,8 @@ class Branching:
         what_if = self.otherwise.what_if(self._limits_in(story, event))
         position = store.position
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
-        return self._told(story, event, what_if, run, position)
+        opened = self._told(story, event, what_if, run, position)
+        return replace(opened, beside=tuple([terrarium.run_of(one) for one in run.beside]))
 
     async def _place(self, lookout: Lookout, story: Story) -> tuple[Event | None, str]:
         """The event at which it begins, none for the end; and the session that it is looked at from."""
@@ -119,7 +120,7 @@ class Branching:
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
         side = "from right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
-        return Opened(run, position, (said, differences(shown)), {"branched": facts}, is_branch=True)
+        return Opened(run, position, (said, differences(shown)), ({"branched": facts},), is_branch=True)
 
 
 def _last_line(story: Story) -> Event:

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from glasshouse.cli.displays import Display
+from glasshouse.cli.following import News
 from glasshouse.cli.keys import Keys
-from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import one_line
 from glasshouse.errors import Refused
 from glasshouse.runtime.ports import Proposal
@@ -26,17 +26,17 @@ PAUSED: Final = "paused · space goes on · i disturb · q stop"
 class Desk:
     """Reads along, and does what the keys say."""
 
-    def __init__(self, keys: Keys, display: Display, programme: Programme, disturb: Disturb) -> None:
+    def __init__(self, keys: Keys, display: Display, news: News, disturb: Disturb) -> None:
         self.is_leaving = False
         """Whether somebody pressed `q`."""
         self._keys = keys
         self._display = display
-        self._programme = programme
+        self._news = news
         self._disturb = disturb
 
     async def read(self, seconds: float, /) -> None:
         """Wait as long as reading takes, or until a key says otherwise."""
-        self._display.rest(self._programme)
+        self._display.rest(self._news.programme)
         await self.linger(seconds)
 
     async def linger(self, seconds: float, /) -> None:
@@ -62,7 +62,7 @@ class Desk:
     async def _pause(self) -> None:
         """Hold the show up until space is pressed again, or something was thrown in."""
         while not self.is_leaving and not self._keys.is_gone:
-            self._display.rest(self._programme, PAUSED)
+            self._display.rest(self._news.programme, PAUSED)
             key = await self._keys.next()
             if key == " ":
                 return
@@ -78,7 +78,7 @@ class Desk:
 
     async def _ask(self) -> None:
         """Ask for a line, offering what the world suggests, and say it as the visitor."""
-        offered = self._programme.disturbances
+        offered = self._news.programme.disturbances
         numbers = [f"  {n}  {one_line(text)}" for n, text in enumerate(offered, start=1)]
         choice = "A number, or a line of your own; Enter sends it, an empty line sends nothing."
         self._display.say("", *numbers, choice)

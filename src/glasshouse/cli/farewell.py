@@ -92,6 +92,8 @@ def told(programme: Programme, digest: str, by: Words) -> list[str]:
         ending = f"{ending} {f'{recalled:,}' if recalled else 'No'} {were} answered from the record."
     if programme.has_nothing_left and programme.past_run_ids:
         ending = f"{ending} Nothing was left to play: branch from an earlier event, or with other limits."
+    if programme.is_one_of_several:
+        ending = f"{one_line(programme.run.title or programme.run_id)}. {ending}"
     commands = [f"  {command}" for command in commands_for(programme, by)]
     return ["", ending, f"digest {digest}", *commands]
 

@@ -6,6 +6,7 @@ Always holds: it reads what is in the store and nothing else, so one who plays a
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from glasshouse.cli.displays import Display
@@ -58,36 +59,49 @@ class PacedReader:
 
 
 class News:
-    """Shows what comes to be in a store of one run."""
+    """Shows what comes to be in a store of one run, or of several that are played side by side."""
 
-    def __init__(self, store: Store, programme: Programme, display: Display, position: int) -> None:
+    def __init__(
+        self, store: Store, programmes: Sequence[Programme], display: Display, position: int
+    ) -> None:
+        self.programme = programmes[0]
+        """That of the run that was last heard of."""
         self._store = store
-        self._programme = programme
+        self._programmes = programmes
         self._display = display
         self._position = position
-        self._is_open = False
+        self._opened: set[str] = set()
 
     async def show(self, reader: Reader) -> int:
         """Show everything that is there and was not shown yet; how many events were read."""
         count = 0
         while page := await self._store.read_after(self._position, page_events_max):
-            if not self._is_open:
-                self._programme.expect(page)
+            for programme in self._programmes:
+                if programme.run_id not in self._opened:
+                    programme.expect(page)
             for event in page:
                 self._position = event.position or self._position
                 count += 1
-                if self._programme.concerns(event):
-                    await self._tell(event, reader)
+                await self._tell(event, reader)
         return count
 
     async def _tell(self, event: Event, reader: Reader) -> None:
-        line = self._programme.apply(event)
-        if line is not None and not self._is_open:
-            self._is_open = True
-            self._display.open(self._programme)
+        concerned = [programme for programme in self._programmes if programme.concerns(event)]
+        if not concerned:
+            return
+        lines = [(programme, line) for programme in concerned if (line := programme.apply(event)) is not None]
+        for programme, _ in lines[:1]:
+            self._open(programme)
+        line = lines[0][1] if lines else None
         self._display.show(event, line)
         if line is not None and not reader.is_leaving:
             await reader.read(seconds_to_read(_read_of(line)))
+
+    def _open(self, programme: Programme) -> None:
+        self.programme = programme
+        if programme.run_id not in self._opened:
+            self._opened.add(programme.run_id)
+            self._display.open(programme)
 
 
 def _read_of(line: TranscriptLine) -> str:

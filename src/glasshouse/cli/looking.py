@@ -79,6 +79,10 @@ class Lookout:
         """Every session, imported ones too, the oldest first."""
         return [segment.id for segment in await self.store.segments_after(0)]
 
+    async def is_imported(self, session_id: str) -> bool:
+        """Whether a session came in a file."""
+        return any(one.is_imported for one in await self.store.segments_after(0) if one.id == session_id)
+
     async def story(self, name: str) -> Story:
         """What the run or session of a name tells."""
         runs = [run.id for run in self.runs()]

@@ -19,6 +19,7 @@ from glasshouse.cli import farewell
 from glasshouse.cli.desk import Desk, Disturb
 from glasshouse.cli.displays import Display, JsonDisplay, PipeDisplay, TerminalDisplay
 from glasshouse.cli.doorkeeping import Doorkeeper
+from glasshouse.cli.evening import Opened, gone_on_with, side_by_side
 from glasshouse.cli.following import FastReader, News, PacedReader, Reader
 from glasshouse.cli.interrupting import run_to_its_end
 from glasshouse.cli.keys import Keys, are_ours
@@ -27,26 +28,10 @@ from glasshouse.cli.pace import Pace
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, print_json
 from glasshouse.errors import Refused, StoreBusy, UnknownName
-from glasshouse.events.event import Json
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
 from glasshouse.views.stage import past_runs
-
-
-@dataclass(frozen=True)
-class Opened:
-    """The run to play, and what there is to say of how it came to be."""
-
-    run: Run
-    shown_after: int
-    """The position after which its events are news; what came before is remembered without being shown."""
-    said: tuple[str, ...] = ()
-    facts: Json | None = None
-    """The same for machines."""
-    is_branch: bool = False
-    """Whether its answers may come from a record, so that they are worth counting."""
-
 
 Opener = Callable[[SqliteStore, Terrarium], Awaitable[Opened]]
 """Makes or finds the run that is to be played."""
@@ -88,9 +73,11 @@ def perform(wish: Wish) -> None:
     try:
         run_to_its_end(lambda: _performed(wish, begun))
     except KeyboardInterrupt:
-        if begun and not begun[0].is_finished:
-            command = farewell.commands_for(begun[0], wish.words)[0]
-            print(f"\nglasshouse: {command} goes on where this was stopped.", file=sys.stderr)
+        left = [programme for programme in begun if not programme.is_finished]
+        for number, programme in enumerate(left):
+            command = farewell.commands_for(programme, wish.words)[0]
+            told = f"glasshouse: {command} goes on where this was stopped."
+            print(f"{'' if number else chr(10)}{told}", file=sys.stderr)
         raise
     except StoreBusy as busy:
         raise StoreBusy(f"{busy} From here: {wish.words.offered('play', '--watch')}") from busy
@@ -112,37 +99,78 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
         world = load_world(wish.world or "", tools=usual_tools().names())
     if world is None and not wish.store.exists():
         raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
-    store, display, doorkeeper = SqliteStore(wish.store), display_for(wish), Doorkeeper()
+    store, doorkeeper = SqliteStore(wish.store), Doorkeeper()
     async with Terrarium(store, approver=doorkeeper) as terrarium:
         opened = await (
             wish.opener(store, terrarium) if wish.opener else _opened(store, terrarium, wish, world)
         )
-        run = opened.run
-        programme = await programme_of(terrarium, run, opened.shown_after, has_minds=wish.has_minds)
-        begun.append(programme)
-        _say_how_it_came_to_be(wish, display, opened)
-        news = News(store, programme, display, opened.shown_after)
+        for run in opened.runs:
+            begun.append(await programme_of(terrarium, run, opened.shown_after, has_minds=wish.has_minds))
+        theatre = _Theatre(wish, store, terrarium, display_for(wish), doorkeeper, opened)
+        theatre.say_how_it_came_to_be()
+        for number, runs in enumerate(side_by_side(opened.runs)):
+            names = [run.id for run in runs]
+            if number and not wish.as_json:
+                theatre.display.say("")
+            await theatre.show(runs, [programme for programme in begun if programme.run_id in names])
+
+
+@dataclass
+class _Theatre:
+    """Where the runs of one command are shown, one group of them after the other."""
+
+    wish: Wish
+    store: SqliteStore
+    terrarium: Terrarium
+    display: Display
+    doorkeeper: Doorkeeper
+    opened: Opened
+    is_left: bool = False
+    """Whether the one who reads has had enough: what comes after is left as it is."""
+
+    def say_how_it_came_to_be(self) -> None:
+        """Say which runs these are."""
+        if self.wish.as_json:
+            for facts in self.opened.facts:
+                print_json(facts)
+        elif self.opened.said:
+            self.display.say(*self.opened.said, *([""] if self.wish.is_played else []))
+
+    async def show(self, runs: list[Run], programmes: list[Programme]) -> None:
+        """Play runs that share their graphs, and say how each of them ended."""
+        news = News(self.store, programmes, self.display, self.opened.shown_after)
         with ExitStack() as seats:
-            reader = reader_for(wish, display, programme, partial(terrarium.disturb, run.id), seats)
-            doorkeeper.seat(reader)
-            if wish.is_played:
-                _excuse_visitors(terrarium, run)
-                await _play(Sitting(terrarium, run.id, wish.turns), news, reader)
-            if reader.is_leaving and not terrarium.run_of(run.id).is_finished:
-                await terrarium.finish(run.id, "stopped")
+            reader = reader_for(self.wish, self.display, news, partial(self._disturb, news), seats)
+            self.doorkeeper.seat(reader)
+            if self.wish.is_played and not self.is_left:
+                await self._play(runs, news, reader)
             await news.show(FastReader())
-        now = terrarium.run_of(run.id)
+        for run, programme in zip(runs, programmes, strict=True):
+            await self._say_farewell(run, programme)
+
+    async def _play(self, runs: list[Run], news: News, reader: Reader) -> None:
+        """One act, then its lines; until nothing is left to do, or the one who reads has had enough."""
+        for run in runs:
+            _excuse_visitors(self.terrarium, run)
+        sitting = Sitting(self.terrarium, *[run.id for run in runs], turns=self.wish.turns)
+        await news.show(reader)
+        while not reader.is_leaving and await sitting.play_act():
+            await news.show(reader)
+        self.is_left = reader.is_leaving
+        for run in runs:
+            if self.is_left and not self.terrarium.run_of(run.id).is_finished:
+                await self.terrarium.finish(run.id, "stopped")
+
+    async def _disturb(self, news: News, text: str) -> None:
+        await self.terrarium.disturb(news.programme.run_id, text)
+
+    async def _say_farewell(self, run: Run, programme: Programme) -> None:
+        now = self.terrarium.run_of(run.id)
         programme.has_nothing_left = now.is_finished and (now.turns, now.calls) == (run.turns, run.calls)
-        if opened.is_branch and wish.is_played:
+        if self.opened.is_branch and self.wish.is_played:
             programme.calls_recalled = now.calls_recalled
-        say_farewell(wish, display, programme, await terrarium.digest(run.id))
-
-
-def _say_how_it_came_to_be(wish: Wish, display: Display, opened: Opened) -> None:
-    if wish.as_json and opened.facts is not None:
-        print_json(opened.facts)
-    elif opened.said:
-        display.say(*opened.said, *([""] if wish.is_played else []))
+        programme.is_one_of_several = bool(self.opened.beside)
+        say_farewell(self.wish, self.display, programme, await self.terrarium.digest(run.id))
 
 
 def _excuse_visitors(terrarium: Terrarium, run: Run) -> None:
@@ -169,13 +197,6 @@ async def _opened(store: SqliteStore, terrarium: Terrarium, wish: Wish, world: L
     return await gone_on_with(store, terrarium, run)
 
 
-async def gone_on_with(store: SqliteStore, terrarium: Terrarium, run: Run) -> Opened:
-    """A run that was left open, where it was left."""
-    if run.status == "paused":
-        await terrarium.proceed(run.id)
-    return Opened(terrarium.run_of(run.id), store.position)
-
-
 async def programme_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> Programme:
     """What is known of a run, with what was played before taken in, without being shown."""
     events = await terrarium.run_events(run.id)
@@ -189,19 +210,10 @@ async def programme_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_
     return programme
 
 
-async def _play(sitting: Sitting, news: News, reader: Reader) -> None:
-    """One act, then its lines; until nothing is left to do, or the one who reads has had enough."""
-    await news.show(reader)
-    while not reader.is_leaving and await sitting.play_act():
-        await news.show(reader)
-
-
-def reader_for(
-    wish: Wish, display: Display, programme: Programme, disturb: Disturb, seats: ExitStack
-) -> Reader:
+def reader_for(wish: Wish, display: Display, news: News, disturb: Disturb, seats: ExitStack) -> Reader:
     """Who reads along: somebody at a terminal, a slow pipe, or nobody."""
     if wish.has_keys:
-        return Desk(seats.enter_context(Keys(sys.stdin.fileno())), display, programme, disturb)
+        return Desk(seats.enter_context(Keys(sys.stdin.fileno())), display, news, disturb)
     return PacedReader() if wish.pace is Pace.READING else FastReader()
 
 

@@ -54,8 +54,11 @@ async def pointed_at(lookout: Lookout, name: str, run: str | None) -> Pointer:
 
 
 async def _story_of(lookout: Lookout, event: Event, run: str | None) -> Story | None:
+    """The story to count in: the run's; where that was played in another house, the session's."""
     if run is not None:
         return await lookout.story(run)
+    if await lookout.is_imported(event.session_id):
+        return await lookout.story(event.session_id)
     known = {one.id for one in lookout.runs()}
     return await lookout.story(event.run_id) if event.run_id in known and event.run_id else None
 

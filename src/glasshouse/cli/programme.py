@@ -37,6 +37,8 @@ class Programme:
         """The run that it can be compared with, where it is a branch of one or was resumed from one."""
         self.calls_recalled: int | None = None
         """Of a branch that was just made: how many of its calls were answered from the record."""
+        self.is_one_of_several = False
+        """Whether other runs are played in one go with it, so that it has to be told apart."""
         self.has_nothing_left = False
         """Whether it goes on from a past after which there was nothing to do."""
         self.calls_before = 0

@@ -33,7 +33,11 @@ def resume(
         typer.Option("--as-was", help="In the very shape it had, creatures and wires that came later too."),
     ] = False,
     world: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Where the world lies now, if it has moved.")
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where the world lies now, if it has moved. Where several scenarios had met, once for each that has.",
+        ),
     ] = None,
     turns: TurnsOption = None,
     pace: PaceOption = None,
@@ -44,13 +48,14 @@ def resume(
     """Go on with a run, each creature with the past of its own.
 
     A run that was cut off goes on in place. If its world was edited since, or if it was over, a child of it is played from
-    the scenario as it is on disk now: who is new there starts without a past, who is no longer there is gone.
+    the scenario as it is on disk now: who is new there starts without a past, who is no longer there is gone. Where several
+    scenarios had met in one session, all of them go on.
     """
     with in_words():
         from glasshouse.cli.performing import perform
         from glasshouse.cli.playing import wish_for
         from glasshouse.cli.resume_choosing import Resuming
 
-        opener = Resuming(name, as_was, None if world is None else str(world))
+        opener = Resuming(name, as_was, tuple([str(path) for path in world or ()]))
         wish = wish_for(context, name, store, pace, turns=turns, has_minds=minds, as_json=as_json)
         perform(wish.with_opener(opener.open))

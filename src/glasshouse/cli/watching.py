@@ -39,11 +39,11 @@ async def _watched(wish: Wish) -> Programme:
         if run.branch_of is not None:  # Its past is remembered; what it wrote itself is shown.
             before = ((await lookout.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
         programme = await programme_of(lookout.terrarium, run, before, has_minds=wish.has_minds)
-        news = News(lookout.store, programme, display, before)
+        news = News(lookout.store, [programme], display, before)
         await news.show(FastReader())
         with ExitStack() as seats:
             say = partial(lookout.store.put_in_inbox, run_id=programme.run_id)
-            reader = reader_for(wish, display, programme, say, seats)
+            reader = reader_for(wish, display, news, say, seats)
             await _follow(news, reader, programme, wish.store)
     if not programme.is_finished and not reader.is_leaving:
         display.say("", "Nobody plays this store any more.")

@@ -20,7 +20,7 @@ from glasshouse.cli.voices import QUIET, Voices, number_chars
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
-from glasshouse.views.knowing import WhoKnew
+from glasshouse.views.knowing import Knower, WhoKnew
 from glasshouse.views.why import Link, SeenLine, Why, is_cited
 
 _BEGAN: Final = {
@@ -48,6 +48,16 @@ _HOW: Final = {
     "merged": "came to its channel by a merge",
     "reborn": "lives again in a branch",
 }
+
+
+_ELSEWHERE: Final = "Who lives elsewhere came in a file, and goes by the handle it had there then."
+_MISSING: Final = {
+    "model": "the file it came in leaves out the model's side, and with it what was in sight: ask for one that was"
+    " exported for a director",
+    "cause": "what caused it is not in this store",
+    "cast": "the file it came in lacks part of what happened to its graph, so who was there cannot be told",
+}
+"""What is said of what is missing; that a prompt is not kept is said with its lines."""
 
 
 def tell_why(why: Why, pointer: Pointer) -> None:
@@ -78,6 +88,7 @@ def _link_facts(link: Link, pointer: Pointer) -> Json:
         ],
         "cites": [event.id for event in link.cites],
         "prompts": [msgspec.to_builtins(asked) for asked in link.prompts],
+        "missing": list(link.missing),
     }
 
 
@@ -135,6 +146,9 @@ class _Easel:
         for cited in link.cites:
             self.draw(Text(f"rests on {self._pointer.name_of(cited.id)}: {_gist(cited)}"), 2)
         self._draw_lines(link, lines_shown)
+        for what in link.missing:
+            if what in _MISSING:
+                self.draw(Text(_MISSING[what], style=QUIET), 2)
         if link.came is not None:
             self.draw(Text(_how(link), style=QUIET), 2)
 
@@ -148,7 +162,8 @@ class _Easel:
 
     def _draw_lines(self, link: Link, lines_shown: int) -> None:
         if link.lines_from == "nothing":
-            if link.event.model is not None or link.event.caused_by is not None:
+            is_thought = link.event.model is not None or link.event.caused_by is not None
+            if is_thought and not link.missing:
                 self.draw(Text("no prompt of it is known here", style=QUIET), 2)
             return
         told = {"prompt": "in its prompt", "ledger": "in sight (its prompt is not kept any more)"}
@@ -225,15 +240,22 @@ def draw_knowers(who: WhoKnew, pointer: Pointer) -> None:
     if not who.knowers:
         screen.draw("Nobody could see it.")
         return
-    rows = [
-        (
-            knower.handle,
-            _HOW[knower.how] + ("" if knower.with_content else ", without the words"),
-            pointer.name_of(knower.since),
-            "now" if knower.until is None else f"its end, {pointer.name_of(knower.until)}",
-        )
-        for knower in who.knowers
-    ]
-    draw_table(screen, ("creature", "how", "since event", "until"), rows, loose=("creature", "how"))
+    is_elsewhere = any(knower.is_elsewhere for knower in who.knowers)
+    headings = ("creature", "how", "since event", "until", *["lives"][:is_elsewhere])
+    rows = [_knower_row(knower, pointer)[: len(headings)] for knower in who.knowers]
+    draw_table(screen, headings, rows, loose=("creature", "how"))
+    if is_elsewhere:
+        screen.draw(Text(_ELSEWHERE, style=QUIET))
     if who.count > len(who.knowers):
         screen.draw(Text(f"and {who.count - len(who.knowers):,} more", style=QUIET))
+
+
+def _knower_row(knower: Knower, pointer: Pointer) -> tuple[str, ...]:
+    until = "the file ends" if knower.is_elsewhere else "now"
+    return (
+        knower.handle,
+        _HOW[knower.how] + ("" if knower.with_content else ", without the words"),
+        pointer.name_of(knower.since),
+        until if knower.until is None else f"its end, {pointer.name_of(knower.until)}",
+        "elsewhere" if knower.is_elsewhere else "here",
+    )

@@ -23,7 +23,8 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.payloads import CREATURE_FIELDS
 
-_LATENCY_FIELDS = frozenset({"milliseconds"})
+_NO_PART_OF_THE_STORY = frozenset({"milliseconds", "shown"})
+"""Of how a model was asked: latencies, and what was merely read off everything else."""
 _OF_ONE_MACHINE = frozenset({"recipe"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
@@ -98,18 +99,18 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
     if part is None:
         return None
     if field == "model":
-        part = _without_latencies(part)
+        part = _of_the_story(part)
     elif field == "payload" and event.kind == kinds.RUN_STARTED:
         part = {key: value for key, value in part.items() if key not in _OF_ONE_MACHINE}
     return names.in_value(part, _SEALED if field == "sealed" else event.kind)
 
 
-def _without_latencies(value: Any) -> Any:
+def _of_the_story(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: part for key, part in value.items() if key not in _LATENCY_FIELDS}
-        return {key: _without_latencies(part) for key, part in kept.items()}
+        kept = {key: part for key, part in value.items() if key not in _NO_PART_OF_THE_STORY}
+        return {key: _of_the_story(part) for key, part in kept.items()}
     if isinstance(value, list):
-        return [_without_latencies(part) for part in value]
+        return [_of_the_story(part) for part in value]
     return value
 
 

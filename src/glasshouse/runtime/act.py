@@ -7,7 +7,7 @@ cost anything, in none, and is owed still. Whatever an agent raises becomes `age
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -18,12 +18,13 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Asking, Recorded
+from glasshouse.runtime.inside import act_of
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.scene import Scene
-from glasshouse.runtime.taking_up import TakenUp
+from glasshouse.runtime.taking_up import Step, TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Reservation, Treasury
 from glasshouse.runtime.using import Using
@@ -31,7 +32,6 @@ from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.tools import ToolAnswer
 from glasshouse.turns.verdicts import check_verdict
 from glasshouse.world.intents import EndAct
 from glasshouse.world.state import CreatureState, World
@@ -61,11 +61,8 @@ class Record(Protocol):
     async def before_commit(self) -> None:
         """Let happen now what came from outside at this very place."""
 
-    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
-        """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
-
-    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
-        """What one call of an act's tools wrote on its way, before it was answered."""
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What was recorded of the last call of an act's way, and of what came of it."""
 
 
 class Acts:
@@ -89,7 +86,6 @@ class Acts:
         self._record = record
         self._recall = recall
         self._characters_cache: dict[str, Character] = {}
-        self._tasks_inside: set[asyncio.Task[object] | None] = set()
 
     async def make_ready(self, creature_id: str) -> None:
         """Bring to hand what a creature's run may recall of the run it is a branch of."""
@@ -156,9 +152,10 @@ class Acts:
             agent = self._agent_of(moment.creature_id)
             if not agent.asks_before_anything:
                 await self._treasury.reserve(mine, Cost(calls=1))
-            if using is not None:
-                moment = await _taken_up(scene, agent, using, moment)
-            draft = await self._let_act(agent, moment)
+            with act_of(self._ledger):
+                if using is not None:
+                    moment = await _taken_up(scene, agent, using, moment)
+                draft = await agent.act(moment)
             if using is not None:
                 await using.end()
             if using is not None and using.has_written:
@@ -186,22 +183,6 @@ class Acts:
         scene.using = self._tools.using(
             scene.creature, scene.cause, told, before, self._treasury, mine, scene.asking, gate
         )
-
-    async def _let_act(self, agent: Agent, moment: Moment) -> Draft | None:
-        task = asyncio.current_task()
-        self._tasks_inside.add(task)
-        try:
-            return await agent.act(moment)
-        finally:
-            self._tasks_inside.discard(task)
-
-    def check_is_outside(self) -> None:
-        """Refuse whoever asks from inside an act for something that waits for that very act."""
-        if asyncio.current_task() in self._tasks_inside:
-            raise Refused(
-                "This waits for the end of the act that asks for it.",
-                "Ask from outside, or in a task of its own.",
-            )
 
     def route(self, profile: str, model: str | None) -> Route:
         """What stands behind a profile, or the model that a run asks for by name."""

@@ -6,7 +6,7 @@ creature of the run, the time of the cause. Nothing is asked of a model.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,16 +17,20 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.asking import Recorded
 from glasshouse.runtime.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
-from glasshouse.runtime.taking_up import TakenUp, calls_of, completion_of, taken_up_from
+from glasshouse.runtime.taking_up import (
+    ActKey,
+    Step,
+    TakenUp,
+    calls_of,
+    completion_of,
+    taken_up_from,
+    ways_of,
+)
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.profiles import CONTEXT_TOKENS, REPLY_TOKENS
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.tools import ToolAnswer, answer_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState
-
-Key = tuple[int, int]
-"""A creature by its number in the run, and the time of a cause."""
 
 
 class PromptChange(NamedTuple):
@@ -50,27 +54,22 @@ class Cassette:
         self.let_happen: Callable[[Event], Awaitable[None]] | None = None
         self._times = times
         self._is_busy = False
-        self._acts: dict[Key, Event] = {}
-        self._ways: dict[Key, list[Event]] = {}
-        """What acts wrote on their way, from the first tool they called on."""
-        self._note_acts()
+        births = [
+            str(event.payload["creature"])
+            for event in self.events
+            if event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None
+        ]
+        self._numbers = {name: number for number, name in enumerate(dict.fromkeys(births), start=1)}
+        self._ways = ways_of(self.events, self._key_of)
+        ends = [event for event in self.events if ends_its_act(event)]
+        self._acts = {key: event for event in ends if (key := self._key_of(event)) is not None}
 
-    def _note_acts(self) -> None:
-        numbers: dict[str, int] = {}
-        under_way: dict[str, list[Event]] = {}
-        for event in self.events:
-            if event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None:
-                numbers.setdefault(event.payload["creature"], len(numbers) + 1)
-            elif event.caused_by is None or event.actor not in numbers:
-                continue
-            elif event.kind == kinds.TOOL_CALLED:
-                key = numbers[event.actor], self._times[event.caused_by]
-                under_way[event.actor] = self._ways.setdefault(key, [])
-                under_way[event.actor].append(event)
-            elif event.kind in kinds.MID_ACT:
-                under_way[event.actor].append(event)
-            elif ends_its_act(event):
-                self._acts[numbers[event.actor], self._times[event.caused_by]] = event
+    def _key_of(self, event: Event) -> ActKey | None:
+        """Which act an event is of."""
+        number = self._numbers.get(event.actor)
+        if number is None or event.caused_by is None:
+            return None
+        return number, self._times[event.caused_by]
 
     def now(self) -> datetime:
         """The clock of the replay: the time at which the next event was written then."""
@@ -131,17 +130,10 @@ class Cassette:
 
         return recorded
 
-    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
-        """What a tool said then. Tools of the engine are used again: what they change must come out by itself."""
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""
         steps = self.way_by(creature.ordinal, cause).steps
-        returned = steps[number - 1].returned if number <= len(steps) else None
-        answer = None if returned is None else answer_of(returned)
-        return None if answer is None or answer.is_engine else answer
-
-    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
-        """What a call wrote on its way then: what was decided about a proposal stands."""
-        steps = self.way_by(creature.ordinal, cause).steps
-        return steps[number - 1].on_the_way if number <= len(steps) else ()
+        return steps[len(way) - 1] if len(way) <= len(steps) else None
 
 
 def came_from_outside(event: Event) -> bool:

@@ -22,6 +22,7 @@ from glasshouse.runtime import portable
 from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.folding import folded_from
+from glasshouse.runtime.inside import check_is_outside
 from glasshouse.runtime.ledger import Ledger, Look
 from glasshouse.runtime.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ports import Clock, Ids, Store
@@ -95,6 +96,7 @@ class Habitat:
 
     async def close(self) -> None:
         """Let everything under way become durable, then let go of the store. Whoever gives up waiting ends nothing."""
+        check_is_outside(self._ledger)
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(), name="glasshouse closing")
         await asyncio.shield(self._closing)

@@ -6,6 +6,7 @@ chain, and events near the point of history that a prompt saw.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
@@ -15,6 +16,8 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, event_id, place_of
 from glasshouse.events.redaction import ROLES, Role
+from glasshouse.runtime.elsewhere import Elsewhere
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.reading import HistoryReader
@@ -22,11 +25,12 @@ from glasshouse.turns.hindsight import ByWords, OldNames, by_words, found_again,
 from glasshouse.turns.masking import masked_event
 from glasshouse.turns.masks import Masks
 from glasshouse.turns.verdicts import masks_before
-from glasshouse.views.knowing import Knower, Sighting, WhoKnew, knowers_max, sightings_of
+from glasshouse.views.knowing import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of
 from glasshouse.views.why import (
     Asked,
     LinesFrom,
     Link,
+    Missing,
     SeenLine,
     ToolUse,
     Why,
@@ -55,6 +59,7 @@ class Hindsight:
         self._store = store
         self._ledger = ledger
         self._history = history
+        self._elsewhere = Elsewhere(store, ledger)
 
     async def why(self, id_of_event: str, role: Role) -> Why:
         """The chain of causes from an event back to where it began."""
@@ -80,15 +85,27 @@ class Hindsight:
         except UnknownName:
             return None
 
+    async def _house(self, event: Event) -> Folded | None:
+        """The world that an event was written in: this one, or that of another house, if its file tells enough."""
+        if not self._elsewhere.is_of(event.session_id):
+            return self._ledger.folded
+        try:
+            return await self._elsewhere.around(event.session_id)
+        except Refused:
+            return None
+
     async def _link(self, event: Event, cause: Event | None, past: _Past, role: Role) -> Link:
-        world = self._ledger.world
-        came, by = (None, "") if cause is None else arrival(world, event, self._as_heard(event, cause))
+        house = await self._house(event)
+        folded = house or Folded()
+        came, by = (
+            (None, "") if cause is None else arrival(folded.world, event, _as_heard(folded, event, cause))
+        )
         cited = [await self._maybe(one) for one in cited_in(event)]
         prompts = await self._prompts(event, role)
-        lines_from, lines = await self._lines(event, cause, prompts, past)
+        lines_from, lines = await self._lines(event, cause, prompts, past, folded)
         return Link(
             event=event,
-            who=handle_of(world, event.actor),
+            who=handle_of(folded.world, event.actor),
             came=came,
             by=by,
             lines_from=lines_from,
@@ -96,13 +113,23 @@ class Hindsight:
             tools=tuple(await self._tools(event, past)),
             cites=tuple([one for one in cited if one is not None]),
             prompts=tuple(prompts),
+            missing=tuple(self._missing(event, cause, prompts, house)),
         )
 
-    def _as_heard(self, event: Event, cause: Event) -> Event:
-        """A cause as whoever answered it knew it."""
-        creature = self._ledger.world.ever(event.actor)
-        names = OldNames(self._ledger.world, self._ledger.folded.tables)
-        return cause if creature is None else names.heard_by(creature, cause)
+    def _missing(
+        self, event: Event, cause: Event | None, prompts: list[Asked], house: Folded | None
+    ) -> Iterator[Missing]:
+        """What would tell more of an event, and is not here."""
+        is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
+        is_act = event.caused_by is not None and event.actor not in RESERVED_ACTORS
+        if is_redacted and is_act and event.model is None:
+            yield "model"
+        if prompts and prompts[-1].user is None:
+            yield "prompt"
+        if event.caused_by is not None and cause is None:
+            yield "cause"
+        if house is None:
+            yield "cast"
 
     async def _prompts(self, event: Event, role: Role) -> list[Asked]:
         """What models were given; for whoever may not read it only what lines are to be found in: the last message."""
@@ -122,39 +149,33 @@ class Hindsight:
         return await self._store.prompt(digest) if isinstance(digest, str) else None
 
     async def _lines(
-        self, event: Event, cause: Event | None, prompts: list[Asked], past: _Past
+        self, event: Event, cause: Event | None, prompts: list[Asked], past: _Past, house: Folded
     ) -> tuple[LinesFrom, list[SeenLine]]:
         """What its prompt showed, or, if that is gone, what was in sight when it was written."""
         as_of = (event.model or {}).get("as_of")
         if not prompts or not isinstance(as_of, str):
             return "nothing", []
         session_id, seq = place_of(as_of)
-        creature, user = self._ledger.world.ever(event.actor), prompts[-1].user
+        creature, user = house.world.ever(event.actor), prompts[-1].user
         if session_id not in self._ledger.world.sessions:
             return "nothing", []
         if user is not None:
-            return "prompt", await self._read_back(user, session_id, seq, past, self._masks(creature))
+            return "prompt", await self._read_back(
+                user, session_id, seq, past, house, _masks(house, creature)
+            )
         if creature is None:
             return "nothing", []
-        return "ledger", await self._rebuilt(creature, cause, session_id, seq, past)
-
-    def _masks(self, creature: CreatureState | None) -> Masks | None:
-        """The labels that contestants wore in a judge's prompts."""
-        folded = self._ledger.folded
-        facts = None if creature is None else folded.world.manifests.get(creature.manifest_digest)
-        purse = folded.runs.purses.get((creature and creature.run_id) or "")
-        if creature is None or facts is None or purse is None or facts.manifest.get("role") != "judge":
-            return None
-        return masks_before(folded.world, purse, creature)
+        return "ledger", await self._rebuilt(creature, cause, session_id, seq, past, house)
 
     async def _read_back(
-        self, user: str, session_id: str, seq: int, past: _Past, masks: Masks | None
+        self, user: str, session_id: str, seq: int, past: _Past, house: Folded, masks: Masks | None
     ) -> list[SeenLine]:
         """The lines of a prompt, and the events they were."""
         lines, lamport = lines_in(user), self._ledger.world.sessions[session_id].segment.base + seq
         stretch: _Stretch | None = await past.near(session_id, seq)
         while stretch is not None:
-            words, handles = stretch.by_words, self._handles(stretch)
+            words = stretch.by_words
+            handles = {actor: handle_of(house.world, actor) for actor in stretch.actors}
             if masks is not None:
                 words = by_words([masked_event(one, masks) for one in stretch.events])
                 handles = {actor: masks.label_of(handle) for actor, handle in handles.items()}
@@ -165,18 +186,21 @@ class Hindsight:
         return lines
 
     async def _rebuilt(
-        self, creature: CreatureState, cause: Event | None, session_id: str, seq: int, past: _Past
+        self,
+        creature: CreatureState,
+        cause: Event | None,
+        session_id: str,
+        seq: int,
+        past: _Past,
+        house: Folded,
     ) -> list[SeenLine]:
         """The lines that were in sight where a prompt is gone."""
-        world = self._ledger.world
         stretch = await past.far(session_id, seq) or await past.near(session_id, seq)
-        names = OldNames(world, self._ledger.folded.tables)
+        names = OldNames(house.world, house.tables)
         events = [names.heard_by(creature, one) for one in stretch.events]
         answered = None if cause is None else names.heard_by(creature, cause)
-        return in_sight(world, creature, events, world.sessions[session_id].segment.base + seq, answered)
-
-    def _handles(self, stretch: _Stretch) -> dict[str, str]:
-        return {actor: handle_of(self._ledger.world, actor) for actor in stretch.actors}
+        lamport = self._ledger.world.sessions[session_id].segment.base + seq
+        return in_sight(house.world, creature, events, lamport, answered)
 
     async def _tools(self, event: Event, past: _Past) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
@@ -193,18 +217,27 @@ class Hindsight:
         ]
 
     async def who_knew(self, id_of_event: str) -> WhoKnew:
-        """Which creatures could see an event, how, and since when."""
+        """Which creatures could see an event, how, and since when: here, and in other houses that files tell of."""
         event = await self._history.event(id_of_event)
+        seen = [(one, self._ledger.world) for one in self._seen_here(event)]
+        if self._elsewhere.is_of(event.session_id):
+            there = await self._elsewhere.around(event.session_id)
+            seen += [(one, there.world) for one in sightings_of(there.world, event)]
+        for again in await self._elsewhere.after(event.session_id):
+            names = OldNames(again.world, again.tables)
+            sightings = sightings_of(again.world, event, names.heard_by)
+            seen += [(one, again.world) for one in sightings if one.how == "reborn"]
+        seen.sort(key=lambda one: one[0].since)
+        told = [await self._knower(world, event, one) for one, world in seen[:knowers_max]]
+        return WhoKnew(event.id, tuple(told), len(seen))
+
+    def _seen_here(self, event: Event) -> list[Sighting]:
+        """Who of this house could see an event; of an imported one, only those who live again with its past: an id may
+        mean another there."""
         world = self._ledger.world
-        if world.sessions[event.session_id].segment.is_imported:
-            raise Refused(
-                f"{id_of_event} was imported, and nobody in it lives here.",
-                "Ask the store it was exported from.",
-            )
-        names = OldNames(world, self._ledger.folded.tables)
-        sightings = sightings_of(world, event, names.heard_by)
-        told = [await self._knower(world, event, one) for one in sightings[:knowers_max]]
-        return WhoKnew(event.id, tuple(told), len(sightings))
+        found = sightings_of(world, event, OldNames(world, self._ledger.folded.tables).heard_by)
+        is_elsewhere = self._elsewhere.is_of(event.session_id)
+        return [one for one in found if one.how == "reborn"] if is_elsewhere else found
 
     async def _knower(self, world: World, event: Event, seen: Sighting) -> Knower:
         how, since, creature = seen.how, event.id, seen.creature
@@ -217,7 +250,9 @@ class Hindsight:
                 is_merge = world.sessions[joined.session_id].segment.origin == "merge"
                 if is_merge and joined.seq <= await self._store.batch_end(joined.session_id, 1):
                     how = "merged"
-        return Knower(creature.id, creature.handle, how, since, seen.until, seen.with_content)
+        is_elsewhere = world is not self._ledger.world
+        handle = handle_then(creature, seen.since) if is_elsewhere else creature.handle
+        return Knower(creature.id, handle, how, since, seen.until, seen.with_content, is_elsewhere)
 
     async def _joined(self, world: World, event: Event, seen: Sighting) -> Event | None:
         """The event by which a creature came to a channel: written at a known time, after the event, in its line."""
@@ -284,6 +319,21 @@ class _Past:
         stretch = _Stretch(session_id, at - lamports, at, await self._store.read(spans))
         self._stretches_cache.append(stretch)
         return stretch
+
+
+def _as_heard(house: Folded, event: Event, cause: Event) -> Event:
+    """A cause as whoever answered it knew it."""
+    creature = house.world.ever(event.actor)
+    return cause if creature is None else OldNames(house.world, house.tables).heard_by(creature, cause)
+
+
+def _masks(house: Folded, creature: CreatureState | None) -> Masks | None:
+    """The labels that contestants wore in a judge's prompts."""
+    facts = None if creature is None else house.world.manifests.get(creature.manifest_digest)
+    purse = house.runs.purses.get((creature and creature.run_id) or "")
+    if creature is None or facts is None or purse is None or facts.manifest.get("role") != "judge":
+        return None
+    return masks_before(house.world, purse, creature)
 
 
 def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionState]:

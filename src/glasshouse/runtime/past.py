@@ -135,7 +135,7 @@ class Pasts:
             return await self._imported(name, event, before=is_too_late)
         event = await self._end_of_its_runs(event)
         if event.kind == kinds.RUN_FINISHED:
-            return await self._folded((event.position or 0) - 1, event)
+            return await self._folded(await self._before_the_ends(event), event)
         past = await self._folded_or_none(await self._history.end_of_change(event.id), event)
         if past is not None:
             return past
@@ -151,6 +151,17 @@ class Pasts:
         purses = [folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses]
         ends = [await self._history.event(one.ended_in) for one in purses if one.ended_in is not None]
         return max([last, *ends], key=lambda event: event.position or 0)
+
+    async def _before_the_ends(self, end: Event) -> int:
+        """The position before a run's end. Where several were ended one right after the other, that before the first:
+        what was owed to anybody of them is owed still."""
+        position = (end.position or 0) - 1
+        while position > 0:
+            (before,) = await self._store.read_after(position - 1, 1)
+            if before.kind != kinds.RUN_FINISHED or before.session_id != end.session_id:
+                break
+            position -= 1
+        return position
 
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""

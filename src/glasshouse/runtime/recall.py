@@ -1,24 +1,35 @@
-"""What a branch knows of the answers that its parent got: a call in which nothing differs is not asked again.
+"""What a branch knows of the answers that its parent got: a call in which nothing differs is not made again.
 
-Always holds: an answer is taken from the record only if prompt, model, profile and seed are the same. It costs then
-what it cost in the parent.
+Always holds: an answer of a model is taken from the record only if prompt, model, profile and seed are the same, and
+costs then what it cost in the parent; that of a tool only if the same creature calls it with the same arguments at the
+same place of the story, after prompts and answers that were the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Event, Json, place_of
 from glasshouse.runtime.asking import Recorded
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.reading import HistoryReader
-from glasshouse.runtime.taking_up import completion_of
+from glasshouse.runtime.taking_up import (
+    ActKey,
+    Step,
+    TakenUp,
+    completion_of,
+    step_alike,
+    taken_up_from,
+    ways_of,
+)
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
+from glasshouse.world.lineage import story_time
+from glasshouse.world.state import CreatureState
 
 calls_recalled_max: Final = 200_000
-"""Of a longer record, the calls after these are asked anew."""
+"""Of a longer record, the calls of models and of tools after these are made anew."""
 
 Key = tuple[str, str, str, str, int]
 """Profile, model, system message, user message, seed."""
@@ -31,6 +42,7 @@ class Recall:
         self._ledger = ledger
         self._history = history
         self._calls_cache: dict[str, dict[Key, Json]] = {}
+        self._ways_cache: dict[str, dict[ActKey, list[TakenUp]]] = {}
         self.given: Counter[str] = Counter()
         """How many calls of each run were answered from the record since this house was opened."""
 
@@ -44,12 +56,31 @@ class Recall:
         purses = self._ledger.folded.runs.purses
         branch_of = purses[run_id].branch_of
         events: list[Event] = []
+        ways: dict[ActKey, list[TakenUp]] = {}
         while branch_of is not None and self._history.is_of_this_house(branch_of):
             cut = (await self._history.event(branch_of.at)).position or 0
             told = await self._history.events_of_run(branch_of.run_id)
             events += [event for event in told if (event.position or 0) > cut]
+            self._note_ways(ways, told, cut)
             branch_of = purses[branch_of.run_id].branch_of if branch_of.run_id in purses else None
-        self._calls_cache[run_id] = _by_key(events)
+        self._calls_cache[run_id], self._ways_cache[run_id] = _by_key(events), ways
+
+    def _note_ways(self, ways: dict[ActKey, list[TakenUp]], told: Sequence[Event], cut: int) -> None:
+        """Keep what acts did with tools that were not over at the cut."""
+        in_order = sorted(told, key=lambda event: event.position or 0)
+        for key, way in ways_of(in_order, self._key_of).items():
+            if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
+                ways.setdefault(key, []).append(taken_up_from(way))
+
+    def _key_of(self, event: Event) -> ActKey | None:
+        world = self._ledger.world
+        gone = world.departed.get(event.actor)
+        creature = world.creatures.get(event.actor) or (None if gone is None else gone.creature)
+        if creature is None or event.caused_by is None:
+            return None
+        session_id, seq = place_of(event.caused_by)
+        session = world.sessions[session_id]
+        return creature.ordinal, session.segment.base + seq - session.skew
 
     def answers(self, run_id: str, profile: str, model: str) -> Recorded | None:
         """The answers that a creature of this profile and model may be given; none if there are none."""
@@ -66,6 +97,14 @@ class Recall:
             return completion_of(call)
 
         return recorded
+
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """The call of a parent in which nothing differs from the last one of this way."""
+        ways = self._ways_cache.get(creature.run_id or "")
+        if not ways:
+            return None
+        acts = ways.get((creature.ordinal, story_time(self._ledger.world, cause)), ())
+        return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
 
 
 def _by_key(events: Iterable[Event]) -> dict[Key, Json]:

@@ -33,6 +33,8 @@ class Run:
     """What `run.finished` told, once it is."""
     branch_of: str | None = None
     """The run whose past it has, where it is a branch or was resumed."""
+    beside: tuple[str, ...] = ()
+    """Of one that is a branch or was resumed: the other runs that were brought back with it, where several scenarios had met."""
     calls_recalled: int = 0
     """Of a branch: how many of its calls were answered from the record since this terrarium was opened."""
 
@@ -79,5 +81,6 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         governor=purse.limits,
         finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
+        beside=tuple([one for one in purse.beside if one in folded.runs.purses]),
         calls_recalled=calls_recalled,
     )

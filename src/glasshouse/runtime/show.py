@@ -21,6 +21,7 @@ from glasshouse.runtime.agent import Agent
 from glasshouse.runtime.conductor import Conductor, Pacing
 from glasshouse.runtime.driving import Driver
 from glasshouse.runtime.endings import Endings
+from glasshouse.runtime.inside import wait_to_be_outside
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.past import Past
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
@@ -75,9 +76,9 @@ class Show:
         self._recall = recall = Recall(ledger, history)
         treasury = Treasury(lambda: ledger.folded, clock)
         warming = Warming(store, ledger)
-        desk = ToolDesk(ledger, tools, history.event, warming, record)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         before_commit = None if record is None else record.before_commit
+        desk = ToolDesk(ledger, tools, history.event, warming, record or recall, before_commit)
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
         self._conductor = Conductor(
             ledger,
             acts,
@@ -202,12 +203,12 @@ class Show:
         """One act: the event it ended in, or none if nothing is due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
-        self._acts.check_is_outside()
+        await wait_to_be_outside(self._ledger)
         return await self._driver.play_one(graph_id)
 
     async def play(self, turns: int | None, pacing: Pacing, run_id: str | None = None) -> int:
         """So many turns of every graph, or all there are."""
-        self._acts.check_is_outside()
+        await wait_to_be_outside(self._ledger)
         return await self._driver.play(turns, pacing, run_id)
 
     async def disturb(
@@ -234,7 +235,7 @@ class Show:
     async def finish(self, run_id: str, reason: FinishReason) -> Event | None:
         """End a run."""
         the_run(self._ledger.world, run_id)
-        self._acts.check_is_outside()
+        await wait_to_be_outside(self._ledger)
         return await self._conductor.finish(run_id, reason)
 
     async def close(self) -> None:

@@ -1,4 +1,5 @@
-"""A sitting: one run played act by act, in the order that every way of driving gives, and no other run of the store.
+"""A sitting: one run, or several that have met, played act by act in the order that every way of driving gives; no other run of
+the store.
 
 Always holds: what is due is asked anew before every act, of the ledger's folds; so a sitting can be left at any moment
 and another one goes on where it was. A run that has nothing left to do is ended; one that was given too few turns stays open.
@@ -31,20 +32,26 @@ class Driven(Protocol):
 
 
 class Sitting:
-    """Plays one run, for as many turns of each of its graphs as it was given."""
+    """Plays runs, the first that has something to do first, for as many turns of each of their graphs as it was given."""
 
-    def __init__(self, terrarium: Driven, run_id: str, turns: int | None = None) -> None:
+    def __init__(self, terrarium: Driven, *run_ids: str, turns: int | None = None) -> None:
         self._terrarium = terrarium
-        self._run_id = run_id
+        self._run_ids = run_ids
         self._turns = turns
         self._begun: Counter[str] = Counter()
 
     async def play_act(self) -> bool:
-        """One act, or the end of the run when nothing is due. False if there was nothing to do in this sitting."""
-        run = self._terrarium.run_of(self._run_id)
+        """One act, or the end of a run when nothing is due. False if there was nothing to do in this sitting."""
+        for run_id in self._run_ids:
+            if await self._play_act_of(run_id):
+                return True
+        return False
+
+    async def _play_act_of(self, run_id: str) -> bool:
+        run = self._terrarium.run_of(run_id)
         if run.status != "playing":
             return False
-        due = self._terrarium.due(self._run_id)
+        due = self._terrarium.due(run_id)
         if not due:
             await self._end(run)
             return True
@@ -53,7 +60,7 @@ class Sitting:
             return False
         self._begun[first.graph_id] += not first.is_begun
         told = await self._terrarium.step_one(first.graph_id)
-        return told is not None or self._terrarium.due(self._run_id) != due
+        return told is not None or self._terrarium.due(run_id) != due
 
     async def play(self) -> None:
         """Everything there is to do."""

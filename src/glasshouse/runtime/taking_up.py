@@ -1,4 +1,5 @@
-"""An act that was cut off, read back: what it asked, which tools it called, and what they said.
+"""An act read back: what it asked, which tools it called, and what they said. One that was cut off is taken up from it;
+a replay and a branch are answered from it.
 
 Always holds: it is read from the ledger alone. A completion that came and a tool that returned are in it, in order;
 the last call may have no answer yet.
@@ -6,13 +7,13 @@ the last call may have no answer yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.prompt import Completion
-from glasshouse.turns.tools import ToolCall, ToolTalk, answer_of
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 
 
 class Step(NamedTuple):
@@ -33,6 +34,15 @@ class Step(NamedTuple):
         if self.returned is None:
             return None
         return ToolTalk(self.call.tool, self.call.arguments, answer_of(self.returned))
+
+    @property
+    def answer_on_record(self) -> ToolAnswer | None:
+        """What the tool said, where that is all that came of it. What changed the graph, or is the engine's own, must
+        come out by itself when it is done again."""
+        if self.returned is None or self.returned.payload.get("is_edit", False):
+            return None
+        answer = answer_of(self.returned)
+        return None if answer.is_engine else answer
 
 
 class TakenUp(NamedTuple):
@@ -74,6 +84,48 @@ def taken_up_from(events: Iterable[Event]) -> TakenUp:
         else:
             steps[-1] = steps[-1]._replace(on_the_way=(*steps[-1].on_the_way, event))
     return TakenUp(tuple(steps))
+
+
+ActKey = tuple[int, int]
+"""An act by what does not hang on ids: the number of its creature in the run, and the time of its cause."""
+
+
+def ways_of(events: Iterable[Event], key_of: Callable[[Event], ActKey | None]) -> dict[ActKey, list[Event]]:
+    """What acts wrote on their way, from the first tool they called on. `events` come in the order of commits; a call
+    that `key_of` knows no act for is left out."""
+    ways: dict[ActKey, list[Event]] = {}
+    under_way: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind == kinds.TOOL_CALLED:
+            key = key_of(event)
+            under_way[event.actor] = [] if key is None else ways.setdefault(key, [])
+        if event.kind in kinds.MID_ACT and event.actor in under_way:
+            under_way[event.actor].append(event)
+    return ways
+
+
+def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:
+    """The recorded step in which nothing differs from the last one of now, nor in anything before it in the act."""
+    if not 0 < len(now) <= len(then):
+        return None
+    pairs = list(zip(now, then, strict=False))
+    is_same = all(_asked_for(mine.called) == _asked_for(other.called) for mine, other in pairs)
+    return then[len(now) - 1] if is_same and all(a.talk == b.talk for a, b in pairs[:-1]) else None
+
+
+def _asked_for(called: Event) -> Json:
+    """A call and what led to it: prompts and completions, or what somebody saw who asked no model."""
+    told = called.model or {}
+    calls = [call for call in calls_of(called) if call.get("reached", True)]
+    return {
+        "call": called.payload,
+        "profile": told.get("profile"),
+        "shown": told.get("shown"),
+        "calls": [[call.get(field) for field in _TELLING] for call in calls],
+    }
+
+
+_TELLING = ("model", "system", "user", "seed", "completion")
 
 
 def calls_of(event: Event) -> Sequence[Json]:

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from glasshouse.events.event import Event, Json
 from glasshouse.runtime.asking import Asking
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.taking_up import NOTHING_YET, TakenUp, taken_up_from
+from glasshouse.runtime.taking_up import NOTHING_YET, Step, TakenUp, taken_up_from
 from glasshouse.runtime.treasury import Reservation, Treasury
-from glasshouse.runtime.using import Using
+from glasshouse.runtime.using import BeforeCommit, Using
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.schedule import Due
-from glasshouse.turns.tools import ToolAnswer
 from glasshouse.world.state import CreatureState
 
 EventById = Callable[[str], Awaitable[Event]]
 
 
-class ToolRecord(Protocol):
-    """What a replay knows of tools."""
+class Steps(Protocol):
+    """What is on record of the calls of tools: that of a replay, or what a branch knows of its parent."""
 
-    async def before_commit(self) -> None:
-        """Let happen now what came from outside at this very place."""
-
-    def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
-        """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
-
-    def tool_way(self, creature: CreatureState, cause: Event, number: int) -> tuple[Event, ...]:
-        """What one call wrote on its way, before it was answered."""
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What was recorded of the last call of an act's way, and of what came of it; none if it is to be done now."""
 
 
 class ToolDesk:
@@ -43,13 +36,15 @@ class ToolDesk:
         toolbox: Toolbox,
         event: EventById,
         warming: Warming,
-        record: ToolRecord | None = None,
+        then: Steps | None = None,
+        before_commit: BeforeCommit | None = None,
     ) -> None:
         self._ledger = ledger
         self._toolbox = toolbox
         self._event = event
         self._warming = warming
-        self._record = record
+        self._then = then
+        self._before_commit = before_commit
 
     async def taken_up(self, due: Due) -> TakenUp:
         """What an act has written before it was cut off, if it was."""
@@ -70,7 +65,7 @@ class ToolDesk:
         gate: asyncio.Event | None,
     ) -> Using:
         """The tools of one act."""
-        record = self._record
+        then = self._then
         return Using(
             self._ledger,
             self._toolbox,
@@ -82,11 +77,8 @@ class ToolDesk:
             told,
             before=before,
             gate=gate,
-            before_commit=None if record is None else record.before_commit,
-            answer_then=None
-            if record is None
-            else lambda number: record.tool_answer(creature, cause, number),
-            way_then=None if record is None else lambda number: record.tool_way(creature, cause, number),
+            before_commit=self._before_commit,
+            step_then=None if then is None else lambda way: then.step_then(creature, cause, way),
             make_ready=self._make_ready,
         )
 

@@ -1,14 +1,14 @@
 """Using tools: the calls of one act, each written before it is carried out and after it is answered.
 
 Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
-after a crash; nobody calls a tool who is gone, or whose act has ended. The calls of an act go one after
+after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls of an act go one after
 another; where acts think side by side, their tools wait for their turn.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import VISITOR, Event, Json
@@ -18,19 +18,25 @@ from glasshouse.runtime.ports import Batch, Errand, Toolbox
 from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.taking_up import NOTHING_YET, Step, TakenUp, completion_of
 from glasshouse.runtime.treasury import Reservation, Treasury
+from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.reply_tools import arguments_in
 from glasshouse.turns.reply_values import Wrong
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk, tool_calls_in_act_max
+from glasshouse.turns.tools import (
+    ToolAnswer,
+    ToolCall,
+    ToolOffer,
+    ToolTalk,
+    answer_of,
+    tool_calls_in_act_max,
+)
 from glasshouse.world.intents import AnyIntent, CallTool
 from glasshouse.world.state import CreatureState
 
 BeforeCommit = Callable[[], Awaitable[None]]
-AnswerThen = Callable[[int], ToolAnswer | None]
-"""Gives the answer that a replay has on record for a call by its number; none if it is to be carried out again."""
-WayThen = Callable[[int], tuple[Event, ...]]
-"""Gives what a replay has on record that a call wrote on its way."""
+StepThen = Callable[[Sequence[Step]], Step | None]
+"""Gives what a replay, or the parent of a branch, has on record of the last call of this way."""
 MakeReady = Callable[[CreatureState], Awaitable[None]]
 """Brings the lines of the graph that a creature is in to hand."""
 
@@ -52,8 +58,7 @@ class Using:
         before: TakenUp = NOTHING_YET,
         gate: asyncio.Event | None = None,
         before_commit: BeforeCommit | None = None,
-        answer_then: AnswerThen | None = None,
-        way_then: WayThen | None = None,
+        step_then: StepThen | None = None,
         make_ready: MakeReady,
     ) -> None:
         self.talk: list[ToolTalk] = []
@@ -68,13 +73,14 @@ class Using:
         self._cause = cause
         self._told = told
         self._steps = list(before.steps)
+        self._way: list[Step] = []
+        """The calls so far, each with what came of it."""
         self._completions = before.calls
         self._number = len(before.steps)
         self.has_told_calls = bool(before.calls)
         self._gate = gate
         self._before_commit = before_commit
-        self._answer_then = answer_then
-        self._way_then = way_then
+        self._step_then = step_then
         self._make_ready = make_ready
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
@@ -108,7 +114,7 @@ class Using:
         asked, self._completions = len(self._completions), []
         for step in steps:
             if step.talk is not None:
-                self.talk.append(step.talk)
+                self._note(step, step.talk)
             else:
                 await self._wait_for_its_turn()
                 await self._carried_out(step)
@@ -142,9 +148,14 @@ class Using:
             if step is None:
                 step = Step(await self._called(self._checked(call)))
             elif step.talk is not None:
-                self.talk.append(step.talk)
+                self._note(step, step.talk)
                 return step.talk.answer
             return await self._carried_out(step)
+
+    def _note(self, step: Step, talk: ToolTalk) -> None:
+        self._way.append(step)
+        self.talk.append(talk)
+        self.is_untrusted = self.is_untrusted or not talk.answer.is_engine
 
     async def end(self) -> None:
         """The act ends: what it has begun is answered first, and it begins nothing more."""
@@ -186,6 +197,8 @@ class Using:
         if not self._has_asked:  # A mind written in Python may have read all there is.
             self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
         model: Json = {**self._told, "calls": calls}
+        if not self._has_asked and self._sight is not None:
+            model["shown"] = _shown(self._sight)
         if self.is_untrusted:
             model["is_untrusted"] = True
         intent = CallTool(
@@ -210,6 +223,7 @@ class Using:
         if self._creature_id not in self._ledger.world.creatures:
             raise _gone(self._creature_id)
         call, called = step.call, step.called
+        then = None if self._step_then is None else self._step_then((*self._way, step))
         errand = Errand(
             self._ledger,
             self._creature_id,
@@ -217,10 +231,10 @@ class Using:
             called,
             is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
             on_the_way=step.on_the_way,
-            then=() if self._way_then is None else self._way_then(int(called.payload["number"])),
+            then=() if then is None else then.on_the_way,
             before_commit=self._before_commit,
         )
-        answer = None if self._answer_then is None else self._answer_then(errand.number)
+        answer = None if then is None else then.answer_on_record
         if answer is None:
             try:
                 answer = await self._toolbox.use(call, errand)
@@ -232,8 +246,9 @@ class Using:
             if queued is None:
                 raise _gone(self._creature_id)
             await self._wait_for(queued)
-        self.talk.append(ToolTalk(call.tool, call.arguments, answer))
-        self.is_untrusted = self.is_untrusted or not answer.is_engine
+            errand.returned = queued.events[0]
+        answer = answer_of(errand.returned)  # What is told from a record later is what is told now.
+        self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
         self._has_changed = True
         self._tell_treasury()
         creature = self._ledger.world.creatures.get(self._creature_id)
@@ -264,6 +279,12 @@ class Using:
         """What was written is counted by the fold, and must not be held twice; the purse is drawn on where its creature is."""
         creature = self._ledger.world.creatures.get(self._creature_id)
         self._treasury.tell(self._mine, None if creature is None else creature.graph_id)
+
+
+def _shown(sight: Moment) -> Json:
+    """What a mind that asks no model had before it: the prompt that a model would have got, by its digests."""
+    prompt = prompt_for(sight)
+    return {"system": text_digest(prompt.system), "user": text_digest(prompt.user)}
 
 
 def _gone(creature_id: str) -> Refused:

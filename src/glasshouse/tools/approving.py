@@ -12,6 +12,7 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
+from glasshouse.runtime.inside import be_part_of_the_act
 from glasshouse.runtime.ports import Approver, Errand, Proposal, Verdict
 from glasshouse.turns.policy import policy_of
 from glasshouse.turns.quoting import cut, one_line
@@ -90,6 +91,7 @@ def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
 
 
 async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:
+    be_part_of_the_act()
     try:
         return await approver(proposal)
     except SystemExit as leaving:
@@ -98,7 +100,8 @@ async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | No
 
 def _failed(failure: BaseException) -> Verdict:
     """Whoever gives up while asked, or wants to end the whole program, has not said yes."""
-    return Verdict(False, NOBODY, f"Asking failed: {type(failure).__name__}.")
+    words = one_line(str(failure)) if isinstance(failure, Refused) else f"{type(failure).__name__}."
+    return Verdict(False, NOBODY, cut(f"Asking failed: {words}", reason_chars_max))
 
 
 def _read(said: object) -> Verdict:

@@ -18,6 +18,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Json
+from glasshouse.runtime.inside import be_a_thread_of_the_act, be_part_of_the_act
 from glasshouse.tools.function import Tool
 from glasshouse.turns.quoting import compact_json, cut, one_line
 from glasshouse.turns.tools import ToolAnswer
@@ -63,6 +64,7 @@ class _Left(RuntimeError):
 
 
 async def _guarded(tool: Tool[..., Any], arguments: Json) -> Any:
+    be_part_of_the_act()
     try:
         return await tool.function(**arguments)
     except SystemExit as leaving:
@@ -73,6 +75,7 @@ def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
     """A daemon: a function that never ends keeps no program from ending."""
     done: Future[Any] = Future()
     context = copy_context()
+    context.run(be_a_thread_of_the_act)
 
     def run() -> None:
         if not done.set_running_or_notify_cancel():

@@ -107,6 +107,8 @@ class Purse(msgspec.Struct):
     told_in: str = ""
     """The event that says how it began."""
     branch_of: BranchOf | None = None
+    beside: list[str] = msgspec.field(default_factory=list)
+    """Of a run that lives again: the other runs that were brought back with it."""
     scenario_digest: str = ""
 
     @property
@@ -240,6 +242,7 @@ class Runs(msgspec.Struct):
             spent.accounts = _accounts_now(purse.spent.accounts, spent.accounts, told.creatures)
             spent.knowers = [told.creatures.get(name, name) for name in spent.knowers]
             purse.spent, purse.started_at = spent, told_at - timedelta(seconds=spent.seconds)
+            purse.beside = [new for old, new in told.runs.items() if old != run_id]
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
         clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)

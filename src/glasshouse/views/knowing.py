@@ -35,6 +35,9 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
     """The event that tells of its end; none if it lives and knows still."""
     with_content: bool = True
     """Whether it got the words, too; a wire may tell only that something was said."""
+    is_elsewhere: bool = False
+    """Whether it lives in another house, of which a file tells: then `handle` is what it was called there when it came to
+    know, and no `until` means as far as the file goes."""
 
 
 class WhoKnew(msgspec.Struct, frozen=True):
@@ -54,6 +57,14 @@ class Sighting(msgspec.Struct, frozen=True, gc=False):
     since: int
     with_content: bool = True
     until: str | None = None
+
+
+def handle_then(creature: CreatureState, lamport: int) -> str:
+    """What a creature was called at a time: in the graph it was in then."""
+    for stay in creature.stays:
+        if stay.since <= lamport and (stay.until is None or lamport < stay.until):
+            return stay.handle or creature.handle
+    return creature.handle
 
 
 HeardBy = Callable[[CreatureState, Event], Event]

@@ -26,6 +26,7 @@ _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
 Section = Literal["discussion", "scene", "known", "remembered", "disturbances", "answered"]
 LinesFrom = Literal["prompt", "ledger", "nothing"]
 Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
+Missing = Literal["model", "prompt", "cause", "cast"]
 Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "further"]
 
 
@@ -71,6 +72,9 @@ class Link(msgspec.Struct, frozen=True):
     tools: tuple[ToolUse, ...] = ()
     cites: tuple[Event, ...] = ()
     prompts: tuple[Asked, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    """What is not there to tell more: the model's side, which the file it came in leaves out; the text of a prompt; the
+    event that caused it; who was in its cast."""
 
     @property
     def thought(self) -> str:

@@ -59,8 +59,9 @@ def part_unseen(world: World, event: Event) -> None:
     told = payload_of(event, TopologyChanged)
     if told.affected_count > len(told.affected_creatures):
         raise Refused(
-            f"{event.id} parted {told.affected_count:,} creatures, more than it names.",
-            "Resume the session in the store where it was played.",
+            f"{event.id} parted {told.affected_count:,} creatures and names {len(told.affected_creatures):,} of them; the"
+            " file does not carry the side that tells of the others.",
+            "Import that side as well, or ask in the store where it was played.",
         )
     world.births += 1
     parent = world.graphs[event.graph_id]

@@ -1,0 +1,85 @@
+"""Who asks from inside an act: nobody may wait there for the end of that very act.
+
+Theory of operation. An act marks the context it runs in, and whatever is begun there inherits the mark: tasks, and threads
+that were given the context. Of those, the act waits for what the engine began on its behalf: its mind, its tools, whoever is
+asked to approve. They are part of it, and are refused at once. A task that a mind or a tool began by itself may outlive
+the act, or be waited for: nobody can tell. It waits for the end of the act first, so long and no longer. A mark is of one
+house: a tool may play a show of its own in another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from glasshouse.errors import Refused
+
+own_act_seconds_max: Final = 60.0
+"""So long a task that an act began waits for the end of it; then the act may well be waiting for the task."""
+
+
+class _Act:
+    """An act that is under way in one house."""
+
+    def __init__(self, house: object) -> None:
+        self.house = house
+        self.parts: set[asyncio.Task[object] | None] = {asyncio.current_task()}
+        self.end = asyncio.Event()
+
+
+_acts: ContextVar[tuple[_Act, ...]] = ContextVar("acts that this is inside of", default=())
+_acts_of_thread: ContextVar[tuple[_Act, ...]] = ContextVar("acts that wait for this thread", default=())
+
+
+@contextmanager
+def act_of(house: object) -> Iterator[None]:
+    """What happens in here is an act of this house."""
+    act = _Act(house)
+    token = _acts.set((*[other for other in _acts.get() if not other.end.is_set()], act))
+    try:
+        yield
+    finally:
+        _acts.reset(token)
+        act.end.set()
+
+
+def be_part_of_the_act() -> None:
+    """The task that says this is waited for by the acts it was begun in."""
+    task = asyncio.current_task()
+    for act in _acts.get():
+        act.parts.add(task)
+
+
+def be_a_thread_of_the_act() -> None:
+    """The same for the thread that is to run in this context, and for whatever it asks of a loop."""
+    _acts_of_thread.set(_acts.get())
+
+
+def check_is_outside(house: object) -> None:
+    """Refuse whoever asks, as part of an act, for something that would wait for that very act."""
+    task = asyncio.current_task()
+    if any(task in act.parts or act in _acts_of_thread.get() for act in _under_way(house)):
+        raise Refused(
+            "This waits for the end of the act that asks for it.",
+            "Let the act end, and ask from outside, or in a task that it leaves behind.",
+        )
+
+
+async def wait_to_be_outside(house: object, seconds_max: float | None = None) -> None:
+    """The same, and let a task that an act has left behind wait until that act has ended."""
+    check_is_outside(house)
+    for act in _under_way(house):
+        try:
+            await asyncio.wait_for(act.end.wait(), seconds_max or own_act_seconds_max)
+        except TimeoutError:
+            raise Refused(
+                "The act that began this task does not end. It may be waiting for the task.",
+                "Begin the task in the act, and do not wait for it there.",
+            ) from None
+
+
+def _under_way(house: object) -> list[_Act]:
+    return [act for act in _acts.get() if act.house is house and not act.end.is_set()]

@@ -1,0 +1,50 @@
+"""Each command in a process that is started for it: it imports what it needs by itself, and does its work."""
+
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from glasshouse.cli import app
+from tests.journeys.commanding import OPEN, ROOTS, WOOD, run, run_anew
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "tour": (),
+    "worlds": (),
+    "play": ("twenty-sprouts", "--turns", "1"),
+    "disturb": (OPEN, "A bell rings."),
+    "runs": (),
+    "show": (WOOD,),
+    "replay": (WOOD, "--verify"),
+    "why": ("last",),
+    "who-knew": ("last",),
+    "lineage": (),
+    "tree": (WOOD,),
+    "branch": (WOOD, "--at", "30", "--no-play"),
+    "resume": (OPEN, "--turns", "1"),
+    "compare": (WOOD, ROOTS),
+    "digest": (WOOD,),
+    "export": (WOOD, "again.glass"),
+    "import": ("play.glass",),
+    "tournament": ("twenty-sprouts", "--models", "offline,offline:hasty"),
+    "leaderboard": (),
+    "check": ("twenty-sprouts",),
+    "new": ("world", "mine"),
+    "doctor": (),
+}
+
+
+def test_no_command_is_left_out() -> None:
+    assert {*WORDS} == {*get_command(app).commands}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_command_works_in_a_process_that_is_started_for_it(name: str, own_store: Path) -> None:
+    store = {"GLASSHOUSE_STORE": str(own_store)}
+    if name == "import":
+        run("export", WOOD, "play.glass", cwd=own_store.parent, **store)
+
+    told = run_anew(name, *WORDS[name], cwd=own_store.parent, **store)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout

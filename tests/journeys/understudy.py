@@ -1,0 +1,154 @@
+"""A process that has imported everything and waits: whoever asks it for a command is given a fork of it that runs the command.
+
+    python -m tests.journeys.understudy DOOR
+
+Nearly all that a short command costs is importing. Each fork is a process of its own, with its own arguments, settings,
+folder, streams and exit code, and ends as any other; only the imports are done. What hangs on the start of the interpreter
+itself (hash seeds, encodings, signals of a terminal) is run by a process that is started anew, and so is each command once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[2]
+ONE = b"!"
+answer_bytes = 16
+
+
+class Understudy:
+    """The process that waits, as the one who asks it knows it."""
+
+    def __init__(self) -> None:
+        self._door, theirs = socket.socketpair()
+        command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+        self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()])
+        theirs.close()
+
+    def perform(
+        self, words: Sequence[str], env: Mapping[str, str], cwd: Path | None, seconds_max: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command line to its end."""
+        mine, theirs = socket.socketpair()
+        with mine, TemporaryFile() as order, TemporaryFile() as out, TemporaryFile() as complaints:
+            order.write(
+                json.dumps({"words": words, "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
+            )
+            order.seek(0)
+            given = [file.fileno() for file in (order, out, complaints, theirs)]
+            socket.send_fds(self._door, [ONE], given)
+            theirs.close()
+            code = _ended(mine, seconds_max)
+            told = [_read(file) for file in (out, complaints)]
+        return subprocess.CompletedProcess(words, code, *told)
+
+    def close(self) -> None:
+        """Let it go home."""
+        self._door.close()
+        self._process.wait()
+
+
+def _ended(answers: socket.socket, seconds_max: float) -> int:
+    """The exit code of a command, which is killed if it does not end in time."""
+    answers.settimeout(seconds_max)
+    performer = int(answers.recv(answer_bytes))
+    try:
+        return int(answers.recv(answer_bytes))
+    except TimeoutError:
+        os.kill(performer, signal.SIGKILL)
+        raise
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+@cache
+def understudy() -> Understudy:
+    """The one of this process; it is kept until the end."""
+    waiting = Understudy()
+    atexit.register(waiting.close)
+    return waiting
+
+
+def learn_everything() -> None:
+    import glasshouse
+
+    for module in pkgutil.walk_packages(glasshouse.__path__, "glasshouse."):
+        if not module.name.startswith(("glasshouse.__main__", "glasshouse.testing")):
+            importlib.import_module(module.name)
+    gc.freeze()
+
+
+def wait_at(door: socket.socket) -> None:
+    """Fork for each order until nobody is left who gives any. In a fork this returns when the command is done."""
+    while True:
+        some, given, _, _ = socket.recv_fds(door, len(ONE), 4)
+        if not some:
+            return
+        if os.fork() == 0:
+            door.detach()
+            stage(*given)
+            return
+        for descriptor in given:
+            os.close(descriptor)
+        while ended_meanwhile():
+            pass
+
+
+def ended_meanwhile() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return False
+
+
+def stage(order: int, out: int, complaints: int, answers: int) -> None:
+    """In a fork: run the command in one more, say who does it, and then how it ended."""
+    performer = os.fork()
+    if performer == 0:
+        act(order, out, complaints)
+        return
+    os.write(answers, f"{performer}".rjust(answer_bytes).encode())
+    _, status = os.waitpid(performer, 0)
+    os.write(answers, f"{os.waitstatus_to_exitcode(status)}".rjust(answer_bytes).encode())
+    os._exit(0)
+
+
+def act(asked: int, *streams: int) -> None:
+    """Become what `python -m glasshouse WORDS` would be, once everything is imported."""
+    with open(asked, encoding="utf-8") as file:
+        order = json.load(file)
+    for number, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), *streams)):
+        os.dup2(descriptor, number)
+    os.closerange(3, max(streams) + 64)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (it stays open until the end)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    sys.path[0] = order["cwd"]
+    sys.argv[1:] = order["words"]
+    runpy.run_module("glasshouse", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    learn_everything()
+    wait_at(socket.socket(fileno=int(sys.argv[1])))

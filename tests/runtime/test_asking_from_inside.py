@@ -1,0 +1,204 @@
+"""Driving a show from inside one of its acts: refused at once, since it would wait for that very act."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from glasshouse import MemoryStore, Refused, Toolbox, kinds, tool
+from glasshouse.assembly import usual_tools
+from glasshouse.models.router import ModelRouter
+from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.inside import act_of, wait_to_be_outside
+from glasshouse.runtime.ports import Proposal
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.moment import Moment
+from tests.runtime.group_calls import expedition
+from tests.runtime.stage_crew import Doing, Speaker, cast_on, on_stage, said, the_end, ticking, told, world_of
+from tests.runtime.toolkits import speaks, uses
+from tests.runtime.troupe import soon
+from tests.simulation.test_cut_off_anywhere import NotingStore
+
+CALLS = ["step_one", "step", "run", "finish", "close"]
+WORDS = "waits for the end of the act"
+
+
+class Meddler:
+    """Tools that drive the show they are used in: one that awaits, and one in a thread that hands it to the loop."""
+
+    def __init__(self, call: str) -> None:
+        self.terrarium: Terrarium | None = None
+        self._call = call
+
+        @tool
+        async def meddle(how: str) -> str:
+            """Drive the show."""
+            return str(await self.drive())
+
+        @tool
+        def meddle_from_afar(how: str) -> str:
+            """Drive the show from a thread."""
+            assert self._loop is not None
+            return str(asyncio.run_coroutine_threadsafe(self.drive(), self._loop).result())
+
+        self.box = Toolbox(meddle, meddle_from_afar)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def aim_at(self, terrarium: Terrarium) -> None:
+        self.terrarium, self._loop = terrarium, asyncio.get_running_loop()
+
+    async def drive(self) -> Any:
+        assert self.terrarium is not None
+        runs = [run.id for run in self.terrarium.runs()] if self._call == "finish" else []
+        return await getattr(self.terrarium, self._call)(*runs[:1])
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("name", ["meddle", "meddle_from_afar"])
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_tool_that_drives_its_own_show_fails_at_once_in_words_that_the_model_reads(
+    call: str, name: str, *, together: bool
+) -> None:
+    meddler, model = Meddler(call), ScriptedModel(uses(tool=name), speaks(), speaks("b"))
+    async with on_stage(models=ModelRouter(model), tools=meddler.box) as t:
+        meddler.aim_at(t)
+        cast = (ticking("a", tools=(name,), together=together), ticking("b", together=together))
+        await t.play(world_of(*cast, governor={"max_turns": 1}))
+
+        await soon(t.run())
+
+        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        assert not returned.payload["is_ok"]
+        assert WORDS in returned.payload["text"]
+        assert "ask from outside" in returned.payload["text"]
+        assert len(await said(t)) == 2
+        assert (await the_end(t)).payload["reason"] == "budget"
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_whoever_is_asked_to_approve_and_drives_the_show_has_not_said_yes(call: str) -> None:
+    meddler = Meddler(call)
+
+    async def approves(proposal: Proposal) -> bool:
+        await meddler.drive()
+        return True
+
+    async def removes(moment: Moment) -> None:
+        await moment.use("group_remove_node", creature="moth")
+
+    async with on_stage(None, {"lead": Doing(removes)}, tools=usual_tools(None, approves)) as t:
+        meddler.aim_at(t)
+        run = await expedition(t, governor={"max_turns": 1, "max_calls_per_turn": 1})
+        await t.disturb(run.id, "Send moth away.")
+
+        await soon(t.step_one())
+
+        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        assert not decided.payload["is_approved"]
+        assert WORDS in decided.payload["reason"]
+        assert "moth" in [creature.handle for creature in t.creatures()]
+
+
+async def test_a_tool_that_is_carried_out_again_after_a_crash_is_inside_its_act_too() -> None:
+    meddler, whole = Meddler("run"), NotingStore()
+    world = world_of(ticking("a", tools=("meddle",)), governor={"max_turns": 1})
+    async with on_stage(
+        whole, models=ModelRouter(ScriptedModel(uses(tool="meddle"), speaks())), tools=meddler.box
+    ) as t:
+        meddler.aim_at(t)
+        await t.play(world)
+        await soon(t.run())
+        called = (await told(t, kinds.TOOL_CALLED))[0].position or 0
+    cut, events = MemoryStore(), 0
+    await cut.open(whole.house_id)
+    for batch in whole.batches:
+        if events < called:
+            await cut.commit([batch])
+        events += sum(len(write.bodies) for write in batch.writes)
+    await cut.close()
+
+    async with on_stage(cut, models=ModelRouter(ScriptedModel(speaks())), tools=meddler.box) as t:
+        meddler.aim_at(t)
+        assert await told(t, kinds.TOOL_RETURNED) == []
+        await soon(t.run())
+
+        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        assert WORDS in returned.payload["text"]
+
+
+async def test_a_mind_that_closes_its_own_show_fails_and_the_show_goes_on() -> None:
+    async with on_stage() as t:
+
+        async def closes(moment: Moment) -> None:
+            await t.close()
+
+        await cast_on(t, {"a": Doing(closes), "b": Speaker()}, ticking("a"), ticking("b"))
+
+        await soon(t.step())
+
+        assert WORDS in (await told(t, kinds.AGENT_FAILED))[0].payload["reason"]
+        assert await said(t) == ["b1"]
+
+
+async def test_a_tool_may_play_a_show_of_its_own() -> None:
+    @tool
+    async def rehearse(how: str) -> str:
+        """Play a little show."""
+        async with on_stage(None, {"c": Speaker()}) as inner:
+            await inner.play(world_of(ticking("c"), governor={"max_turns": 2}))
+            await inner.run()
+            return " ".join(await said(inner))
+
+    model = ScriptedModel(uses(tool="rehearse"), speaks())
+    async with on_stage(models=ModelRouter(model), tools=Toolbox(rehearse)) as t:
+        await t.play(world_of(ticking("a", tools=("rehearse",)), governor={"max_turns": 1}))
+
+        await soon(t.run())
+
+        assert [event.payload["text"] for event in await told(t, kinds.TOOL_RETURNED)] == ["c1 c2"]
+
+
+async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_is_over() -> None:
+    left: list[asyncio.Task[int]] = []
+
+    @tool
+    async def wind_up(how: str) -> None:
+        """Let the show go on later."""
+        if not left:
+            left.append(asyncio.create_task(t.run()))
+
+    model = ScriptedModel(uses(tool="wind_up"), speaks(), speaks("on we go"), speaks("the end"))
+    async with on_stage(models=ModelRouter(model), tools=Toolbox(wind_up)) as t:
+        await t.play(world_of(ticking("a", tools=("wind_up",)), governor={"max_turns": 3}))
+
+        await soon(t.step_one())
+        await soon(left[0])
+
+        assert await said(t) == ["It is bright.", "on we go", "the end"]
+
+
+async def test_a_task_that_its_act_waits_for_is_given_up_in_words() -> None:
+    house = object()
+    with act_of(house):
+        waiting = asyncio.create_task(wait_to_be_outside(house, 0.01))
+
+        with pytest.raises(Refused, match="do not wait for it there"):
+            await soon(waiting)
+
+
+async def test_a_task_that_outlives_its_act_is_outside() -> None:
+    house, may_go_on = object(), asyncio.Event()
+
+    async def asks_later() -> bool:
+        await may_go_on.wait()
+        await wait_to_be_outside(house, 0.01)
+        return True
+
+    with act_of(house):
+        later = asyncio.create_task(asks_later())
+        await asyncio.sleep(0)
+    may_go_on.set()
+
+    assert await soon(later)
