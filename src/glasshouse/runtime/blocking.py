@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event
 from typing import Any, Final, TypeVar
 
 cancel_seconds_max: Final = 5
 """How long work that has just been begun may take to show itself before it is no longer waited for."""
+
+interrupt_seconds_max: Final = 0.1
+"""How long an interruption may go unheard: one that comes just as the wait begins does not end it by itself."""
 
 T = TypeVar("T")
 
@@ -53,6 +56,8 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         try:
             done = thread.submit(outcome)
             may_begin.set()
+            while not wait([done], timeout=interrupt_seconds_max).done:
+                pass  # Between two waits whoever was interrupted is told.
             return done.result()
         except KeyboardInterrupt:
             if not may_begin.is_set():
