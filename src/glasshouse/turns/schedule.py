@@ -25,6 +25,8 @@ class Due(msgspec.Struct, frozen=True):
     is_tick: bool = False
     is_together: bool = False
     as_of: int | None = None
+    begun_by: str | None = None
+    """The first event of the ticks that it goes together with, if there is one."""
 
 
 def may_act(world: World, creature: CreatureState) -> bool:
@@ -95,7 +97,8 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
 
 def _tick(world: World, owed: Owed, name: str) -> Due:
     is_together = world.facts_of(world.creatures[name]).is_together
-    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
+    begun_by = owed.begun_by if is_together else None
+    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of, begun_by=begun_by)
 
 
 def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator[str]:
