@@ -5,7 +5,9 @@ of the graph that all of them saw, whatever those before it have made of it sinc
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,7 +20,7 @@ from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.intents import Connect, Disconnect
-from glasshouse.world.state import CreatureState
+from glasshouse.world.state import CreatureState, Segment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 from tests.simulation.test_cut_off_anywhere import NotingStore
@@ -102,28 +104,48 @@ async def played_on(
         return await t.digest(run_id), await t.run_events(run_id)
 
 
-async def differing_cuts(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[tuple[Event, ...], list[int]]:
+class Whole(NamedTuple):
+    """A run that was never cut off."""
+
+    store: NotingStore
+    events: tuple[Event, ...]
+
+    @property
+    def edits(self) -> int:
+        return sum(bool(event.payload.get("is_edit")) for event in self.events)
+
+    def batch_of(self, wanted: Callable[[Event], bool]) -> int:
+        """How many batches there are up to the first such event, or all."""
+        positions = [event.position or 0 for event in self.events if wanted(event)]
+        sizes = [sum(len(write.bodies) for write in batch.writes) for batch in self.store.batches]
+        ends = list(accumulate(sizes))
+        return next(
+            (n for n, end in enumerate(ends, start=1) if positions and end >= min(positions)), len(ends)
+        )
+
+
+async def cut_anywhere(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[Whole, list[int]]:
     """The whole run, and after how many batches it was cut where it came out otherwise."""
-    whole = NotingStore()
-    async with on_stage(whole, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
+    store = NotingStore()
+    async with on_stage(store, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
         run_id = (await t.play(world, rng_seed=3, run_id="r-cut")).id
-    digest, events = await played_on(whole, run_id, minds)
+    digest, events = await played_on(store, run_id, minds)
     wrong: list[int] = []
-    for count in range(1, len(whole.batches) + 1):
+    for count in range(1, len(store.batches) + 1):
         cut = MemoryStore()
-        await cut.open(whole.house_id)
-        await cut.commit(whole.batches[:count])
+        await cut.open(store.house_id)
+        await cut.commit(store.batches[:count])
         await cut.close()
         if (await played_on(cut, run_id, minds))[0] != digest:
             wrong.append(count)
-    return events, wrong
+    return Whole(store, events), wrong
 
 
 @pytest.mark.parametrize("order", ["abq", "aqb", "aBq", "Aqb", "qab", "afqb"])
 async def test_whoever_was_not_written_yet_sees_the_graph_that_all_of_them_saw(order: str) -> None:
-    events, wrong = await differing_cuts(rooms(order), {})
+    whole, wrong = await cut_anywhere(rooms(order), {})
 
-    assert sum(bool(event.payload.get("is_edit")) for event in events) > 3
+    assert whole.edits > 3
     assert wrong == []
 
 
@@ -136,7 +158,40 @@ async def test_a_mind_in_python_that_begins_anew_sees_that_graph_too() -> None:
         return Draft(kind=kinds.AGENT_SPOKE, payload={"text": around})
 
     minds: dict[str, Agent] = {name: Doing(looks) for name in "ab"}
-    events, wrong = await differing_cuts(rooms("abq"), minds)
+    whole, wrong = await cut_anywhere(rooms("abq"), minds)
 
-    assert sum(bool(event.payload.get("is_edit")) for event in events) > 3
+    assert whole.edits > 3
     assert wrong == []
+
+
+@pytest.mark.parametrize("limit", [{"max_total_calls": 3}, {"max_total_calls": 8}, {"max_calls_per_turn": 4}])
+@pytest.mark.parametrize("order", ["abq", "aBq", "afqb"])
+async def test_a_purse_that_is_all_but_used_up_runs_out_for_the_same_act(
+    order: str, limit: dict[str, int]
+) -> None:
+    whole, wrong = await cut_anywhere(rooms(order, **limit), {})
+
+    ran_out = whole.batch_of(lambda event: event.kind == kinds.AGENT_FAILED)
+    assert whole.events[-1].payload["reason"] == "budget"
+    assert [count for count in wrong if count < ran_out] == []
+
+
+class CountingFolds(MemoryStore):
+    """A memory store that counts how often a past is folded from it."""
+
+    folds = 0
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        self.folds += 1
+        return await super().segments_after(position)
+
+
+async def test_a_batch_that_is_not_cut_off_folds_no_past() -> None:
+    store = CountingFolds()
+    async with on_stage(store, models=ModelRouter(Opening()), tools=Doors()) as t:
+        run = await t.play(rooms("afqBc"))
+        opened = store.folds
+
+        await soon(t.run(run.id))
+
+        assert store.folds == opened

@@ -89,9 +89,11 @@ class Acts:
         self._seen = seen
         self._characters_cache: dict[str, Character] = {}
 
-    async def make_ready(self, creature_id: str) -> None:
-        """Bring to hand what a creature's run may recall of the run it is a branch of."""
-        creature = self._ledger.world.creatures.get(creature_id)
+    async def make_ready(self, due: Due) -> None:
+        """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
+        if self._seen is not None and due.creature in self._ledger.world.creatures:
+            await self._seen.by(due)
+        creature = self._ledger.world.creatures.get(due.creature)
         run_id = "" if creature is None else creature.run_id or ""
         if self._recall is not None and self._recall.is_needed(run_id):
             await self._recall.make_ready(run_id)

@@ -30,7 +30,7 @@ from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.warming import Warming
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_left
+from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at, ticks_together
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.state import GraphState
 
@@ -80,6 +80,8 @@ class Conductor:
         self._ahead: dict[Act, Ahead] = {}
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
+        self._driven: set[str] = set()
+        """The graphs that somebody has acted in since this house was opened."""
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
@@ -230,7 +232,8 @@ class Conductor:
         try:
             if due.is_together:
                 await self._forget_what_was_stopped(act)
-                await self._begin_ahead(graph, act)
+            if due.is_together or graph.id not in self._driven:
+                await self._begin_ahead(graph, act, is_new=due.is_together)
             thought, queued = await self._written(act, run_id, due)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued
@@ -301,7 +304,7 @@ class Conductor:
     async def _think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
-        await self._acts.make_ready(due.creature)
+        await self._acts.make_ready(due)
         if due.creature not in self._ledger.world.creatures:
             return None
         return await self._acts.think(due, cause, upto, gate)
@@ -321,24 +324,28 @@ class Conductor:
             del self._ahead[act]
             await self._acts.write(thought)
 
-    async def _begin_ahead(self, graph: GraphState, mine: Act) -> None:
-        """Let the ticks that go together begin to think, all on the past as it is when the ticks begin."""
+    async def _begin_ahead(self, graph: GraphState, mine: Act, *, is_new: bool) -> None:
+        """Let the ticks that go together begin to think, all on the past as it is when the ticks begin. Unless a batch
+        may begin anew, only those of one that was cut off: they hold their part of the purse."""
+        self._driven.add(graph.id)
         folded = self._ledger.folded
-        together = [
-            due for due in ticks_left(folded.world, folded.agenda, graph, folded.runs) if due.is_together
-        ]
-        if not together:
-            return
-        now = folded.world.session_of(graph).lamport
-        causes = [await self._cause(due) for due in together]
-        for due, cause in zip(together, causes, strict=True):
-            act = (due.creature, due.cause)
-            if act in self._ahead or (act in self._acting and act != mine):
-                continue
-            gate = asyncio.Event()
-            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
-            task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
-            self._ahead[act] = Ahead(self._run_of(due.creature), task, gate)
+        together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
+        now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
+        for due in [due for due in together if not self._is_begun(due, mine)]:
+            causes[due] = await self._cause(due)
+            await self._acts.make_ready(due)
+        for due, cause in causes.items():
+            if not self._is_begun(due, mine):
+                gate = asyncio.Event()
+                thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
+                task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
+                self._ahead[due.creature, due.cause] = Ahead(self._run_of(due.creature), task, gate)
+        if causes and not is_new:
+            await asyncio.sleep(0)  # They had asked for their part of the purse before.
+
+    def _is_begun(self, due: Due, mine: Act) -> bool:
+        act = (due.creature, due.cause)
+        return act in self._ahead or (act in self._acting and act != mine)
 
     async def _cause(self, due: Due) -> Event:
         tables, world = self._ledger.folded.tables, self._ledger.world

@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
@@ -126,7 +126,7 @@ class Agenda(msgspec.Struct):
             return False
         if tick.as_of is None or tick.due < event.turn:
             self._note_first_tick(world, event)
-        if event.actor not in self.under_way and world.facts_of(world.creatures[event.actor]).is_together:
+        if event.actor not in self.under_way and _may_begin(tick, event):
             self._note_batch(world, event)
         if ends_its_act(event):
             del self.ticks[event.actor]
@@ -190,6 +190,8 @@ class Agenda(msgspec.Struct):
 
     def _note_batch(self, world: World, event: Event) -> None:
         """One of the ticks that go together is written: all that are there think already, on the world before this."""
+        if not world.facts_of(world.creatures[event.actor]).is_together:
+            return
         for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
             other = self.ticks.get(name)
             if other is not None and other.begun_by is None:
@@ -299,6 +301,11 @@ class Agenda(msgspec.Struct):
                 subscribers.pop(told.creature, None)
         else:
             self.stops[told.creature] = self.stops.get(told.creature, 0) + 1
+
+
+def _may_begin(tick: Owed, event: Event) -> bool:
+    """Whether a tick can be the first of its batch, or others may have joined the batch since: in a merged graph."""
+    return tick.begun_by is None or place_of(tick.begun_by)[0] != event.session_id
 
 
 def _turn_due(event: Event, *, is_tick: bool) -> int:
