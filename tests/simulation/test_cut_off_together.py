@@ -36,11 +36,7 @@ class Doors:
         return tool == "door"
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        others = [
-            one.id
-            for one in folded.world.creatures.values()
-            if one.run_id == creature.run_id and one.id != creature.id
-        ]
+        others = [one.handle for one in _cast(folded, creature) if one.id != creature.id]
         how = {"to": {"enum": others}}
         return (
             ToolOffer(
@@ -49,14 +45,20 @@ class Doors:
         )
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        mine, other = errand.creature_id, str(call.arguments["to"])
-        name = "-".join(sorted((mine, other)))
-        world = errand.folded.world
-        is_open = name in world.graphs[world.creatures[mine].graph_id].channels
+        caller, world = errand.creature, errand.folded.world
+        assert caller is not None
+        ids = {one.handle: one.id for one in _cast(errand.folded, caller)}
+        mine, other = caller.id, ids[str(call.arguments["to"])]
+        name = "-".join(sorted((caller.handle, str(call.arguments["to"]))))
+        is_open = name in world.graphs[caller.graph_id].channels
         intent = Disconnect(mine, other, name) if is_open else Connect(mine, other, name, both=True)
         return await errand.edit(
             intent, lambda change, _: ToolAnswer(is_ok=True, text=change.kind, is_engine=True)
         )
+
+
+def _cast(folded: Folded, creature: CreatureState) -> list[CreatureState]:
+    return [one for one in folded.world.creatures.values() if one.run_id == creature.run_id]
 
 
 class Opening:
