@@ -24,6 +24,7 @@ from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.scene import Scene
+from glasshouse.runtime.seen_together import SeenTogether
 from glasshouse.runtime.taking_up import Step, TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Reservation, Treasury
@@ -77,6 +78,7 @@ class Acts:
         tools: ToolDesk,
         record: Record | None = None,
         recall: Recall | None = None,
+        seen: SeenTogether | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
@@ -85,11 +87,14 @@ class Acts:
         self._tools = tools
         self._record = record
         self._recall = recall
+        self._seen = seen
         self._characters_cache: dict[str, Character] = {}
 
-    async def make_ready(self, creature_id: str) -> None:
-        """Bring to hand what a creature's run may recall of the run it is a branch of."""
-        creature = self._ledger.world.creatures.get(creature_id)
+    async def make_ready(self, due: Due) -> None:
+        """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
+        if self._seen is not None and due.creature in self._ledger.world.creatures:
+            await self._seen.by(due)
+        creature = self._ledger.world.creatures.get(due.creature)
         run_id = "" if creature is None else creature.run_id or ""
         if self._recall is not None and self._recall.is_needed(run_id):
             await self._recall.make_ready(run_id)
@@ -99,15 +104,18 @@ class Acts:
     ) -> Thought | None:
         """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only. Tools wait
         for the gate."""
-        folded = self._ledger.folded
-        world, creature = folded.world, folded.world.creatures[due.creature]
+        then = None if self._seen is None else await self._seen.by(due)
+        if due.creature not in self._ledger.world.creatures:
+            return None
+        world = (then or self._ledger.folded).world
+        creature = world.creatures[due.creature]
         character = self._character(world, creature)
         before: TakenUp | None = None
-        if creature.is_privileged or character.tools or creature.id in folded.agenda.under_way:
+        if creature.is_privileged or character.tools or creature.id in self._ledger.agenda.under_way:
             before = await self._tools.taken_up(due)
-            world = self._ledger.world
-            if due.creature not in world.creatures:
+            if due.creature not in self._ledger.world.creatures:
                 return None
+            world = (then or self._ledger.folded).world
             creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
@@ -118,7 +126,7 @@ class Acts:
             if recorded is None and self._recall is not None:
                 recorded = self._recall.answers(run_id or "", character.model_profile, route.name)
             asking = Asking(route, self._treasury, mine, recorded)
-            scene = Scene(self._ledger, creature, character, cause, upto, route, asking)
+            scene = Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
             if before is not None:
                 self._add_tools(scene, before, mine, gate)
             changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)

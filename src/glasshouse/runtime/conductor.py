@@ -69,6 +69,8 @@ class Conductor:
         self._ahead = ThinkingAhead(ledger, acts, self._causes)
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
+        self._driven: set[str] = set()
+        """The graphs that somebody has acted in since this house was opened."""
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
@@ -219,7 +221,11 @@ class Conductor:
                 stopped = self._ahead.take_stopped(act)
                 if stopped is not None:
                     await self._acts.write(stopped)
-                await self._ahead.begin(graph, lambda other: other in self._acting and other != act)
+            if due.is_together or graph.id not in self._driven:
+                self._driven.add(graph.id)
+                await self._ahead.begin(
+                    graph, lambda other: other in self._acting and other != act, is_new=due.is_together
+                )
             thought, queued = await self._written(act, run_id, due)
             if queued is not None:
                 self._unacknowledged[queued.events[0].graph_id] = queued

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import Event, Json, event_id, place_of
 from glasshouse.runtime.asking import Asking
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.using import Using
@@ -43,6 +44,8 @@ class Scene(msgspec.Struct):
     """The last event that it sees."""
     asked: int = 0
     using: Using | None = None
+    then: Folded | None = None
+    """The world that its first moment sees, where that is not the world as it is."""
 
     @property
     def has_told_calls(self) -> bool:
@@ -51,7 +54,7 @@ class Scene(msgspec.Struct):
 
     def fix_the_past(self, as_of: str | None) -> Json:
         """Let every moment see the same past: that of the moment it first began with, or as it is now."""
-        world = self.ledger.world
+        world = (self.then or self.ledger.folded).world
         if as_of is not None:
             self.as_of, self.upto = as_of, time_of(world, as_of)
         else:
@@ -62,7 +65,7 @@ class Scene(msgspec.Struct):
 
     def moment(self) -> Moment:
         """The act as it stands now."""
-        folded, creature, cause, upto = self.ledger.folded, self.creature, self.cause, self.upto
+        folded, creature, cause, upto = self._folded_now(), self.creature, self.cause, self.upto
         world, using, asking = folded.world, self.using, self.asking
         if using is not None:
             creature = the_creature(world, creature.id)
@@ -111,14 +114,19 @@ class Scene(msgspec.Struct):
             if self.character.role == "judge" and purse is not None
             else None,
         )
-        return moment if using is None else self._with_tools(moment, using)
+        return moment if using is None else self._with_tools(moment, using, folded)
 
-    def _with_tools(self, moment: Moment, using: Using) -> Moment:
+    def _folded_now(self) -> Folded:
+        """What a moment is made from: the world as it is, but for the first of an act that had begun before."""
+        folded, self.then = self.then or self.ledger.folded, None
+        return folded
+
+    def _with_tools(self, moment: Moment, using: Using, folded: Folded) -> Moment:
         moment = replace(
             moment,
-            tools=() if answers_in_prose(self.character) else using.offers(),
+            tools=() if answers_in_prose(self.character) else using.offers(folded),
             talk=tuple(using.talk),
-            visitors=visitors_among(self.ledger.world, moment),
+            visitors=visitors_among(folded.world, moment),
             carry=using.carry,
             again=self.moment,
         )

@@ -30,6 +30,7 @@ from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.restating import Limits, restate_of
 from glasshouse.runtime.resuming import Recipes, resume_of
 from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.seen_together import SeenTogether
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Treasury
 from glasshouse.runtime.warming import Warming
@@ -78,7 +79,8 @@ class Show:
         warming = Warming(store, ledger)
         before_commit = None if record is None else record.before_commit
         desk = ToolDesk(ledger, tools, history.event, warming, record or recall, before_commit)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
+        seen = SeenTogether(store, history.event)
+        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall, seen)
         self._conductor = Conductor(
             ledger,
             acts,

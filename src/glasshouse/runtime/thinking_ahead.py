@@ -17,7 +17,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.act import Acts, Thought
 from glasshouse.runtime.causes import Causes
 from glasshouse.runtime.ledger import Ledger
-from glasshouse.turns.schedule import Due, ticks_left
+from glasshouse.turns.schedule import Due, ticks_together
 from glasshouse.world.state import GraphState, World
 
 Act = tuple[str, str]
@@ -47,24 +47,28 @@ class ThinkingAhead:
         self._causes = causes
         self._begun: dict[Act, Ahead] = {}
 
-    async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool]) -> None:
-        """Let the ticks that go together begin to think, but for those that somebody is at already."""
+    async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool], *, is_new: bool) -> None:
+        """Let the ticks that go together begin to think, but for those that somebody is at already. Unless a batch may
+        begin anew, only those of one that was cut off: they hold their part of the purse."""
         folded = self._ledger.folded
-        together = [
-            due for due in ticks_left(folded.world, folded.agenda, graph, folded.runs) if due.is_together
-        ]
-        if not together:
-            return
-        now = folded.world.session_of(graph).lamport
-        causes = [await self._causes.of(due) for due in together]
-        for due, cause in zip(together, causes, strict=True):
-            act = (due.creature, due.cause)
-            if act in self._begun or is_taken(act):
-                continue
-            gate = asyncio.Event()
-            thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
-            task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
-            self._begun[act] = Ahead(run_drawn_on(self._ledger.world, due.creature), task, gate)
+        together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
+        now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
+        for due in [due for due in together if not self._is_begun(due, is_taken)]:
+            causes[due] = await self._causes.of(due)
+            await self._acts.make_ready(due)
+        for due, cause in causes.items():
+            if not self._is_begun(due, is_taken):
+                gate = asyncio.Event()
+                thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
+                task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
+                run_id = run_drawn_on(self._ledger.world, due.creature)
+                self._begun[due.creature, due.cause] = Ahead(run_id, task, gate)
+        if causes and not is_new:
+            await asyncio.sleep(0)  # They had asked for their part of the purse before.
+
+    def _is_begun(self, due: Due, is_taken: Callable[[Act], bool]) -> bool:
+        act = (due.creature, due.cause)
+        return act in self._begun or is_taken(act)
 
     async def thought_of(self, act: Act, due: Due | None) -> Thought | None:
         """What came of an act that was begun ahead; else, of what is due, thought now. None if its creature is gone."""
@@ -77,7 +81,7 @@ class ThinkingAhead:
     async def _think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
-        await self._acts.make_ready(due.creature)
+        await self._acts.make_ready(due)
         if due.creature not in self._ledger.world.creatures:
             return None
         return await self._acts.think(due, cause, upto, gate)

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import VISITOR, Event, Json
 from glasshouse.runtime.asking import Asking
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Batch, Errand, Toolbox
 from glasshouse.runtime.receipts import Queued
@@ -95,14 +96,14 @@ class Using:
         """Whether something of this act is in the ledger."""
         return self._number > 0
 
-    def offers(self) -> tuple[ToolOffer, ...]:
-        """What may be used now; nothing after so many calls that the act must end."""
+    def offers(self, folded: Folded) -> tuple[ToolOffer, ...]:
+        """What may be used in this world; nothing after so many calls that the act must end."""
         self._has_changed = False
-        creature = self._ledger.world.creatures.get(self._creature_id)
+        creature = folded.world.creatures.get(self._creature_id)
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
         else:
-            self._offers = self._toolbox.offers(self._ledger.folded, creature)
+            self._offers = self._toolbox.offers(folded, creature)
         return self._offers
 
     async def go_on(self) -> int:
@@ -183,7 +184,7 @@ class Using:
             raise Refused(
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
             )
-        offers = self.offers() if self._has_changed else self._offers
+        offers = self.offers(self._ledger.folded) if self._has_changed else self._offers
         offer = next((offer for offer in offers if offer.name == call.tool), None)
         if offer is None:
             raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])

@@ -50,7 +50,7 @@ class Warming:
             table = tables.said.get(place)
             if table is None or table.lines_cache is not None:
                 return
-            events = await self._store.read(_spans(self._ledger.world, table))
+            events = await self._store.read(spans_of(self._ledger.world, table))
             if self._ledger.folded.tables is tables and tables.warm(place, events):
                 return
         raise StoreFailed(
@@ -58,7 +58,7 @@ class Warming:
         )
 
 
-def _spans(world: World, table: Table) -> list[Span]:
+def spans_of(world: World, table: Table) -> list[Span]:
     """What to read for a table: one span for each session, or its stretches where lines are few and far between."""
     sessions: dict[str, list[Span]] = {}
     for part in table.spans:

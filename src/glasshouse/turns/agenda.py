@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
@@ -30,7 +30,7 @@ from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import Handed, handed, wires_taken
 
-version: Final = 5
+version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -56,6 +56,8 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """For a tick: the time at which the ticks of its turn began, once they have."""
     handed: Handed | None = None
     """What a wire handed over with the line, if one did."""
+    begun_by: str | None = None
+    """For a tick that goes together with others: the first event of theirs in this turn. All think on the world before it."""
 
 
 class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -124,6 +126,8 @@ class Agenda(msgspec.Struct):
             return False
         if tick.as_of is None or tick.due < event.turn:
             self._note_first_tick(world, event)
+        if event.actor not in self.under_way and _may_begin(tick, event):
+            self._note_batch(world, event)
         if ends_its_act(event):
             del self.ticks[event.actor]
         return True
@@ -184,11 +188,22 @@ class Agenda(msgspec.Struct):
             if other is not None and other.as_of is None:
                 self.ticks[name] = replace(other, as_of=event.lamport - 1)
 
+    def _note_batch(self, world: World, event: Event) -> None:
+        """One of the ticks that go together is written: all that are there think already, on the world before this."""
+        if not world.facts_of(world.creatures[event.actor]).is_together:
+            return
+        for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
+            other = self.ticks.get(name)
+            if other is not None and other.begun_by is None:
+                self.ticks[name] = replace(other, begun_by=event.id)
+
     def _owe_ticks(self, world: World, event: Event) -> None:
         """Who ticks at this turn. One whose last tick still waits does not get a second one."""
         graph = world.graphs.get(event.graph_id)
         for name in () if graph is None else graph.creatures:
-            creature = world.creatures[name]
+            creature, waiting = world.creatures[name], self.ticks.get(name)
+            if waiting is not None and waiting.begun_by is not None:
+                self.ticks[name] = replace(waiting, begun_by=None)  # It goes with those of this turn.
             every = world.manifests[creature.manifest_digest].tick_every
             if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
                 self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
@@ -250,7 +265,7 @@ class Agenda(msgspec.Struct):
         }
         return Debts(
             owed={name: mailbox for name, mailbox in mailboxes.items() if mailbox},
-            ticks={name: self.ticks[name] for name in owing if name in self.ticks},
+            ticks={name: replace(self.ticks[name], begun_by=None) for name in owing if name in self.ticks},
             stops={name: self.stops[name] for name in owing if name in self.stops},
             under_way={name: self.under_way[name] for name in owing if name in self.under_way},
         )
@@ -286,6 +301,11 @@ class Agenda(msgspec.Struct):
                 subscribers.pop(told.creature, None)
         else:
             self.stops[told.creature] = self.stops.get(told.creature, 0) + 1
+
+
+def _may_begin(tick: Owed, event: Event) -> bool:
+    """Whether a tick can be the first of its batch, or others may have joined the batch since: in a merged graph."""
+    return tick.begun_by is None or place_of(tick.begun_by)[0] != event.session_id
 
 
 def _turn_due(event: Event, *, is_tick: bool) -> int:

@@ -25,6 +25,8 @@ class Due(msgspec.Struct, frozen=True):
     is_tick: bool = False
     is_together: bool = False
     as_of: int | None = None
+    begun_by: str | None = None
+    """The first event of the ticks that it goes together with, if there is one."""
 
 
 def may_act(world: World, creature: CreatureState) -> bool:
@@ -93,9 +95,20 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
     return [_tick(world, agenda.ticks[name], name) for name in names]
 
 
+def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, *, is_new: bool) -> list[Due]:
+    """Of those, the ticks that go together; unless a batch may begin anew, those of one that has begun.
+
+    One that is under way comes last: it had asked once when the others began, and goes on after their first call.
+    """
+    ticks = [due for due in ticks_left(world, agenda, graph, runs) if due.is_together]
+    meant = [due for due in ticks if is_new or due.begun_by is not None]
+    return sorted(meant, key=lambda due: due.creature in agenda.under_way)
+
+
 def _tick(world: World, owed: Owed, name: str) -> Due:
     is_together = world.facts_of(world.creatures[name]).is_together
-    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
+    begun_by = owed.begun_by if is_together else None
+    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of, begun_by=begun_by)
 
 
 def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator[str]:
