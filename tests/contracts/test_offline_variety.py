@@ -7,7 +7,9 @@ import re
 
 import pytest
 
+from glasshouse import play
 from glasshouse.models.offline import shelf
+from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.model import answer
 from glasshouse.models.offline.vocabulary import is_a
 from glasshouse.turns.character import Character, Voice
@@ -136,3 +138,28 @@ def test_what_is_not_json_cannot_be_told_apart_from_silence() -> None:
 
     assert set(reply) == {"kind", "thought", "mood", "text"}
     assert reply["text"]
+
+
+@pytest.mark.parametrize("rng_seed", range(3))
+def test_in_a_game_no_turn_of_phrase_comes_twice_while_others_are_left(rng_seed: int) -> None:
+    played = play("mystery-roots", rng_seed=rng_seed)
+
+    said = " ".join(line.text for line in played.lines)
+    for heading in ("because of two", "objection end"):
+        phrases = [
+            max(re.split(r"<\w+>", one), key=len).strip(" .,:")
+            for one in shelf.sections("games.txt")[heading]
+        ]
+        assert [one for one in phrases if said.count(one) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_none"),
+    [
+        ("Between them lies one worn step.", "lies"),
+        ("It weighed a great deal.", "great deal"),
+        ("The lodger rings the bell.", "rings"),
+    ],
+)
+def test_what_is_done_is_not_taken_for_a_thing(text: str, is_none: str) -> None:
+    assert is_none not in [noun.phrase for noun in nouns_in(text) if not noun.is_word]
