@@ -15,6 +15,7 @@ from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
 from glasshouse.models.offline.salience import is_somebody, owners_in, somebodies_in
 from glasshouse.models.offline.schema import is_ref
+from glasshouse.models.offline.skills.alone import said_before
 from glasshouse.models.offline.skills.reply import (
     Branch,
     Reply,
@@ -141,7 +142,7 @@ def _somebodies(reading: Reading, text: str) -> dict[str, str]:
 
 def claimed_last(reading: Reading) -> Heard | None:
     """The newest line that names somebody; else the newest that rests on others; else the newest of a castmate."""
-    cast = [line for line in reading.heard if line.origin == "cast" and line.text]
+    cast = [line for line in said_before(reading) if line.origin == "cast" and line.text]
     for field in ("suspect", "cites"):
         claims = [line for line in cast if line.fields.get(field)]
         if claims:
@@ -153,7 +154,7 @@ def evidence(reading: Reading) -> list[Heard]:
     """The lines that claim nothing: what was found, seen and brought in. A list of everybody is no evidence."""
     return [
         line
-        for line in reading.heard
+        for line in said_before(reading)
         if line.text
         and not _CLAIMING & set(line.fields)
         and len(somebodies_in(reading, line.text)) <= somebodies_max
