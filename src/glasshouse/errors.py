@@ -72,7 +72,8 @@ def _advice(noun: str, close: list[str], shown: list[str], count: int) -> str:
     if not shown:
         return f"There is no {noun} yet."
     more = "" if count <= len(shown) else f" and {count - len(shown):,} more"
-    return f"There is {', '.join(shown)}{more}."
+    are = "is" if count == 1 else "are"
+    return f"There {are} {', '.join(shown)}{more}."
 
 
 class BudgetExceeded(GlasshouseError):

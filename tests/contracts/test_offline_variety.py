@@ -7,7 +7,10 @@ import re
 
 import pytest
 
+from glasshouse import load_world, play
+from glasshouse.manifests.solo import solo_world
 from glasshouse.models.offline import shelf
+from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.model import answer
 from glasshouse.models.offline.vocabulary import is_a
 from glasshouse.turns.character import Character, Voice
@@ -136,3 +139,42 @@ def test_what_is_not_json_cannot_be_told_apart_from_silence() -> None:
 
     assert set(reply) == {"kind", "thought", "mood", "text"}
     assert reply["text"]
+
+
+@pytest.mark.parametrize("rng_seed", range(3))
+def test_in_a_game_no_turn_of_phrase_comes_twice_while_others_are_left(rng_seed: int) -> None:
+    played = play("mystery-roots", rng_seed=rng_seed)
+
+    said = " ".join(line.text for line in played.lines)
+    for heading in ("because of two", "objection end"):
+        phrases = [
+            max(re.split(r"<\w+>", one), key=len).strip(" .,:")
+            for one in shelf.sections("games.txt")[heading]
+        ]
+        assert [one for one in phrases if said.count(one) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_none"),
+    [
+        ("Between them lies one worn step.", "lies"),
+        ("It weighed a great deal.", "great deal"),
+        ("The lodger rings the bell.", "rings"),
+    ],
+)
+def test_what_is_done_is_not_taken_for_a_thing(text: str, is_none: str) -> None:
+    assert is_none not in [noun.phrase for noun in nouns_in(text) if not noun.is_word]
+
+
+def test_one_who_is_alone_goes_on_from_what_it_said_in_its_other_parts() -> None:
+    alone = solo_world(load_world("mystery-roots"), acts=12, turns=8)
+
+    played = play(alone)
+
+    said = [line for line in played.lines if line.who == "solo"]
+    assert [line.kind for line in said] == ["clue.found", "hypothesis.formed", "objection.raised"] * 4
+    for found, formed, raised in zip(said[::3], said[1::3], said[2::3], strict=True):
+        assert formed.fields["suspect"] in " ".join(line.text for line in said)
+        assert set(formed.fields["cites"]) <= {line.id for line in said[::3]}
+        assert raised.fields["against"] == formed.id
+        assert found.text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse.cli.naming import short_ids, the_one
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused
 from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
 
 
@@ -29,7 +29,7 @@ def test_a_beginning_of_many_names_some_of_them() -> None:
 
 @pytest.mark.parametrize("name", ["last", "", "r-1"])
 def test_where_there_is_nothing_no_name_means_anything(name: str) -> None:
-    with pytest.raises(UnknownName):
+    with pytest.raises(Refused):
         the_one("run", name, [])
 
 

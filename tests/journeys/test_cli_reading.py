@@ -85,7 +85,7 @@ def test_show_draws_the_stage_plainly_in_a_pipe(store: str) -> None:
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith(f"Thousand Token Wood  {WOOD}\n")
     assert "III. Last light" in told.stdout
-    assert "The end: ended." in told.stdout
+    assert "The end. " in told.stdout
     assert ESCAPE not in told.stdout
     assert not re.search(r" $", told.stdout, flags=re.MULTILINE)
 

@@ -55,7 +55,7 @@ def test_in_a_pipe_every_voice_is_one_plain_line(tmp_path: Path) -> None:
         line.partition(":")[0] for line in voices.splitlines()
     }
     assert "world: [II. The wrong weather] " in voices
-    assert end.startswith("The end: ended.")
+    assert end.startswith("The end. ")
 
 
 def test_the_commands_it_ends_with_can_be_pasted(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_space_pauses_i_disturbs_and_q_stops(tmp_path: Path) -> None:
     ]
     assert [event["payload"]["reason"] for event in events if event["kind"] == "run.finished"] == ["stopped"]
     assert not {event["kind"] for event in events} & {"run.paused", "run.continued"}
-    assert "The end: stopped." in seat.shown
+    assert "Stopped. " in seat.shown
 
 
 def test_keys_leave_the_terminal_as_they_found_it(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ PersonaOption = Annotated[
     list[str] | None, typer.Option("--persona", metavar="HANDLE=TEXT", help="A creature is somebody else.")
 ]
 AddOption = Annotated[
-    list[Path] | None, typer.Option("--add", metavar="FILE", help="A creature's file: it is there, too.")
+    list[Path] | None,
+    typer.Option("--add", metavar="FILE", readable=False, help="A creature's file: it is there, too."),
 ]
 RemoveOption = Annotated[
     list[str] | None, typer.Option("--remove", metavar="HANDLE", help="A creature is gone.")

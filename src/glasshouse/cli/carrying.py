@@ -83,7 +83,7 @@ async def _exported(lookout: Lookout, name: str, path: Path, role: RoleName) -> 
 
 
 def import_file(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file that `export` wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", readable=False, help="A file that `export` wrote.")],
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

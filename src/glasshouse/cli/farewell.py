@@ -79,7 +79,7 @@ def _what_if(programme: Programme) -> str:
 def told(programme: Programme, digest: str, by: Words) -> list[str]:
     """Everything to say at the end, line by line."""
     if programme.is_finished:
-        ending = ending_of(programme.run)
+        ending = ending_of(programme.run, programme.judged)
     else:
         spent = ", ".join(
             f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(programme)

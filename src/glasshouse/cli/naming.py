@@ -21,6 +21,8 @@ def the_one(noun: str, name: str, known: Sequence[str]) -> str:
     """The id that a name means, of ids that are given oldest first."""
     if name == LAST and known:
         return known[-1]
+    if name == LAST and noun.startswith("run"):
+        raise Refused("Nothing was played in this store yet.", "Play a world first: glasshouse play WORLD")
     if name in known:
         return name
     found = [one for one in dict.fromkeys(known) if name and _begins(one, name)]

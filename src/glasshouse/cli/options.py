@@ -11,7 +11,10 @@ import typer
 StoreOption = Annotated[
     Path | None,
     typer.Option(
-        "--store", metavar="PATH", help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
+        "--store",
+        metavar="PATH",
+        readable=False,  # What cannot be read is said by the store, in its own words.
+        help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here.",
     ),
 ]
 NumbersOption = Annotated[
@@ -25,7 +28,7 @@ RunArgument = Annotated[
 RunOrSessionArgument = Annotated[
     str,
     typer.Argument(
-        metavar="[RUN|SESSION]",
+        metavar="RUN|SESSION",
         help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
         show_default=False,
     ),

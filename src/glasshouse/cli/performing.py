@@ -27,7 +27,7 @@ from glasshouse.cli.naming import the_one
 from glasshouse.cli.pace import Pace
 from glasshouse.cli.programme import Programme
 from glasshouse.cli.screen import Screen, print_json
-from glasshouse.errors import Refused, StoreBusy, UnknownName
+from glasshouse.errors import Refused, StoreBusy
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
@@ -98,7 +98,9 @@ async def _performed(wish: Wish, begun: list[Programme]) -> None:
     if wish.continued is None:
         world = load_world(wish.world or "", tools=usual_tools().names())
     if world is None and not wish.store.exists():
-        raise UnknownName(noun="run", name=wish.continued)  # Said before a store is made for nothing.
+        raise Refused(  # Said before a store is made for nothing.
+            f"There is no store at {wish.store}.", "Play something first, or name another --store."
+        )
     store, doorkeeper = SqliteStore(wish.store), Doorkeeper()
     async with Terrarium(store, approver=doorkeeper) as terrarium:
         opened = await (

@@ -48,7 +48,10 @@ async def pointed_at(lookout: Lookout, name: str, run: str | None) -> Pointer:
         event = await lookout.terrarium.event(event_id(session_id, int(seq[:18])))
         return Pointer(event, await _story_of(lookout, event, run))
     if run is None and not lookout.runs():
-        raise Refused("There is no run in this store to count in.", "Name an event by its id.")
+        raise Refused(
+            "Nothing was played in this store yet, so there is no run to count in.",
+            "Name an event by its id.",
+        )
     story = await lookout.story(run or LAST)
     return Pointer(_found(story, name), story)
 

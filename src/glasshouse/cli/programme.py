@@ -77,6 +77,11 @@ class Programme:
         """Whether its graphs have parted or come together: beside where it began there was more than one."""
         return len(self._graph_ids) > 2
 
+    @property
+    def judged(self) -> list[str]:
+        """What judges have said."""
+        return [note.text for note in self.stage.judge_notes]
+
     def expect(self, coming: Iterable[Event]) -> None:
         """Look ahead, so that the whole cast is known when the first scene of several is shown."""
         births = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)

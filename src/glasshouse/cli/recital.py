@@ -48,7 +48,7 @@ class Recital:
             if pace is Pace.READING:
                 time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
         if programme.is_finished:
-            screen.draw(Text(), Text(ending_of(programme.run), style="bold"))
+            screen.draw(Text(), Text(ending_of(programme.run, programme.judged), style="bold"))
         screen.draw(Text(f"digest {self._story.digest}", style=QUIET))
 
     def _folded(self) -> Programme:

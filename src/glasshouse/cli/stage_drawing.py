@@ -6,9 +6,10 @@ Always holds: everything drawn is folded from events as the one who looks may re
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import msgspec
 from rich.rule import Rule
@@ -80,7 +81,7 @@ def draw_stage(sight: Sight, lines_shown: int) -> None:
         screen.draw(Text(), Rule(Text(title, style="bold"), align="left", style=QUIET))
         screen.draw(Text(one_line(stage.current_scene), style="italic"))
     _draw_lines(screen, sight, voices, lines_shown)
-    _draw_end(screen, stage.run)
+    _draw_end(screen, stage)
 
 
 def _draw_heading(screen: Screen, sight: Sight) -> None:
@@ -121,9 +122,11 @@ def _draw_lines(screen: Screen, sight: Sight, voices: Voices, lines_shown: int) 
         voices.show(screen, line)
 
 
-def _draw_end(screen: Screen, run: RunStatus | None) -> None:
+def _draw_end(screen: Screen, stage: StageProjection) -> None:
+    run = stage.run
     if run is not None and run.state == "finished":
-        screen.draw(Text(), Text(ending_of(run), style="bold"))
+        said = [note.text for note in stage.judge_notes]
+        screen.draw(Text(), Text(ending_of(run, said), style="bold"))
 
 
 def lines_of(story: Story, events: Sequence[Event], *, has_minds: bool) -> list[TranscriptLine]:
@@ -138,13 +141,23 @@ def _counted(number: int | None, noun: str) -> str:
     return f"{number or 0:,} {noun}{'' if number == 1 else 's'}"
 
 
-def ending_of(run: RunStatus) -> str:
-    """How a finished run ended, as one sentence."""
-    why = f" ({run.axis})" if run.axis else ""
+_ENDINGS: Final = {
+    "ended": "The end.",
+    "stopped": "Stopped.",
+    "budget": "The end: the budget is used up",
+    "no_contest": "The end: no contest.",
+}
+
+
+def ending_of(run: RunStatus, said: Iterable[str] = ()) -> str:
+    """How a finished run ended, in one line. Why it ended so is left out where that was just `said`."""
+    ended = _ENDINGS.get(run.reason or "ended", f"The end: {run.reason}")
+    if not ended.endswith("."):
+        ended = f"{ended} ({run.axis})." if run.axis else f"{ended}."
     spent = ", ".join(
         [_counted(run.turns, "turn"), _counted(run.calls, "call"), _counted(run.tokens, "token")]
     )
     price = "price unknown" if run.usd is None else f"{run.usd:.4f} USD" if run.usd else "free"
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
-    told = f" {spelled(one_line(run.why))}" if run.why else ""
-    return f"The end: {run.reason}{why}.{winner}{told} It took {spent}, {price}."
+    told = f" {spelled(one_line(run.why))}" if run.why and run.why not in said else ""
+    return f"{ended}{winner}{told} It took {spent}, {price}."

@@ -29,13 +29,22 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     """The folder of a world: a given path, else `./worlds/NAME`, else the bundled one of that name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
-    if given.is_file():
+    if given.is_file() and (given.name == SCENARIO_FILE or (given.parent / SCENARIO_FILE).is_file()):
         return given.parent
     for folder in (given, here / "worlds" / name_or_path, BUNDLED / name_or_path):
         if (folder / SCENARIO_FILE).is_file():
             return folder
     known = [world.name for world in found_worlds(here)]
-    raise UnknownName(noun="world", name=str(name_or_path), known=known)
+    raise UnknownName(
+        noun="world", name=str(name_or_path), known=known, where=_what_is_there(given, name_or_path)
+    )
+
+
+def _what_is_there(given: Path, name_or_path: str | Path) -> str:
+    """What is wrong with a path; empty for what may be meant as a name."""
+    if given.exists() and str(name_or_path):
+        return f"there is no {SCENARIO_FILE} in {name_or_path}"
+    return f"there is no folder {name_or_path}" if "/" in str(name_or_path) else ""
 
 
 def found_worlds(here: Path | None = None) -> list[FoundWorld]:

@@ -271,7 +271,8 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
             carried.events[event.session_id].append(event)
     except (msgspec.DecodeError, BadEvent, RecursionError, UnicodeDecodeError) as wrong:
         raise Refused(
-            f"{path}:{number}: {wrong}", "The line is no part of a Glasshouse file; export it again."
+            f"{path}:{number}: {str(wrong).rstrip('.')}.",
+            "The line is no part of a Glasshouse file; export it again.",
         ) from wrong
     raise Refused(
         f"{path} ends after line {number} without its last line.", "It was cut short; export it again."

@@ -31,7 +31,7 @@ from glasshouse.runtime.resuming import Recipes
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
 from glasshouse.runtime.visitor import VisitorAgent
-from glasshouse.runtime.what_if import WhatIf, changed
+from glasshouse.runtime.what_if import WhatIf, changed, check_line
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import Purse
 from glasshouse.views.knowing import WhoKnew
@@ -142,6 +142,8 @@ class Terrarium(Habitat):
         Without an event: from the end. Where nothing differs, it is answered from the parent's record.
         """
         what_if = change or WhatIf()
+        if at is not None and what_if.begins_before:
+            check_line(await self._history.event(self._history.event_meant(session_id, at)))
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)
         lines = changed(past, what_if)
         limits = None if what_if.limits is None else what_if.limits.as_json()

@@ -121,16 +121,21 @@ def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
         return []
     if what_if.drop and what_if.replace is not None:
         raise Refused("A line is dropped or replaced, not both.", "Choose one of the two.")
-    is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and ends_its_act(at))
-    if not is_line or at.kind == kinds.ACT_DISCARDED:
-        raise Refused(
-            f"{at.id} is a {at.kind}, which nobody said.", "Choose a line of a creature or the visitor."
-        )
+    check_line(at)
     if what_if.replace is not None:
         return [_line(at, at.kind, {**at.payload, "text": what_if.replace})]
     if at.caused_by is None:
         return []
     return [_line(at, kinds.AGENT_PASSED, {"reason": "The line is left out in this branch."})]
+
+
+def check_line(at: Event) -> None:
+    """Refuse to drop or replace what nobody said."""
+    is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and ends_its_act(at))
+    if not is_line or at.kind == kinds.ACT_DISCARDED:
+        raise Refused(
+            f"{at.id} is a {at.kind}, which nobody said.", "Choose a line of a creature or the visitor."
+        )
 
 
 def _line(at: Event, kind: str, payload: Json) -> LineAfter:

@@ -25,6 +25,23 @@ _LABEL: Final = re.compile(
 )
 
 
+_NO_NAME_AFTER: Final = re.compile(
+    r"\b(?:an?|some|any|no|every|each|another|my|your|his|her|its|our|their|own|one|two|three|four|five)\s$",
+    re.IGNORECASE,
+)
+"""Behind these stands a thing, and nobody by name: `a bridge`, `my mark`."""
+_SOMEBODY_DOES: Final = re.compile(r"\b(?:i|you|he|she|it|we|they|who|that|which|there)\s$", re.IGNORECASE)
+_DOING: Final = re.compile(r"\s[a-z]+(?<!s)(?<!ed)(?![\w'\u2019])")
+"""What goes on behind a verb that is no name: `it will hold`, and not `it fern says`."""
+_OBJECT: Final = re.compile(
+    r"\s(?:an?|the|my|your|his|her|its|our|their|this|that|these|those|i|you|he|she|it|we|they|there)\b",
+    re.IGNORECASE,
+)
+_OF: Final = re.compile(r"\sof\b")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\u2026\u2014\u201c\"(]\s?)$")
+_LOOKED_BACK_CHARS: Final = 16
+
+
 class Seat(NamedTuple):
     """Who may win: the name that a verdict gives, and the handles of each member, the first as it is called now."""
 
@@ -137,7 +154,7 @@ def _folded(handle: str) -> str:
 
 
 def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
-    """Puts labels over names where they are whole words, hyphens or not, an article before them included. A hyphen or an
+    """Puts labels over names where they are whole words and meant as names, hyphens or not, an article before them included. A hyphen or an
     underscore joins two words to one, unless parts of words are meant too."""
     names = sorted(labels, key=lambda name: (-len(name), name))
     parts = "|".join([r"[-_\s]".join(map(re.escape, name.split("-"))) for name in names])
@@ -147,6 +164,8 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
     pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
     def label(found: re.Match[str]) -> str:
+        if not is_within and is_common_word(found):
+            return found[0]
         worn = labels[_folded(found[2])]
         is_opening = found[1] is not None and found[1][0].isupper()
         return worn[:1].upper() + worn[1:] if is_opening else worn
@@ -155,6 +174,29 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
         return pattern.sub(label, text)
 
     return covered
+
+
+def is_common_word(found: re.Match[str]) -> bool:
+    """Whether a mention of a handle of one word is no name here, but the word that it is made of.
+
+    What is in doubt is taken for a name: a text that reads oddly tells the judge nothing, a name would.
+    """
+    word, text, end = found[2], found.string, found.end()
+    if not word.isalpha() or word[1:] != word[1:].lower():
+        return False
+    before = text[max(0, found.start() - _LOOKED_BACK_CHARS) : found.start()]
+    is_opening = _SENTENCE_START.search(before) is not None
+    if word[0].isupper() and not is_opening:
+        return False
+    if _OF.match(text, end):
+        return word[0].islower()
+    if found[1]:
+        return False
+    if is_opening:
+        return word[0].isupper() and _OBJECT.match(text, end) is not None
+    if _NO_NAME_AFTER.search(before):
+        return True
+    return _SOMEBODY_DOES.search(before) is not None and _DOING.match(text, end) is not None
 
 
 def _lot(seed: str) -> bytes:

@@ -150,4 +150,4 @@ def test_a_finished_run_is_not_offered_to_be_gone_on_with() -> None:
 
     assert programme.run.reason == "budget"
     assert told == ["", told[1], "digest d1", f"  glasshouse show {programme.run_id}"]
-    assert told[1].startswith("The end: budget (max_turns).")
+    assert told[1].startswith("The end: the budget is used up (max_turns).")

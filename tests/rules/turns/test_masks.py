@@ -157,6 +157,44 @@ def test_a_contestant_may_be_called_as_the_words_of_a_schema_are() -> None:
     assert call.arguments == {"creature": "object", "is_on": True}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You will see that it will hold.",
+        "Will you come? Mark my words.",
+        "Nobody crosses a bridge twice, and no bridge minds.",
+        "It was the mark of a kind hand.",
+        "Bridge the gap, and leave your mark.",
+        "The thing that will float is every bridge of ours.",
+        "He has his own will, and two mark time.",
+    ],
+)
+def test_a_handle_that_is_a_common_word_is_left_where_no_name_is_meant(said: str) -> None:
+    masks = Masks(tuple([Seat(name, ((name,),)) for name in ("will", "mark", "bridge")]), 0)
+
+    assert masks.over_talk(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I agree with will.",
+        "Will is right, and Mark knows it.",
+        "The bridge never listens.",
+        "I told mark the truth, and gave bridge a lamp.",
+        "will: you were late.",
+        "It was Will, not bridge, and mark's own hand.",
+        "What would WILL say to you, mark?",
+        "That will lies, mark says.",
+        "Between mark and bridge I choose will",
+    ],
+)
+def test_a_handle_that_is_a_common_word_is_covered_where_somebody_is_named(said: str) -> None:
+    masks = Masks(tuple([Seat(name, ((name,),)) for name in ("will", "mark", "bridge")]), 0)
+
+    assert re.search(r"(?i)\b(will|mark|bridge)\b", masks.over_talk(said)) is None, masks.over_talk(said)
+
+
 def test_whoever_is_no_judge_reads_names() -> None:
     prompt = prompt_for(_before_the_owl(None))
 

@@ -297,7 +297,7 @@ def test_an_unknown_name_like_no_other_is_answered_with_some_that_exist() -> Non
     many = [f"creature-{n:02}" for n in range(12)]
 
     assert UnknownName(noun="creature", name="xyz", known=[]).instead == "There is no creature yet."
-    assert UnknownName(noun="creature", name="xyz", known=["ada", "bo"]).instead == "There is ada, bo."
+    assert UnknownName(noun="creature", name="xyz", known=["ada", "bo"]).instead == "There are ada, bo."
     assert UnknownName(noun="creature", name="xyz", known=many).instead.endswith("creature-07 and 4 more.")
     assert str(UnknownName(noun="graph", name="g", where="a.yaml:3")).startswith(
         "a.yaml:3: no graph is called"

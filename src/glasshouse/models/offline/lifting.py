@@ -22,6 +22,8 @@ _PLURAL_DETS: Final = frozenset(
 _ANNOUNCED: Final = 1.2
 _POINTING: Final = frozenset({"this", "that", "these", "those", "one"})
 """What may stand for a thing by itself, so that a verb behind it is done by it: `these grew`, `that leaves us`."""
+_ARTICLES: Final = frozenset({"a", "an", "the", "one", "my", "your", "his", "her", "our", "their"})
+"""What no thing stands before without a comma."""
 _SINGULAR_DETS: Final = frozenset({"a", "an", "this", "that", "every", "each", "one", "another"})
 
 
@@ -129,7 +131,7 @@ def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
         return None
     if is_doing and first < at and not (det and _is_quality(tokens[at - 1].lower)):
         return None
-    if not det and ((is_doing and not is_rare(lower)) or _is_done_by_the_word_before(tokens, at)):
+    if not det and ((is_doing and not is_rare(lower)) or _is_done(tokens, at)):
         return None
     if (
         not det
@@ -248,6 +250,15 @@ def _det_before(tokens: list[_Token], first: int) -> str:
     if det.lower == "one" and before and is_a(before, "stop"):
         return ""
     return det.lower
+
+
+def _is_done(tokens: list[_Token], at: int) -> bool:
+    """Whether a word that may be a verb is one here: somebody does it (`the lodger sleeps`), or it is done to something
+    (`between them lies one worn step`)."""
+    is_before_a_thing = at + 1 < len(tokens) and tokens[at + 1].joined and tokens[at + 1].lower in _ARTICLES
+    if is_before_a_thing and is_a(tokens[at].lower, "verb") and not is_rare(tokens[at].lower):
+        return True
+    return _is_done_by_the_word_before(tokens, at)
 
 
 def _is_done_by_the_word_before(tokens: list[_Token], at: int) -> bool:

@@ -24,9 +24,9 @@ class WriterLock:
         try:
             descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as wrong:
+            make = "Make the folder writable" if self._lock_path.parent.is_dir() else "Make the folder first"
             raise StoreFailed(
-                f"{self._lock_path} cannot be written ({wrong.strerror}). Make the folder writable, or choose another"
-                " --store."
+                f"{self._lock_path} cannot be written ({wrong.strerror}). {make}, or choose another --store."
             ) from wrong
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,17 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from glasshouse.models.offline.reading import Reading
+from glasshouse.models.offline.reading import Heard, Reading
 from glasshouse.models.offline.skills.reply import Branch
 
 parts_min: Final = 2
 _COMPANY: Final = "With you:"
 
 
+def is_alone(reading: Reading) -> bool:
+    """Whether nobody else is around."""
+    return _COMPANY not in reading.around
+
+
+def said_before(reading: Reading) -> list[Heard]:
+    """What others said; where nobody else is around, also what I said in my other parts, in its order."""
+    if not is_alone(reading):
+        return reading.heard
+    mine = [line for line in (*reading.remembered, *reading.discussion) if reading.is_mine(line)]
+    order = {line.ref: at for at, line in enumerate(reading.discussion)}
+    lines = {line.ref: line for line in (*reading.heard, *mine)}
+    return sorted(lines.values(), key=lambda line: order.get(line.ref, -1))
+
+
 def parts_in_turn(reading: Reading, branches: Sequence[Branch]) -> list[Branch]:
     """The branches that a player who is alone tries one after another; none if there is company, or one part only."""
     parts = [one for one in branches if not one.is_passing]
-    if len(parts) < parts_min or _COMPANY in reading.around:
+    if len(parts) < parts_min or not is_alone(reading):
         return []
     played = {line.kind: place for place, line in enumerate(reading.discussion) if reading.is_mine(line)}
     return sorted(parts, key=lambda one: played.get(one.kind, -1))

@@ -237,6 +237,8 @@ def _carried(speaker: Speaker) -> Spoken | None:
     if not across:
         return None
     detail, other = details_in(reading, across[-1:], "")
+    if detail == NOTHING_NAMED:
+        return None
     gaps = {"who": name_of(across[-1].handle), "detail": detail, "other": other, "you": name_of(cause.handle)}
     return speaker.dress(_sentences("carried", **gaps), "offer")
 

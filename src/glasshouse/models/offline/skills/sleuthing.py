@@ -6,7 +6,7 @@ suspect was mentioned in the evidence, and every line that is cited mentions it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -15,7 +15,16 @@ from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading
 from glasshouse.models.offline.salience import is_somebody, owners_in, somebodies_in
 from glasshouse.models.offline.schema import is_ref
-from glasshouse.models.offline.skills.reply import Branch, Reply, paired, passing, sentences, with_line
+from glasshouse.models.offline.skills.alone import said_before
+from glasshouse.models.offline.skills.reply import (
+    Branch,
+    Reply,
+    paired,
+    passing,
+    sentences,
+    untold,
+    with_line,
+)
 from glasshouse.models.offline.speaking import Speaker, name_of
 from glasshouse.models.offline.vocabulary import stem, stems_of
 
@@ -61,11 +70,11 @@ def hypothesis(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
     before = _named_before(reading)
     heading = "hypothesis" if not before else "hypothesis again" if before == called else "hypothesis moved"
     gaps = {"suspect": called, "before": before, "detail": detail, "other": other}
-    leads = sentences(heading, **gaps) + (
-        sentences("hypothesis", **gaps) if heading == "hypothesis again" else []
+    leads = _fresh(reading, heading, gaps) + (
+        _fresh(reading, "hypothesis", gaps) if heading == "hypothesis again" else []
     )
     is_many = len(suspicion.lines) > 1 and other
-    reasons = sentences("because of two" if is_many else "because", **gaps)
+    reasons = _fresh(reading, "because of two" if is_many else "because", gaps)
     aim = f"most of the evidence speaks of {called}"
     spoken = speaker.dress(paired(speaker.dice, leads, reasons), "find", aim)
     cites = [line.ref for line in suspicion.lines[-lines_cited_max:]]
@@ -90,16 +99,21 @@ def objection(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
         detail = other
     rival, sign = rival_to(reading, suspect)
     gaps = {"suspect": called_so(suspect), "detail": detail, "rival": rival, "sign": sign}
-    attacks = sentences("objection", **gaps)
+    attacks = _fresh(reading, "objection", gaps)
     if rival and speaker.dice.random() < _BY_A_RIVAL:
-        attacks = sentences("objection rival", **gaps)
-    ends = ["", "", *sentences("objection end")]
+        attacks = _fresh(reading, "objection rival", gaps)
+    ends = ["", "", *_fresh(reading, "objection end", {})]
     spoken = speaker.dress(
         paired(speaker.dice, attacks, ends),
         "object",
         f"{name_of(target.handle)} says {called_so(suspect)}, and it does not hold yet",
     )
     return with_line(branch, spoken, against=target.ref, **_refs_for(branch, [line.ref for line in shown]))
+
+
+def _fresh(reading: Reading, heading: str, gaps: Mapping[str, str]) -> list[str]:
+    """The sentences of a game that were not said yet, as long as there are such."""
+    return untold(reading, heading, "games.txt", **gaps) or sentences(heading, **gaps)
 
 
 def rival_to(reading: Reading, suspect: str) -> tuple[str, str]:
@@ -128,7 +142,7 @@ def _somebodies(reading: Reading, text: str) -> dict[str, str]:
 
 def claimed_last(reading: Reading) -> Heard | None:
     """The newest line that names somebody; else the newest that rests on others; else the newest of a castmate."""
-    cast = [line for line in reading.heard if line.origin == "cast" and line.text]
+    cast = [line for line in said_before(reading) if line.origin == "cast" and line.text]
     for field in ("suspect", "cites"):
         claims = [line for line in cast if line.fields.get(field)]
         if claims:
@@ -140,7 +154,7 @@ def evidence(reading: Reading) -> list[Heard]:
     """The lines that claim nothing: what was found, seen and brought in. A list of everybody is no evidence."""
     return [
         line
-        for line in reading.heard
+        for line in said_before(reading)
         if line.text
         and not _CLAIMING & set(line.fields)
         and len(somebodies_in(reading, line.text)) <= somebodies_max

@@ -1,0 +1,77 @@
+"""What somebody meets who writes something wrong: words that say what is wrong and what to do, and the right exit."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminals import run
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A folder with a store in which nothing was played."""
+    run("play", "thousand-token-wood", "--run-id", "no id", cwd=tmp_path)
+    assert (tmp_path / "show.glasshouse").exists()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "last"), ("resume",), ("branch", "last"), ("lineage",), ("tree",), ("digest", "last")]
+)
+def test_the_last_run_of_a_store_without_any_is_answered_with_what_to_do(
+    store: Path, words: tuple[str, ...]
+) -> None:
+    told = run(*words, cwd=store)
+
+    assert told.returncode == 3
+    assert told.stderr == (
+        "glasshouse: Nothing was played in this store yet. Play a world first: glasshouse play WORLD\n"
+    )
+
+
+def test_without_a_store_everybody_says_the_same(tmp_path: Path) -> None:
+    told = [run(*words, cwd=tmp_path) for words in (("resume",), ("branch", "last"), ("show", "last"))]
+
+    assert [one.returncode for one in told] == [3, 3, 3]
+    assert all("There is no store at " in one.stderr for one in told)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_is_no_world_is_told_from_a_name_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a world")
+    (tmp_path / "empty").mkdir()
+
+    file, folder, nowhere, name = (
+        run("play", what, cwd=tmp_path) for what in ("notes.txt", "./empty", "./nowhere", "nowhere")
+    )
+
+    assert {one.returncode for one in (file, folder, nowhere, name)} == {3}
+    assert "there is no scenario.yaml in notes.txt" in file.stderr
+    assert "there is no scenario.yaml in ./empty" in folder.stderr
+    assert "there is no folder ./nowhere" in nowhere.stderr
+    assert name.stderr.startswith("glasshouse: no world is called 'nowhere'. There are ")
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_answered_with_what_to_make(tmp_path: Path) -> None:
+    told = run("play", "thousand-token-wood", "--store", "gone/x.glasshouse", cwd=tmp_path)
+
+    assert told.returncode == 3
+    assert "Make the folder first" in told.stderr
+
+
+def test_dropping_what_nobody_said_is_refused_as_such(tmp_path: Path) -> None:
+    run("play", "thousand-token-wood", "--turns", "1", cwd=tmp_path)
+
+    told = run("branch", "last", "--at", "5", "--drop", cwd=tmp_path)
+
+    assert told.returncode == 3
+    assert "which nobody said. Choose a line of a creature or the visitor." in told.stderr
+
+
+def test_a_file_that_is_none_of_ours_is_refused_in_whole_sentences(tmp_path: Path) -> None:
+    (tmp_path / "empty.glass").write_text("")
+
+    told = run("import", "empty.glass", cwd=tmp_path)
+
+    assert told.returncode == 3
+    assert ". The line is no part of a Glasshouse file; export it again.\n" in told.stderr
