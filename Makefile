@@ -41,7 +41,7 @@ bench: setup ## measure against the bounds; prints a table, writes bench/results
 	@$(bin)/python -m bench
 
 soak: setup ## the long rigs: hours of kills, power cuts and random plays
-	@GLASSHOUSE_SOAK=1 GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -q tests/simulation -m soak
+	@GLASSHOUSE_HYPOTHESIS=soak $(bin)/python -m pytest -v -s -m soak
 	@echo "make soak: all passed."
 
 # Existing pins are kept unless they no longer fit; `make lock UPGRADE=1` moves everything to its newest version.

@@ -218,6 +218,7 @@ def test_no_model_is_there_to_be_asked(store: str, words: tuple[str, ...]) -> No
 
     told = subprocess.run(
         [sys.executable, "-c", script, *words, "--store", store],
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -239,7 +240,9 @@ def test_a_run_that_comes_out_the_same_is_verified(store: str) -> None:
 def test_a_reader_who_leaves_early_is_no_error(store: str) -> None:
     command = f"{sys.executable} -m glasshouse show {WOOD} --ledger --store {store} | head -n 1; echo ${{PIPESTATUS[0]}}"
 
-    left = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    left = subprocess.run(
+        ["bash", "-c", command], env=environment(), capture_output=True, text=True, check=False
+    )
 
     assert left.stdout.splitlines()[-1] == "0"
     assert left.stderr == ""

@@ -37,7 +37,10 @@ class Understudy:
     def __init__(self) -> None:
         self._door, theirs = socket.socketpair()
         command = [sys.executable, "-m", __name__, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()])
+        # In a session of its own, so that Ctrl-C ends the tests and nothing is said of it by others.
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, pass_fds=[theirs.fileno()], start_new_session=True
+        )
         theirs.close()
 
     def perform(

@@ -212,7 +212,7 @@ def test_it(glasshouse_play):
 def test_the_fixture_plays_a_world_in_the_tests_of_others(tmp_path: Path) -> None:
     (tmp_path / "test_theirs.py").write_text(OTHERS_TESTS)
     words = [sys.executable, "-m", "pytest", "-q", "-p", "glasshouse.testing.plugin", "test_theirs.py"]
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
 
     done = subprocess.run(words, cwd=tmp_path, env=alone, capture_output=True, encoding="utf-8", check=False)
 

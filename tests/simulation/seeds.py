@@ -17,13 +17,14 @@ def usual_seeds(count: int) -> list[int]:
     return list(range(count)) if given is None else [int(given)]
 
 
-def fresh_seeds(plays: int) -> list[int]:
-    """The seeds of a soak: new on every run."""
+def fresh_seeds(plays: int) -> Iterator[int]:
+    """The seeds of a soak: new on every run. Each is said when its turn comes, for a soak takes long."""
     given = os.environ.get("GLASSHOUSE_SEED")
-    if given is not None:
-        return [int(given)]
-    count = int(os.environ.get("GLASSHOUSE_SOAK_PLAYS", plays))
-    return [random.SystemRandom().randrange(10**9) for _ in range(count)]
+    count = 1 if given else int(os.environ.get("GLASSHOUSE_SOAK_PLAYS", plays))
+    for number in range(1, count + 1):
+        seed = int(given) if given else random.SystemRandom().randrange(10**9)
+        print(f"play {number} of {count}: seed {seed}", flush=True)
+        yield seed
 
 
 @contextmanager
