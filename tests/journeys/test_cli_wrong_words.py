@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.terminals import run
+from tests.journeys.commanding import run
 
 
 @pytest.fixture
