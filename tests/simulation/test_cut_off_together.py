@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from glasshouse import Agent, Draft, Event, MemoryStore, kinds
+from glasshouse import Agent, Draft, Event, MemoryStore, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.folded import Folded
@@ -197,3 +197,38 @@ async def test_a_batch_that_is_not_cut_off_folds_no_past() -> None:
         await soon(t.run(run.id))
 
         assert store.folds == opened
+
+
+@pytest.mark.parametrize("order", ["abq", "aBq", "afqb"])
+async def test_an_unchanged_branch_from_the_middle_of_a_batch_has_the_digest_of_its_parent(
+    order: str,
+) -> None:
+    async with on_stage(models=ModelRouter(Opening()), tools=Doors()) as t:
+        run = await t.play(rooms(order, max_turns=2), rng_seed=3)
+        await soon(t.run(run.id))
+        digest = await t.digest(run.id)
+
+        for event in (await t.run_events(run.id))[::2]:
+            branch = await t.branch(event.session_id, event.id)
+            again = await t.branch(t.graph(branch.graph_ids[0]).session_id)
+            await soon(t.run())
+            assert await t.digest(branch.id) == digest, event
+            assert await t.digest(again.id) == digest, event
+
+
+async def test_in_a_branch_with_another_graph_the_rest_of_a_batch_sees_that_graph() -> None:
+    saw: list[tuple[str, ...]] = []
+
+    async def looks(moment: Moment) -> None:
+        saw.append(moment.around.sends)
+
+    minds: dict[str, Agent] = {"b": Doing(looks)}
+    async with on_stage(None, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
+        run = await t.play(rooms("abq", max_turns=1))
+        await soon(t.run(run.id))
+        first = next(e for e in await t.run_events(run.id) if e.actor == "a" and e.kind == kinds.AGENT_SPOKE)
+
+        other = await t.branch(first.session_id, first.id, WhatIf(connect=(("b", "q", "aside"),)))
+        await soon(t.run(other.id))
+
+        assert ["aside" in sends for sends in saw] == [False, True]

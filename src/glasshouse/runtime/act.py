@@ -24,7 +24,7 @@ from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.runtime.recall import Recall
 from glasshouse.runtime.receipts import Queued
 from glasshouse.runtime.scene import Scene
-from glasshouse.runtime.seen_together import SeenTogether
+from glasshouse.runtime.seen_together import Seen, SeenTogether
 from glasshouse.runtime.taking_up import Step, TakenUp
 from glasshouse.runtime.tool_desk import ToolDesk
 from glasshouse.runtime.treasury import Reservation, Treasury
@@ -107,7 +107,7 @@ class Acts:
         then = None if self._seen is None else await self._seen.by(due)
         if due.creature not in self._ledger.world.creatures:
             return None
-        world = (then or self._ledger.folded).world
+        world = self._world_of(due, then)
         creature = world.creatures[due.creature]
         character = self._character(world, creature)
         before: TakenUp | None = None
@@ -115,7 +115,7 @@ class Acts:
             before = await self._tools.taken_up(due)
             if due.creature not in self._ledger.world.creatures:
                 return None
-            world = (then or self._ledger.folded).world
+            world = self._world_of(due, then)
             creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
@@ -151,13 +151,17 @@ class Acts:
         self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
         return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
 
+    def _world_of(self, due: Due, then: Seen | None) -> World:
+        """The world that an act is of: that in which it first began, if its creature had the name it has."""
+        return self._ledger.world if then is None or due.was is not None else then.folded.world
+
     async def _outcome_of(
         self, scene: Scene, moment: Moment, mine: Reservation, channels: dict[str, str]
     ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
         """How the intent that ends an act is to be filled in, and what stopped it, if something did."""
         calls, using = scene.asking, scene.using
         try:
-            agent = self._agent_of(moment.creature_id)
+            agent = self._agent_of(scene.creature.id)
             if not agent.asks_before_anything:
                 await self._treasury.reserve(mine, Cost(calls=1))
             with act_of(self._ledger):
@@ -167,7 +171,7 @@ class Acts:
             if using is not None:
                 await using.end()
             if using is not None and using.has_written:
-                channels = _channels_of(self._ledger.world, moment.creature_id)
+                channels = _channels_of(self._ledger.world, scene.creature.id)
             check_verdict(draft, moment)
             return _outcome(draft, channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:

@@ -39,7 +39,8 @@ def restate_of(
     run_ids = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
-    regrown = [_regrown(past, graph, is_over=is_over) for graph in graphs]
+    is_as_it_was = change is None and not past.is_foreign
+    regrown = [_regrown(past, graph, is_over=is_over, is_as_it_was=is_as_it_was) for graph in graphs]
     for number, graph in enumerate(graphs):
         here = [line for line in lines if _graph_of(past, line) == graph.id]
         regrown[number] = msgspec.structs.replace(regrown[number], lines=tuple(here))
@@ -61,7 +62,7 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: L
     return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
-def _regrown(past: Past, graph: GraphState, *, is_over: bool) -> Regrown:
+def _regrown(past: Past, graph: GraphState, *, is_over: bool, is_as_it_was: bool) -> Regrown:
     world = past.world
     runs = {run_id: None for name in graph.creatures if (run_id := world.creatures[name].run_id) is not None}
     shape = shape_of(world, graph)
@@ -76,6 +77,7 @@ def _regrown(past: Past, graph: GraphState, *, is_over: bool) -> Regrown:
         {**dict.fromkeys(channels), **places, graph.id: None},
         runs,
         is_over=is_over,
+        is_as_it_was=is_as_it_was,
     )
     return Regrown(
         parents=past.parents_of(graph.session_id),
@@ -98,6 +100,7 @@ def carried_of(
     runs: Mapping[str, None],
     *,
     is_over: bool,
+    is_as_it_was: bool = False,
 ) -> Json:
     """What a graph takes over, in the names it had. A run that was over has its end before it again."""
     folded = past.folded
@@ -112,7 +115,7 @@ def carried_of(
     plain: Json = msgspec.to_builtins(
         {
             "shape": shape,
-            "agenda": folded.agenda.owed_by(shape.creatures, past.has_happened),
+            "agenda": folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
             "tables": remembered,
             "clocks": clocks,
             "runs": spent,

@@ -16,6 +16,7 @@ from glasshouse.runtime.asking import Asking
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger import Ledger
 from glasshouse.runtime.ports import Route
+from glasshouse.runtime.seen_together import Seen
 from glasshouse.runtime.using import Using
 from glasshouse.turns.character import Character
 from glasshouse.turns.context import answers_in_prose
@@ -44,7 +45,7 @@ class Scene(msgspec.Struct):
     """The last event that it sees."""
     asked: int = 0
     using: Using | None = None
-    then: Folded | None = None
+    then: Seen | None = None
     """The world that its first moment sees, where that is not the world as it is."""
 
     @property
@@ -54,21 +55,21 @@ class Scene(msgspec.Struct):
 
     def fix_the_past(self, as_of: str | None) -> Json:
         """Let every moment see the same past: that of the moment it first began with, or as it is now."""
-        world = (self.then or self.ledger.folded).world
+        folded, creature = (self.ledger.folded, self.creature) if self.then is None else self._seen(self.then)
+        world = folded.world
         if as_of is not None:
             self.as_of, self.upto = as_of, time_of(world, as_of)
         else:
             if self.upto is None:
-                self.upto = world.session_of(world.graphs[self.creature.graph_id]).lamport
-            self.as_of = _as_of(world, self.creature, self.upto)
+                self.upto = world.session_of(world.graphs[creature.graph_id]).lamport
+            self.as_of = _as_of(world, creature, self.upto)
         return {"profile": self.character.model_profile, "as_of": self.as_of}
 
     def moment(self) -> Moment:
         """The act as it stands now."""
-        folded, creature, cause, upto = self._folded_now(), self.creature, self.cause, self.upto
-        world, using, asking = folded.world, self.using, self.asking
-        if using is not None:
-            creature = the_creature(world, creature.id)
+        cause, upto, using, asking = self.cause, self.upto, self.using, self.asking
+        folded, creature = self._looked_at()
+        world = folded.world
         heard, before = heard_by(folded.tables, world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
@@ -114,17 +115,23 @@ class Scene(msgspec.Struct):
             if self.character.role == "judge" and purse is not None
             else None,
         )
-        return moment if using is None else self._with_tools(moment, using, folded)
+        return moment if using is None else self._with_tools(moment, using, folded, creature)
 
-    def _folded_now(self) -> Folded:
+    def _looked_at(self) -> tuple[Folded, CreatureState]:
         """What a moment is made from: the world as it is, but for the first of an act that had begun before."""
-        folded, self.then = self.then or self.ledger.folded, None
-        return folded
+        then, self.then = self.then, None
+        if then is not None:
+            return self._seen(then)
+        folded = self.ledger.folded
+        return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
 
-    def _with_tools(self, moment: Moment, using: Using, folded: Folded) -> Moment:
+    def _seen(self, then: Seen) -> tuple[Folded, CreatureState]:
+        return then.folded, then.folded.world.creatures[then.creature_id]
+
+    def _with_tools(self, moment: Moment, using: Using, folded: Folded, creature: CreatureState) -> Moment:
         moment = replace(
             moment,
-            tools=() if answers_in_prose(self.character) else using.offers(folded),
+            tools=() if answers_in_prose(self.character) else using.offers(folded, creature),
             talk=tuple(using.talk),
             visitors=visitors_among(folded.world, moment),
             carry=using.carry,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
@@ -19,6 +20,13 @@ from glasshouse.turns.schedule import Due
 EventById = Callable[[str], Awaitable[Event]]
 
 
+class Seen(NamedTuple):
+    """A world, and what a creature was called in it: in a branch, not what it is called now."""
+
+    folded: Folded
+    creature_id: str
+
+
 class SeenTogether:
     """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
 
@@ -28,7 +36,7 @@ class SeenTogether:
         self._world_cache: tuple[str, Folded] | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def by(self, due: Due) -> Folded | None:
+    async def by(self, due: Due) -> Seen | None:
         """What is to be seen by one whose batch has begun without it; none if that is the world as it is."""
         if due.begun_by is None:
             if due.is_together:
@@ -38,9 +46,9 @@ class SeenTogether:
             if self._world_cache is None or self._world_cache[0] != due.begun_by:
                 first = await self._event(due.begun_by)
                 self._world_cache = due.begun_by, await folded_from(self._store, (first.position or 1) - 1)
-            folded = self._world_cache[1]
-            await self._warm(folded, due.creature)
-            return folded
+            seen = Seen(self._world_cache[1], due.was or due.creature)
+            await self._warm(*seen)
+            return seen
 
     async def _warm(self, folded: Folded, creature_id: str) -> None:
         """Bring back what was said there until then."""

@@ -96,10 +96,9 @@ class Using:
         """Whether something of this act is in the ledger."""
         return self._number > 0
 
-    def offers(self, folded: Folded) -> tuple[ToolOffer, ...]:
+    def offers(self, folded: Folded, creature: CreatureState | None) -> tuple[ToolOffer, ...]:
         """What may be used in this world; nothing after so many calls that the act must end."""
         self._has_changed = False
-        creature = folded.world.creatures.get(self._creature_id)
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
         else:
@@ -184,7 +183,9 @@ class Using:
             raise Refused(
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
             )
-        offers = self.offers(self._ledger.folded) if self._has_changed else self._offers
+        folded = self._ledger.folded
+        mine = folded.world.creatures.get(self._creature_id)
+        offers = self.offers(folded, mine) if self._has_changed else self._offers
         offer = next((offer for offer in offers if offer.name == call.tool), None)
         if offer is None:
             raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])

@@ -58,6 +58,8 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a wire handed over with the line, if one did."""
     begun_by: str | None = None
     """For a tick that goes together with others: the first event of theirs in this turn. All think on the world before it."""
+    was: str | None = None
+    """What its creature was called in that world, where that was before a branch."""
 
 
 class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -195,7 +197,7 @@ class Agenda(msgspec.Struct):
         for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
             other = self.ticks.get(name)
             if other is not None and other.begun_by is None:
-                self.ticks[name] = replace(other, begun_by=event.id)
+                self.ticks[name] = replace(other, begun_by=event.id, was=None)
 
     def _owe_ticks(self, world: World, event: Event) -> None:
         """Who ticks at this turn. One whose last tick still waits does not get a second one."""
@@ -255,9 +257,15 @@ class Agenda(msgspec.Struct):
         if not mailbox:
             del self.owed[creature_id]
 
-    def owed_by(self, names: Iterable[str], has_happened: Callable[[str], bool]) -> Debts:
-        """What some creatures owe, to be carried over when they live again: for what has really happened."""
+    def owed_by(
+        self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
+    ) -> Debts:
+        """What some creatures owe, to be carried over when they live again: for what has really happened. Where anything
+        is otherwise, a batch of ticks is not to see the world that it began with."""
         owing = list(names)
+        ticks = {name: self.ticks[name] for name in owing if name in self.ticks}
+        if not is_as_it_was:
+            ticks = {name: replace(tick, begun_by=None) for name, tick in ticks.items()}
         mailboxes = {
             name: [owed for owed in self.owed[name].values() if has_happened(owed.cause)]
             for name in owing
@@ -265,7 +273,7 @@ class Agenda(msgspec.Struct):
         }
         return Debts(
             owed={name: mailbox for name, mailbox in mailboxes.items() if mailbox},
-            ticks={name: replace(self.ticks[name], begun_by=None) for name in owing if name in self.ticks},
+            ticks=ticks,
             stops={name: self.stops[name] for name in owing if name in self.stops},
             under_way={name: self.under_way[name] for name in owing if name in self.under_way},
         )
@@ -279,7 +287,7 @@ class Agenda(msgspec.Struct):
         for name, mailbox in debts.owed.items():
             self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
         for name, tick in debts.ticks.items():
-            self.ticks[told.creatures[name]] = tick
+            self.ticks[told.creatures[name]] = replace(tick, was=tick.was or name)
         for name, stops in debts.stops.items():
             self.stops[told.creatures[name]] = stops
         for name, act in debts.under_way.items():

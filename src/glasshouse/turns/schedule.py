@@ -27,6 +27,8 @@ class Due(msgspec.Struct, frozen=True):
     as_of: int | None = None
     begun_by: str | None = None
     """The first event of the ticks that it goes together with, if there is one."""
+    was: str | None = None
+    """What its creature was called before that, if not what it is called now."""
 
 
 def may_act(world: World, creature: CreatureState) -> bool:
@@ -107,8 +109,10 @@ def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, 
 
 def _tick(world: World, owed: Owed, name: str) -> Due:
     is_together = world.facts_of(world.creatures[name]).is_together
-    begun_by = owed.begun_by if is_together else None
-    return Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of, begun_by=begun_by)
+    due = Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
+    if not is_together or owed.begun_by is None:
+        return due
+    return msgspec.structs.replace(due, begun_by=owed.begun_by, was=owed.was)
 
 
 def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator[str]:
