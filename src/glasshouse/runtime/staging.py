@@ -36,7 +36,7 @@ def taken_in(
     writes: list[SegmentWrite] = []
     for write in decided:
         events = stamped(world, write, now)
-        bodies = tuple([encoded_within_bounds(event) for event in events])
+        bodies = tuple(map(encoded_within_bounds, events))
         writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
         all_events = all_events + events if all_events else events
     try:
