@@ -119,7 +119,7 @@ def _tokens(text: str) -> list[_Token]:
 def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     token = tokens[at]
     lower = token.lower
-    if _is_titled(tokens, at):
+    if token.word[0].isupper() and _is_titled(tokens, at):
         return _title_ending_at(tokens, at)
     if is_a(lower, "stop") or len(lower) < 3 or _is_contracted(lower) or _is_quality(lower):
         return None

@@ -119,8 +119,10 @@ def _singular(word: str) -> list[str]:
     return found
 
 
-def _simpler(word: str) -> list[str]:
-    found = []
+@lru_cache(maxsize=word_cache_words_max)
+def _simpler(word: str) -> tuple[str, ...]:
+    """What a word is another form of, perhaps; asked for several sorts of words in a row."""
+    found: list[str] = []
     if word.endswith(("'s", "\u2019s")):
         word = word[:-2]
         found.append(word)
@@ -132,4 +134,4 @@ def _simpler(word: str) -> list[str]:
                 found.append(bare[:-1] + "y")
             if len(bare) > 3 and bare[-1] == bare[-2]:
                 found.append(bare[:-1])
-    return found
+    return tuple(found)
