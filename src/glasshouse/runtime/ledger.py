@@ -192,7 +192,10 @@ class Ledger:
         if not self.takes_more:
             self.check_is_open()
             raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
-        return self._stage(said(self.world, intent))
+        events, writes = taken_in(
+            self.folded, said(self.folded.world, intent), self._clock.now(), self._give_up_world
+        )
+        return self._enqueue(Batch(tuple(writes)), events)
 
     async def foresee(self, intent: AnyIntent) -> Receipt:
         """The same decision without the commit: what would come of an intent, or the refusal that would.
@@ -236,10 +239,7 @@ class Ledger:
         events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
         if events[0].kind in OF_RUNS:
             self.run_moves += 1
-        queued = self._enqueue(Batch(tuple(writes), None, beside.inbox_done, beside.prompts), events)
-        if self._events_since_snapshot >= snapshot_events_min:
-            self._queue_snapshot_if_due()
-        return queued
+        return self._enqueue(Batch(tuple(writes), None, beside.inbox_done, beside.prompts), events)
 
     def _give_up_world(self, unforeseen: BaseException) -> None:
         self._broken = unforeseen  # The world is half moved: the next caller folds it again.
@@ -250,24 +250,22 @@ class Ledger:
         self._queue.append(queued)
         self._batches_queued += 1
         count = len(events)
-        self._queued_events += count
-        self._events_since_snapshot += count
-        if self._queued_events >= pending_events_max:
+        self._queued_events = pending = self._queued_events + count
+        self._events_since_snapshot = since = self._events_since_snapshot + count
+        if pending >= pending_events_max:
             self._move_gate()
         if self._wake is not None:
             self._wake_writer()
-        return queued
-
-    def _queue_snapshot_if_due(self) -> None:
-        """A snapshot may cost so many bytes for each event since the last: a large world is kept less often."""
-        if self._events_since_snapshot * snapshot_bytes_per_event_max >= self._snapshot_bytes:
+        # A snapshot may cost so many bytes for each event since the last: a large world is kept less often.
+        if since >= snapshot_events_min and since * snapshot_bytes_per_event_max >= self._snapshot_bytes:
             self._queue_snapshot()
+        return queued
 
     def _queue_snapshot(self) -> None:
         """Keep the pending world of this very place in the queue: it is true when its turn comes."""
         body = msgspec.msgpack.encode(self.folded)
-        self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
         self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
+        self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
 
     def _wake_writer(self) -> None:
         if self._wake is not None:
@@ -299,29 +297,29 @@ class Ledger:
             self._acknowledge(group, first_position)
 
     def _next_group(self) -> list[Queued]:
-        queue = self._queue
-        group = [queue.popleft()]
-        events = len(group[0].events)
-        while queue:
-            count = len(queue[0].events)
-            if events + count > commit_events_max:
-                break
-            events += count
-            group.append(queue.popleft())
+        queue, events = self._queue, self._queued_events
+        if events <= commit_events_max:
+            group = [*queue]
+            queue.clear()
+        else:
+            group = [queue.popleft()]
+            events = len(group[0].events)
+            while queue and events + len(queue[0].events) <= commit_events_max:
+                group.append(queue.popleft())
+                events += len(group[-1].events)
         self._queued_events -= events
         if not self.takes_more:
             self._move_gate()
         return group
 
     def _acknowledge(self, group: list[Queued], first_position: int) -> None:
-        position = first_position
+        events = [event for queued in group for event in queued.events]
+        for position, event in enumerate(events, first_position):
+            force_setattr(event, "position", position)
         for queued in group:
-            for event in queued.events:
-                force_setattr(event, "position", position)
-                position += 1
-            if not queued.acknowledged.done():
-                queued.acknowledged.set_result(None)
-        self._audience.publish([event for queued in group for event in queued.events])
+            if not (acknowledged := queued.acknowledged).done():
+                acknowledged.set_result(None)
+        self._audience.publish(events)
         self._note_settled(len(group))
 
     def _note_settled(self, batches: int) -> None:

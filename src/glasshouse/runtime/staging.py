@@ -52,7 +52,7 @@ def written(
     writes: list[SegmentWrite] = []
     for write in decided:
         events = stamped(world, write, now)
-        bodies = tuple([encoded_within_bounds(event) for event in events])
+        bodies = tuple(map(encoded_within_bounds, events))
         writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
         all_events = all_events + events if all_events else events
     return all_events, writes

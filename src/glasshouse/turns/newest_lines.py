@@ -60,15 +60,15 @@ class Table(msgspec.Struct, dict=True):
 
     def note(self, event: Event) -> None:
         """One more line stands here."""
-        last = self.spans[-1] if self.spans else None
-        if last is not None and last.last + 1 == event.seq and last.session_id == event.session_id:
-            last.last = event.seq
+        seq, spans, lines = event.seq, self.spans, self.lines_cache
+        if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
+            last.last = seq
         else:
-            self.spans.append(Stretch(event.session_id, event.seq, event.seq))
+            spans.append(Stretch(event.session_id, seq, seq))
         self.count += 1
         self.speakers[event.actor] = None
-        if self.lines_cache is not None:
-            self.lines_cache.append(event)
+        if lines is not None:
+            lines.append(event)
         if self.count >= 2 * heard_lines_max:
             self._drop(heard_lines_max)
 

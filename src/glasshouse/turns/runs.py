@@ -34,6 +34,7 @@ NOTED: Final = frozenset(
         kinds.TOPOLOGY_CHANGED,
         kinds.SESSION_FORKED,
         kinds.SESSION_RESTATED,
+        kinds.JUDGE_VERDICT,
     }
 )
 """The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
@@ -145,7 +146,6 @@ class Runs(msgspec.Struct):
             or event.sealed is not None
             or event.kind in NOTED
             or event.kind in self.endings
-            or event.kind == kinds.JUDGE_VERDICT
         )
 
     def apply(self, world: World, event: Event) -> None:

@@ -70,28 +70,28 @@ class Tables(Remembered, dict=True):
             for owner in event.sealed.get("to", ()):
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **event.sealed.get("facts", {})}
         event = public_part(event)
-        place = event.actor if event.kind in kinds.INNER else event.channel_id or event.graph_id
-        self._keep(place, event)
-        if event.channel_id is not None:
-            actor = world.creatures.get(event.actor)
-            if actor is not None and event.channel_id not in actor.ears:
-                self._keep(event.actor, event)  # One who only speaks there still knows what it said.
+        said, channel_id, speaker = self.said, event.channel_id, event.actor
+        place = speaker if event.kind in kinds.INNER else channel_id or event.graph_id
+        (said.get(place) or self._laid(place, event)).note(event)
+        if channel_id is not None:
+            actor = world.creatures.get(speaker)
+            if actor is not None and channel_id not in actor.ears:
+                (said.get(speaker) or self._laid(speaker, event)).note(event)  # It still knows what it said.
             graph = world.graphs.get(event.graph_id)
             if graph is not None and graph.roots:
                 self._keep_for_roots(graph, event)
 
     def _keep_for_roots(self, graph: GraphState, event: Event) -> None:
         """A root hears what is said on every channel of its graph: it has a table of its own for all of it."""
-        for name in graph.roots:
-            self._keep(by_rule(name), event)
+        for place in map(by_rule, graph.roots):
+            (self.said.get(place) or self._laid(place, event)).note(event)
 
-    def _keep(self, place: str, event: Event) -> None:
-        table = self.said.get(place)
-        if table is None:
-            table = self.said[place] = Table()
-            if self.driven_cache is not None and event.graph_id not in self.driven_cache:
-                table.lines_cache = None
-        table.note(event)
+    def _laid(self, place: str, event: Event) -> Table:
+        """A new table, for a place where nothing was said before this line."""
+        table = self.said[place] = Table()
+        if self.driven_cache is not None and event.graph_id not in self.driven_cache:
+            table.lines_cache = None
+        return table
 
     def cold_places(self, world: World, graph: GraphState) -> list[str]:
         """The places that somebody in a graph may recall lines of, and whose lines are not at hand."""

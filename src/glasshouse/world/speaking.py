@@ -53,7 +53,7 @@ def line_of(
         _check_cites(world, draft.payload.get("cites"))
     channel_id = channel = None
     if draft.channel is not None:
-        channel, channel_id = draft.channel, graph.channels.get(draft.channel)
+        channel, channel_id = draft.channel, graph.channels.owners.get(draft.channel)
         if channel_id is None:
             place = the_channel(world, graph, draft.channel)
             channel, channel_id = place.name, place.id

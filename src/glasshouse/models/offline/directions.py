@@ -41,7 +41,8 @@ class Direction(NamedTuple):
 
     def is_to(self, what: str) -> bool:
         """Whether the deed is of a sort: spawn, dismiss, wire, join, part."""
-        return any(sort == what and cue in f" {self.deed} " for cue, sort in _sorts())
+        deed = f" {self.deed} "
+        return any(cue in deed for cue in _cues_of(what))
 
     def names(self, handle: str) -> bool:
         """Whether the deed speaks of somebody by name."""
@@ -96,5 +97,11 @@ def _parted(rest: str) -> tuple[str, str]:
     return ", ".join(pieces[:-1]), pieces[-1]
 
 
+@lru_cache(maxsize=16)
+def _cues_of(sort: str) -> tuple[str, ...]:
+    return tuple(cue for cue, its_sort in _sorts() if its_sort == sort)
+
+
+@lru_cache(maxsize=1)
 def _sorts() -> tuple[tuple[str, str], ...]:
     return tuple((f" {cue} ", sort) for cue, sort in shelf.rows("deeds.tsv"))

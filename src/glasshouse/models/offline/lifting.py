@@ -10,7 +10,16 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from glasshouse.models.offline import shelf
-from glasshouse.models.offline.vocabulary import WORD, framing, is_a, is_rare, of_sort, opening, stem
+from glasshouse.models.offline.vocabulary import (
+    WORD,
+    framing,
+    is_a,
+    is_rare,
+    of_sort,
+    opening,
+    stem,
+    word_cache_words_max,
+)
 
 lifting_cache_texts_max: Final = 8_192
 modifiers_max: Final = 2
@@ -112,7 +121,7 @@ def _tokens(text: str) -> list[_Token]:
 def _noun_at(tokens: list[_Token], at: int) -> Noun | None:
     token = tokens[at]
     lower = token.lower
-    if _is_titled(tokens, at):
+    if token.word[0].isupper() and _is_titled(tokens, at):
         return _title_ending_at(tokens, at)
     if is_a(lower, "stop") or len(lower) < 3 or _is_contracted(lower) or _is_quality(lower):
         return None
@@ -269,6 +278,7 @@ def _is_done_by_the_word_before(tokens: list[_Token], at: int) -> bool:
     return _is_thing(tokens[at - 1].lower)
 
 
+@lru_cache(maxsize=word_cache_words_max)
 def _is_thing(word: str) -> bool:
     return is_rare(word) or is_a(word, "noun") or word in shelf.words_listed("animates.txt")
 
@@ -278,6 +288,7 @@ def _is_contracted(word: str) -> bool:
     return "'" in word or "\u2019" in word
 
 
+@lru_cache(maxsize=word_cache_words_max)
 def _is_quality(word: str) -> bool:
     """Whether a word says how something is, and never what."""
     return is_a(word, "adjective") and not is_a(word, "noun") and not is_rare(word)

@@ -124,7 +124,9 @@ def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
 
 def dice_for(prompt: Prompt) -> Random:
     """Dice that fall alike for the same seed and the same texts."""
-    told = _NUMBERED.sub(r"\1", f"{prompt.system}\x1f{prompt.user}")
+    told = f"{prompt.system}\x1f{prompt.user}"
+    if "~" in told:
+        told = _NUMBERED.sub(r"\1", told)
     seen = f"{prompt.seed}\x1f{told}".encode("utf-8", "surrogatepass")
     return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 

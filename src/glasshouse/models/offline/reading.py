@@ -39,6 +39,8 @@ _HEADINGS: Final = frozenset(
 )
 _LINE: Final = re.compile(r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
 _TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
+_NAMED: Final = re.compile(r"([\w~-]+) \(")
+_NAME_PARTS: Final = re.compile(r"[-_~ ]")
 _WORDS_MAX: Final = re.compile(r"At most (\d+) words")
 
 
@@ -82,11 +84,6 @@ class Identity(NamedTuple):
     language: str = "en"
     schema: str = ""
     is_prose: bool = False
-
-    @property
-    def kin(self) -> frozenset[str]:
-        """The stems of what it cares about and wants."""
-        return stems_of("; ".join((*self.cares, self.wants)))
 
 
 class Reading:
@@ -184,13 +181,16 @@ class Reading:
         return "\n".join(line.text for line in (*self.remembered, *self.discussion)).lower() + "\n"
 
     @cached_property
+    def kin(self) -> frozenset[str]:
+        """The stems of what I care about and want."""
+        return stems_of("; ".join((*self.me.cares, self.me.wants)))
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The handles in sight and their parts, in small letters: names, and no topics."""
         handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
-        handles.update(re.findall(r"([\w~-]+) \(", self.around))
-        return frozenset(
-            part for name in handles for part in (name, *re.split(r"[-_~ ]", name.lower())) if part
-        )
+        handles.update(_NAMED.findall(self.around))
+        return frozenset[str]().union(*map(_parts_of_name, handles))
 
     @cached_property
     def stems_heard(self) -> frozenset[str]:
@@ -203,6 +203,11 @@ class Reading:
     def is_mine(self, line: Heard) -> bool:
         """Whether I said it."""
         return line.handle == self.me.handle and line.origin == "cast"
+
+
+@lru_cache(maxsize=identity_cache_systems_max)
+def _parts_of_name(name: str) -> frozenset[str]:
+    return frozenset((name, *_NAME_PARTS.split(name.lower()))) - {""}
 
 
 @lru_cache(maxsize=line_cache_lines_max)

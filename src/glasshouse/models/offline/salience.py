@@ -21,6 +21,7 @@ lines_weighed_max: Final = 8
 nouns_owed_max: Final = 3
 name_part_chars_min: Final = 5
 somebodies_cache_texts_max: Final = 8_192
+handles_cache_handles_max: Final = 512
 
 _OWNER: Final = re.compile(r"([a-z]+)['\u2019]s\b")
 _ADDRESSED: Final = 2.0
@@ -88,7 +89,7 @@ def salience_of(reading: Reading, line: Heard, age: int) -> float:
         weight += _ASKED
     if line.origin in {"visitor", "tool"}:
         weight += _DISTURBING / (1 + age)
-    weight += _KIN * min(2, len(reading.me.kin & stems_of(line.text)))
+    weight += _KIN * min(2, len(reading.kin & stems_of(line.text)))
     if any(noun.is_rare and noun.key not in reading.own_text for noun in nouns_in(line.text)[:2]):
         weight += _RARE
     return weight
@@ -96,11 +97,14 @@ def salience_of(reading: Reading, line: Heard, age: int) -> float:
 
 def is_addressed(reading: Reading, lower: str) -> bool:
     """Whether a text, in small letters, calls me by my handle or a part of it."""
-    handle = reading.me.handle
-    if not handle:
-        return False
+    return any(name in lower for name in _calls_of(reading.me.handle))
+
+
+@lru_cache(maxsize=handles_cache_handles_max)
+def _calls_of(handle: str) -> tuple[str, ...]:
+    """What one of this handle is called; nothing, if it has none."""
     parts = [part for part in handle.split("-") if len(part) >= name_part_chars_min]
-    return any(name in lower for name in (handle, handle.replace("-", " "), *parts))
+    return (handle, handle.replace("-", " "), *parts) if handle else ()
 
 
 def somebodies_in(reading: Reading, text: str) -> dict[str, Noun | None]:
@@ -146,7 +150,7 @@ def _chosen(reading: Reading, dice: Random) -> tuple[Heard | None, Noun]:
             if noun is not None:
                 return lines[at], noun
     for text in (reading.scene, *reading.me.cares, reading.me.goal, reading.me.wants):
-        noun = _best(reading, [one for one in nouns_in(text) if _may_say(reading, one)], dice)
+        noun = _best(reading, _sayable(reading, text), dice)
         if noun is not None:
             return None, noun
     return None, nouns_in(dice.choice(shelf.sections("stock.txt")["stand-in"]))[0]
@@ -156,7 +160,7 @@ def _best(reading: Reading, nouns: list[Noun], dice: Random) -> Noun | None:
     """The most telling thing; one that I have not spoken of, and that was not on everybody's lips, goes first."""
     if not nouns:
         return None
-    own, visible, kin = reading.own_text, reading.visible_text, reading.me.kin
+    own, visible, kin = reading.own_text, reading.visible_text, reading.kin
     places = shelf.sections("stock.txt")["place"]
 
     def weight(noun: Noun) -> float:
@@ -185,17 +189,20 @@ def _second(reading: Reading, noun: Noun, dice: Random) -> str:
 def _usable(reading: Reading, line: Heard) -> list[Noun]:
     found = reading.usable_cache.get(line.text)
     if found is None:
-        found = reading.usable_cache[line.text] = [
-            one for one in nouns_in(line.text) if _may_say(reading, one)
-        ]
+        found = reading.usable_cache[line.text] = _sayable(reading, line.text)
     return found
 
 
-def _may_say(reading: Reading, noun: Noun) -> bool:
-    head = noun.head.lower()
-    if head in reading.names or head.removesuffix("s") in reading.names:
-        return False
-    phrase = noun.phrase.lower()
-    if any(secret in phrase or secret == head for secret in reading.secrets):
-        return False
-    return not breaks_a_vow(phrase, voice_of(reading.me).forbidden)
+def _sayable(reading: Reading, text: str) -> list[Noun]:
+    """The things in a text that are no names of the cast, no secrets of mine and nothing that I never say."""
+    names, secrets, forbidden = reading.names, reading.secrets, voice_of(reading.me).forbidden
+    found = []
+    for noun in nouns_in(text):
+        head, phrase = noun.head.lower(), noun.phrase.lower()
+        if head in names or head.removesuffix("s") in names:
+            continue
+        if secrets and any(secret in phrase or secret == head for secret in secrets):
+            continue
+        if not breaks_a_vow(phrase, forbidden):
+            found.append(noun)
+    return found

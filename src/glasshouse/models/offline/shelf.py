@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
+
+
+@lru_cache(maxsize=1)
+def _data() -> Traversable:
+    """Where the files lie: to ask the import system costs more than to read one."""
+    return files("glasshouse.models.offline").joinpath("data")
 
 
 @lru_cache(maxsize=64)
 def entries(name: str) -> tuple[str, ...]:
     """The lines of a data file, without remarks and empty ones."""
-    text = files("glasshouse.models.offline").joinpath("data", *name.split("/")).read_text(encoding="utf-8")
+    text = _data().joinpath(*name.split("/")).read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if line.strip() and not line.startswith("# "))
 
 

@@ -101,7 +101,7 @@ class Speaker:
         lead = filled(
             dice.choice(listed("thoughts.txt", heading)), {"who": "somebody", **self.slots}, dice, set()
         )
-        if self.cares and self.topic.noun.stem in self.reading.me.kin:
+        if self.cares and self.topic.noun.stem in self.reading.kin:
             kin = dice.choice(listed("thoughts.txt", "kin"))
             lead = f"{filled(kin, {'care': self.cares[0]}, dice, set())} {lead}"
         return with_capitals(f"{lead} {aim or dice.choice(act.aims)}.")

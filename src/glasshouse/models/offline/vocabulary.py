@@ -7,6 +7,7 @@ so a rare word in its lines was said by somebody else or written by an author.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -40,30 +41,32 @@ def _known() -> frozenset[str]:
         "oracle.txt",
     ]
     names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
-    texts = (line.lower() for name in names for line in shelf.entries(name))
-    return frozenset(word for text in texts for word in WORD.findall(text))
+    return _words_in(names)
+
+
+def _words_in(names: Iterable[str]) -> frozenset[str]:
+    """All words of some data files, in small letters; no word goes over the end of a line."""
+    texts = ("\n".join(shelf.entries(name)).lower() for name in names)
+    return frozenset[str]().union(*map(WORD.findall, texts))
 
 
 @lru_cache(maxsize=1)
-def _inflected() -> frozenset[str]:
-    """The verbs that the grammar itself inflects."""
+def _verbs() -> frozenset[str]:
+    """The verbs of the list, and those that the grammar itself inflects."""
     texts = (line for act, *_ in shelf.rows("acts.tsv") for line in shelf.entries(f"grammar/{act}.txt"))
-    return frozenset(verb for text in texts for verb in _VERB.findall(text))
+    return of_sort("verb").union(verb for text in texts for verb in _VERB.findall(text))
 
 
 @lru_cache(maxsize=1)
 def framing() -> frozenset[str]:
     """The words that the troupe's own openings and endings are made of."""
-    names = ("openers.txt", "closers.txt", "asides.txt", "borrowed.txt")
-    return frozenset(
-        word for name in names for line in shelf.entries(name) for word in WORD.findall(line.lower())
-    )
+    return _words_in(("openers.txt", "closers.txt", "asides.txt", "borrowed.txt"))
 
 
 @lru_cache(maxsize=1)
 def opening() -> frozenset[str]:
     """The words that the troupe's own openings are made of: nobody speaks of these."""
-    return frozenset(word for line in shelf.entries("openers.txt") for word in WORD.findall(line.lower()))
+    return _words_in(("openers.txt",))
 
 
 @lru_cache(maxsize=word_cache_words_max)
@@ -79,7 +82,7 @@ def is_rare(word: str) -> bool:
 @lru_cache(maxsize=word_cache_words_max)
 def is_a(word: str, sort: str) -> bool:
     """Whether a word, in small letters, is of a sort in this or a simpler form."""
-    words = of_sort(sort) | _inflected() if sort == "verb" else of_sort(sort)
+    words = _verbs() if sort == "verb" else of_sort(sort)
     if sort == "stop" and "-" in word:
         return all(part in words for part in word.split("-"))
     if word in words or sort in {"stop", "det", "hollow"}:
@@ -116,8 +119,10 @@ def _singular(word: str) -> list[str]:
     return found
 
 
-def _simpler(word: str) -> list[str]:
-    found = []
+@lru_cache(maxsize=word_cache_words_max)
+def _simpler(word: str) -> tuple[str, ...]:
+    """What a word is another form of, perhaps; asked for several sorts of words in a row."""
+    found: list[str] = []
     if word.endswith(("'s", "\u2019s")):
         word = word[:-2]
         found.append(word)
@@ -129,4 +134,4 @@ def _simpler(word: str) -> list[str]:
                 found.append(bare[:-1] + "y")
             if len(bare) > 3 and bare[-1] == bare[-2]:
                 found.append(bare[:-1])
-    return found
+    return tuple(found)

@@ -112,10 +112,11 @@ class Journal:
 
     def _write(self, batches: Sequence[Batch]) -> None:
         rows: list[_Row] = []
-        snapshots: list[tuple[Snapshot, int]] = []
+        beside: list[tuple[Batch, int]] = []
+        kept_of = self._segments_cache.get
         for batch in batches:
             for write in batch.writes:
-                kept = self._segments_cache.get(write.session_id)
+                kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept[1] != write.expected_head:
                     if kept is not None and rows:  # It may repeat what this very commit has written.
                         self._connection.executemany(SQL["add_event"], rows)
@@ -124,18 +125,23 @@ class Journal:
                         continue
                     kept = self._segment(write.session_id) or self._open(write)
                 self._place(write, kept[0], rows)
-            if batch.snapshot is not None:
-                snapshots.append((batch.snapshot, self.position))
+            if batch.snapshot is not None or batch.inbox_done or batch.prompts:
+                beside.append((batch, self.position))
         self._connection.executemany(SQL["add_event"], rows)
-        for (scope, name, key, at, body), position in snapshots:
+        for batch, position in beside:
+            self._write_beside(batch, position)
+
+    def _write_beside(self, batch: Batch, position: int) -> None:
+        """What goes with a batch and is no event: a snapshot taken at this position, prompts, answered inbox lines."""
+        if batch.snapshot is not None:
+            scope, name, key, at, body = batch.snapshot
             self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
             row = (scope, name, key, at or position, zlib.compress(body, 1))
             self._connection.execute(SQL["keep_snapshot"], row)
-        for batch in batches:
-            for number in batch.inbox_done:
-                self._connection.execute(SQL["drop_from_inbox"], (number,))
-            for digest, text in batch.prompts:
-                self._keep_prompt(digest, text)
+        for number in batch.inbox_done:
+            self._connection.execute(SQL["drop_from_inbox"], (number,))
+        for digest, text in batch.prompts:
+            self._keep_prompt(digest, text)
 
     def _keep_prompt(self, digest: str, text: str) -> None:
         if digest in self._prompts_kept_cache:
@@ -157,9 +163,9 @@ class Journal:
         return check_room(write, None if kept is None else kept[1], self._bodies_of)
 
     def _place(self, write: SegmentWrite, number: int, rows: list[_Row]) -> None:
-        seq, position, inner = write.expected_head, self.position, write.inner
-        last = seq + len(write.bodies)
-        for body in write.bodies:
+        seq, position, inner, bodies = write.expected_head, self.position, write.inner, write.bodies
+        last = seq + len(bodies)
+        for body in bodies:
             seq += 1
             position += 1
             is_inner = seq != last if inner is None else seq in inner

@@ -115,7 +115,7 @@ def _kept(reading: Reading) -> Heard | None:
     cast = [line for line in reading.heard if line.origin == "cast" and line.text]
     lines = [line for line in cast if FIELD in line.fields] or cast
     counts = Counter({line.ref: len(built_on(reading, line)) for line in lines})
-    kin = reading.me.kin
+    kin = reading.kin
     ranked = sorted(
         lines, key=lambda one: (-counts[one.ref], -len({n.stem for n in nouns_in(one.text)} & kin))
     )
