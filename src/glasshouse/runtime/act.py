@@ -60,6 +60,9 @@ class Record(Protocol):
     async def before_commit(self) -> None:
         """Let happen now what came from outside at this very place."""
 
+    async def is_turn_of(self, graph_id: str) -> bool:
+        """Let happen now what had come from outside before the next act was begun; whether this graph is next then."""
+
     def tool_answer(self, creature: CreatureState, cause: Event, number: int) -> ToolAnswer | None:
         """The recorded answer to one call of an act's tools; none if the tool is to be used again."""
 

@@ -76,7 +76,6 @@ class Show:
         warming = Warming(store, ledger)
         desk = ToolDesk(ledger, tools, history.event, warming, record)
         acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall)
-        before_commit = None if record is None else record.before_commit
         self._conductor = Conductor(
             ledger,
             acts,
@@ -85,7 +84,8 @@ class Show:
             history.event,
             governor,
             warming,
-            before_commit,
+            None if record is None else record.before_commit,
+            None if record is None else record.is_turn_of,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
 

@@ -25,6 +25,7 @@ from glasshouse.runtime.hindsight import Hindsight
 from glasshouse.runtime.no_tools import NoTools
 from glasshouse.runtime.past import Pasts
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.record import Records, RunRecord
 from glasshouse.runtime.referee_files import referee_named
 from glasshouse.runtime.results import results_of
 from glasshouse.runtime.resuming import Recipes
@@ -285,6 +286,10 @@ class Terrarium(Habitat):
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
         """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
         return tuple(await self._history.events_of_run(run_id))
+
+    async def record(self, run_id: str) -> RunRecord:
+        """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
+        return await Records(self._store, self._ledger, self._history).of(run_id)
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run: equal wherever and whenever the story is the same."""
