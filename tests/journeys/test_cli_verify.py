@@ -3,6 +3,7 @@ tampered with."""
 
 import asyncio
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Manifest, SqliteStore, Terrarium, WhatIf, kinds
-from tests.journeys.commanding import objects, run
+from tests.journeys.commanding import objects, on_a_terminal, run
 
 CHANGED = "r-00aa11bb22cc33d0"
 FORMS = ("changed", "branch", "branch of a branch", "resumed")
@@ -116,3 +117,22 @@ def change_the_last_line(path: Path, run_id: str) -> None:
                 event["payload"]["text"] = "Nobody ever said this."
                 ledger.execute("UPDATE events SET body = ? WHERE position = ?", (json.dumps(event), position))
                 return
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+@pytest.mark.parametrize(
+    "words",
+    [("runs",), ("compare", CHANGED, "last"), ("lineage", CHANGED), ("tree", CHANGED), ("who-knew", "last")],
+)
+def test_whoever_looks_back_sees_every_word_at_any_width(
+    store: Path, runs: dict[str, str], columns: int, words: tuple[str, ...]
+) -> None:
+    ended, shown = on_a_terminal(*words, "--store", str(store), columns=columns)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+    assert ended == 0
+    assert runs
+    assert "…" not in plain
+    assert max(len(line.rstrip()) for line in plain.splitlines()) <= columns
+    if words == ("runs",):
+        assert plain.count("thousand-token-wood") == len(FORMS)
