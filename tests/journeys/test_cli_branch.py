@@ -236,12 +236,3 @@ def test_what_cannot_be_done_is_refused_in_words_and_makes_nothing(
     assert (told.returncode, told.stdout) == (3, "")
     assert reason in told.stderr
     assert len(objects("runs", "--store", store)) == before
-
-
-def test_a_branch_cannot_be_verified_and_says_what_to_do(store: str) -> None:
-    branch = run_id_in(run("branch", PARENT, "--no-play", "--store", store).stdout)
-
-    told = run("replay", branch, "--verify", "--store", store)
-
-    assert told.returncode == 3
-    assert f"Verify {PARENT}, and compare the two." in told.stderr

@@ -114,3 +114,19 @@ def test_on_a_terminal_the_leaderboard_is_a_table(tmp_path: Path) -> None:
     assert code == 0
     assert "hypothesis-former" in shown
     assert "no contest" in shown
+
+
+def test_a_branch_does_not_double_a_result_unless_it_is_asked_for(tmp_path: Path) -> None:
+    store = str(tmp_path / "played.glasshouse")
+    run("play", "twenty-sprouts", "--pace", "fast", "--store", store)
+    before = objects("leaderboard", "--store", store)
+    run("branch", "last", "--at", "30", "--pace", "fast", "--store", store)
+
+    after = objects("leaderboard", "--store", store)
+    with_branches = objects("leaderboard", "--branches", "--store", store)
+    shown = run("leaderboard", "--store", store).stdout
+
+    assert {one["branches_left_out"] for one in before} == {0}
+    assert after == [{**one, "branches_left_out": 1} for one in before]
+    assert [one["played"] for one in with_branches] == [2 * one["played"] for one in before]
+    assert shown.endswith("1 branch is left out; --branches counts it, too.\n")

@@ -5,11 +5,12 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from glasshouse import Draft, Event, MemoryStore, Observer, Refused, Terrarium, kinds
+from glasshouse import Draft, Event, MemoryStore, Observer, Terrarium, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.record import RunRecord
 from glasshouse.runtime.replay import verify
 from glasshouse.runtime.sitting import Sitting
 from tests.runtime.stage_crew import Speaker, on_stage, ticking
@@ -93,28 +94,33 @@ async def test_what_python_creatures_said_is_said_again() -> None:
 
 
 class Forged:
-    """A store's reader that shows one line otherwise than it was."""
+    """A store's reader that shows one answer of a model otherwise than it was."""
 
     def __init__(self, terrarium: Terrarium, number: int) -> None:
         self._terrarium = terrarium
         self._number = number
 
-    async def run_events(self, run_id: str) -> tuple[Event, ...]:
-        events = list(await self._terrarium.run_events(run_id))
-        spoken = [n for n, event in enumerate(events) if event.model is not None][self._number]
-        model = events[spoken].model or {}
+    async def record(self, run_id: str) -> RunRecord:
+        record = await self._terrarium.record(run_id)
+        spoken = [event for event in record.written if event.model is not None][self._number]
+        model = spoken.model or {}
         calls = [
             {**call, "completion": re.sub(r'"text": ?"', '"text": "Well now. ', call["completion"])}
             for call in model["calls"]
         ]
-        events[spoken] = replace(events[spoken], model={**model, "calls": calls})
-        return tuple(events)
-
-    async def event(self, event_id: str) -> Event:
-        return await self._terrarium.event(event_id)
+        return forged(record, replace(spoken, model={**model, "calls": calls}))
 
     async def prompt(self, digest: str) -> str | None:
         return await self._terrarium.prompt(digest)
+
+
+def forged(record: RunRecord, event: Event) -> RunRecord:
+    """A record in which one event is another."""
+    return replace(
+        record,
+        story=tuple([event if one.id == event.id else one for one in record.story]),
+        written=tuple([event if one.id == event.id else one for one in record.written]),
+    )
 
 
 async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_the_prompts_that_change() -> (
@@ -135,13 +141,17 @@ async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_
         assert any(line.startswith("+[#") for line in outcome.prompt_diffs[0].splitlines())
 
 
-async def test_a_run_without_a_scenario_cannot_be_opened_again_and_says_so() -> None:
+async def test_a_run_without_a_scenario_is_built_again_from_what_was_asked_for() -> None:
     async with on_stage() as t:
         await t.add_creature(ticking("ada"), agent=Speaker())
-        await t.step(2)
+        await t.add_creature(ticking("bo"), agent=Speaker())
+        await t.connect("ada", "bo", both=True)
+        await t.step(3)
 
-        with pytest.raises(Refused, match="opened from no scenario"):
-            await verify(t, t.default_run_id, MemoryStore())
+        outcome = await verify(t, t.default_run_id, MemoryStore())
+
+        assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
+        assert outcome.events > 10
 
 
 @pytest.mark.parametrize("observers", [0, 1, 5])

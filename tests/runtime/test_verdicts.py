@@ -197,7 +197,7 @@ async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
             if event.run_id == branch.id and event.kind == "question.asked" and event.model
             for call in event.model["calls"]
         }
-        standings = {one.name: one.played for one in t.leaderboard("model")}
+        standings = {one.name: one.played for one in t.leaderboard("model", branches=True)}
     assert asked <= {"offline:hasty"}
     assert standings == {"offline": 2, "offline:hasty": 2}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Final
 
 import msgspec
@@ -20,7 +21,8 @@ sessions_drawn_max: Final = 256
 """Of a larger lineage the newest are drawn; for machines all are told."""
 lane_chars_max: Final = 24
 """Lanes are cut here, so that words have room."""
-who_chars_min: Final = 12
+who_chars_min: Final = 20
+"""With less room beside the other columns, those who were in a session stand below them."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def draw_lineage(seen: Seen) -> None:
     lanes_width = min(lane_chars_max, max(cell_len(row.lanes) for row in found))
     columns = [_columns(row.session, short) for row in found if row.session is not None]
     widths = [max(map(cell_len, column)) for column in zip(*columns, strict=True)]
+    parents = {name for session in drawn for name in session.parent_session_ids}
     for row in found:
         lanes = row.lanes if len(row.lanes) <= lane_chars_max else f"{row.lanes[: lane_chars_max - 1]}…"
         if row.session is None:
@@ -77,14 +80,17 @@ def draw_lineage(seen: Seen) -> None:
         cells = [cell.ljust(width) for cell, width in zip(_columns(row.session, short), widths, strict=True)]
         before = f"{lanes.ljust(lanes_width)}  "
         words = "  ".join(cells)
-        room = max(who_chars_min, screen.width - len(before) - len(words) - 2)
+        who = _folded(row.session.who, len(before), len(words), screen.width)
         drawn_row = Text.assemble(
             (before, "green"),
             (words, "bold" if row.session.session_id == seen.session_id else ""),
-            (f"  {_cut(row.session.who, room)}", QUIET),
+            (f"  {who[0]}".rstrip(), QUIET),
         )
         drawn_row.truncate(screen.width, overflow="ellipsis")
         screen.draw(drawn_row)
+        onward = _passing(before, is_parent=row.session.session_id in parents)
+        for names in who[1:]:
+            screen.draw(Text.assemble((onward, "green"), (names, QUIET)))
     screen.draw(Text("● lives on   ○ ended, or never lived", style=QUIET))
 
 
@@ -111,5 +117,19 @@ def _descent(session: Session, seen: Seen) -> Descent:
     )
 
 
-def _cut(text: str, chars_max: int) -> str:
-    return text if len(text) <= chars_max else f"{text[: chars_max - 1]}…"
+def _folded(who: str, before: int, words: int, width: int) -> list[str]:
+    """Who was in a session: what stands beside its other columns, and the lines under it. Where there is no room beside
+    them, all of it stands below."""
+    room = width - before - words - 2
+    if len(who) <= room:
+        return [who]
+    if room >= who_chars_min:
+        lines = wrap(who, room, break_long_words=False, break_on_hyphens=False)
+        if max(map(len, lines)) <= room:
+            return [lines[0], *[" " * (words + 2) + line for line in lines[1:]]]
+    return ["", *wrap(who, max(who_chars_min, width - before), break_on_hyphens=False)]
+
+
+def _passing(before: str, *, is_parent: bool) -> str:
+    """The lanes beside a line that goes on: those that pass, and that of the session if something grows from it."""
+    return before.replace("○", "│" if is_parent else " ").replace("●", "│" if is_parent else " ")

@@ -22,6 +22,7 @@ Examples:
   glasshouse leaderboard                          by creature, over every contest in the store
   glasshouse leaderboard --by model               which model won more
   glasshouse leaderboard --world WORLD            of one world alone
+  glasshouse leaderboard --branches               branches count as runs of their own
   glasshouse leaderboard --by team --json         for machines"""
 
 
@@ -47,6 +48,14 @@ WorldOption = Annotated[
 ]
 
 
+BranchesOption = Annotated[
+    bool,
+    typer.Option(
+        "--branches", help="Count branches, too. By default they are left out: a past would count twice."
+    ),
+]
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the command to the command line."""
     app.command(epilog=EXAMPLES, short_help="Say who has won how often.")(leaderboard)
@@ -56,6 +65,7 @@ def leaderboard(
     *,
     by: ByOption = By.CREATURE,
     world: WorldOption = None,
+    branches: BranchesOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -64,18 +74,22 @@ def leaderboard(
         from glasshouse.cli.looking import looked_up
         from glasshouse.cli.screen import Screen, print_json
 
-        async def standings(lookout: Lookout) -> tuple[Standing, ...]:
+        async def standings(lookout: Lookout) -> tuple[tuple[Standing, ...], int]:
             _check_world(world, lookout)
-            return lookout.terrarium.leaderboard(by.value, world=world)
+            found = lookout.terrarium.leaderboard(by.value, world=world, branches=branches)
+            return found, 0 if branches else len(lookout.terrarium.branches_left_out(world=world))
 
-        found = looked_up(store, standings)
+        found, left_out = looked_up(store, standings)
         if as_json:
             for one in found:
-                print_json(facts_of(one, by.value))
-        elif not found:
-            Screen().draw(_nothing(by, world))
-        else:
+                print_json({**facts_of(one, by.value), "branches_left_out": left_out})
+            return
+        if found:
             draw_standings(Screen(), found, by.value)
+        else:
+            Screen().draw(_nothing(by, world))
+        if left_out:
+            Screen().draw(_left_out(left_out))
 
 
 def _check_world(world: str | None, lookout: Lookout) -> None:
@@ -88,6 +102,12 @@ def _check_world(world: str | None, lookout: Lookout) -> None:
     known = {run.scenario for run in lookout.runs() if run.scenario} | {one.name for one in found_worlds()}
     if world not in known:
         raise UnknownName(noun="world", name=world, known=known)
+
+
+def _left_out(count: int) -> str:
+    if count == 1:
+        return "1 branch is left out; --branches counts it, too."
+    return f"{count:,} branches are left out; --branches counts them, too."
 
 
 def _nothing(by: By, world: str | None) -> str:

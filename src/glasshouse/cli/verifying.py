@@ -1,7 +1,9 @@
-"""Verifying a run: it is driven again from its recorded completions and compared with its record."""
+"""Verifying a run: it is driven again from its recorded completions and compared with its record; so are those that it
+goes on from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -16,32 +18,51 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.replay import Verification, verify
 
 
+@dataclass(frozen=True)
+class Verified:
+    """What came of one run: it was played again, or it cannot be, and why."""
+
+    run_id: str
+    found: Verification | None
+    why_not: str = ""
+
+
 def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
-    """Whether a run comes out the same, told with the first difference if it does not."""
+    """Whether a run comes out the same, told with the first difference if it does not. The runs that a branch or a
+    resumed run goes on from are verified, too: their past is part of its story."""
 
-    async def verified(lookout: Lookout) -> tuple[str, Verification]:
-        run = lookout.run(name)
-        if run.branch_of is not None:
-            raise Refused(
-                f"Run {run.id} goes on from {run.branch_of}, so it has no beginning of its own to play again.",
-                f"Verify {run.branch_of}, and compare the two.",
-            )
-        run_id = run.id
-        return run_id, await verify(lookout.terrarium, run_id, MemoryStore(), usual_tools())
+    async def verified(lookout: Lookout) -> list[Verified]:
+        first = await verify(lookout.terrarium, lookout.run(name).id, MemoryStore(), usual_tools())
+        found = [Verified(lookout.run(name).id, first)]
+        while found[-1].found is not None and found[-1].found.grows_from is not None:
+            found.append(await _verified(lookout, found[-1].found.grows_from))
+        return found
 
-    run_id, found = looked_up(store, verified)
+    own, *before = looked_up(store, verified)
     if as_json:
-        print_json(_facts(run_id, found))
+        print_json({**_facts(own), "past": [_facts(one) for one in before]})
     else:
-        _print(run_id, found)
-    return found.is_same
+        for one in (own, *before):
+            _print(one)
+    return all(one.found is None or one.found.is_same for one in (own, *before))
 
 
-def _facts(run_id: str, found: Verification) -> dict[str, Any]:
+async def _verified(lookout: Lookout, run_id: str) -> Verified:
+    try:
+        return Verified(run_id, await verify(lookout.terrarium, run_id, MemoryStore(), usual_tools()))
+    except Refused as refusal:
+        return Verified(run_id, None, str(refusal))
+
+
+def _facts(one: Verified) -> dict[str, Any]:
+    if one.found is None:
+        return {"run_id": one.run_id, "is_same": None, "why": one.why_not}
+    found = one.found
     return {
-        "run_id": run_id,
+        "run_id": one.run_id,
         "is_same": found.is_same,
         "events": found.events,
+        "taken": found.taken,
         "recorded_digest": found.recorded_digest,
         "replayed_digest": found.replayed_digest,
         "recorded_event": _content(found.recorded_event),
@@ -50,16 +71,34 @@ def _facts(run_id: str, found: Verification) -> dict[str, Any]:
     }
 
 
-def _print(run_id: str, found: Verification) -> None:
+def _print(one: Verified) -> None:
+    found = one.found
+    if found is None:
+        print(f"{one.run_id}: cannot be verified, and is taken as it stands. {one.why_not}")
+        return
     if found.is_same:
-        print(f"{run_id}: verified. {found.events:,} events came out the same, byte for byte.")
+        print(f"{one.run_id}: verified. {_counted(found)} came out the same, byte for byte.{_past(found)}")
         print(f"digest {found.recorded_digest}")
         return
-    print(f"{run_id}: came out otherwise.")
+    print(f"{one.run_id}: came out otherwise.")
     print(f"recorded {found.recorded_digest}\nreplayed {found.replayed_digest}")
     for diff in (_event_diff(found.recorded_event, found.replayed_event), *found.prompt_diffs):
         if diff:
             print(f"\n{spelled(diff)}")
+
+
+def _counted(found: Verification) -> str:
+    own = found.events - found.taken
+    return f"{own:,} event{'s'[: own != 1]}{' of its own' if found.taken else ''}"
+
+
+def _past(found: Verification) -> str:
+    if not found.taken:
+        return ""
+    whose = "came in a file, and are taken as they stand"
+    if found.grows_from is not None:
+        whose = f"are of {found.grows_from}"
+    return f" The {found.taken:,} before them {whose}."
 
 
 def _event_diff(then: Event | None, now: Event | None) -> str:

@@ -13,8 +13,9 @@ import msgspec
 from rich.padding import Padding
 from rich.text import Text
 
+from glasshouse.cli.field_words import fields_in, gist, inline_chars_max, said_in
 from glasshouse.cli.pointing import Pointer
-from glasshouse.cli.screen import Screen, as_json, one_line, print_json
+from glasshouse.cli.screen import Screen, one_line, print_json
 from glasshouse.cli.tables import draw_table
 from glasshouse.cli.voices import QUIET, Voices, number_chars
 from glasshouse.events import kinds
@@ -133,7 +134,7 @@ class _Easel:
             )
         )
         if event.kind != kinds.TURN_STARTED:
-            self.draw(Text(_gist(event) or "(nothing)"), 2)
+            self._draw_payload(link)
         if link.thought or link.mood:
             mood = f"{one_line(link.mood)}: " if link.mood and link.thought else one_line(link.mood)
             self.draw(Text(f"({mood}{one_line(link.thought)})", style="dim italic"), 2)
@@ -141,16 +142,33 @@ class _Easel:
             self._draw_text(f"asked {asked.model}, system", asked.system)
             self._draw_text(f"asked {asked.model}, user", asked.user)
         for use in link.tools:
-            back = "nothing yet" if use.returned is None else _gist(use.returned)
-            self.draw(Text(f"used {_gist(use.called)} and got {back}"), 2)
+            back = "nothing yet" if use.returned is None else self._gist(use.returned)
+            self.draw(Text(f"used {self._gist(use.called)} and got {back}"), 2)
         for cited in link.cites:
-            self.draw(Text(f"rests on {self._pointer.name_of(cited.id)}: {_gist(cited)}"), 2)
+            self.draw(Text(f"rests on {self._pointer.name_of(cited.id)}: {self._gist(cited)}"), 2)
         self._draw_lines(link, lines_shown)
         for what in link.missing:
             if what in _MISSING:
                 self.draw(Text(_MISSING[what], style=QUIET), 2)
         if link.came is not None:
             self.draw(Text(_how(link), style=QUIET), 2)
+
+    def _draw_payload(self, link: Link) -> None:
+        """What an event says, in words; a long field on a line of its own."""
+        payload = {
+            name: value for name, value in link.event.payload.items() if not _is_told_below(value, link)
+        }
+        fields = dict(fields_in(payload, self._pointer.name_of))
+        long = {name: words for name, words in fields.items() if len(words) > inline_chars_max}
+        inline = "; ".join(f"{name}: {words}" for name, words in fields.items() if name not in long)
+        said = " — ".join(part for part in (said_in(payload)[1], inline) if part)
+        if said or not long:
+            self.draw(Text(said or "(nothing)"), 2)
+        for name, words in long.items():
+            self.draw(Text(f"{name}: {words}"), 2)
+
+    def _gist(self, event: Event) -> str:
+        return gist(event.payload, self._pointer.name_of)
 
     def _draw_text(self, what: str, text: str | None) -> None:
         if text is None:
@@ -208,20 +226,10 @@ def _how(link: Link) -> str:
     return told[link.came or "asked"]
 
 
-def _gist(event: Event) -> str:
-    """What an event says, in one line."""
-    text = event.payload.get("text") or event.payload.get("reason")
-    rest = {
-        name: value
-        for name, value in event.payload.items()
-        if name not in {"text", "reason"} and not is_cited(value) and not _is_long(value)
-    }
-    said = one_line(text) if isinstance(text, str) else ""
-    return " ".join(part for part in (said, as_json(rest) if rest else "") if part)
-
-
-def _is_long(value: object) -> bool:
-    return len(as_json(value)) > 200
+def _is_told_below(value: object, link: Link) -> bool:
+    """Whether a field names events, all of which are drawn as what this one rests on."""
+    cited = {event.id for event in link.cites}
+    return is_cited(value) and cited.issuperset(value if isinstance(value, list) else [value])
 
 
 def tell_knowers(who: WhoKnew, pointer: Pointer) -> None:
@@ -235,15 +243,15 @@ def draw_knowers(who: WhoKnew, pointer: Pointer) -> None:
     """Everybody who knew, for people."""
     screen, event = Screen(), pointer.event
     heading = f"{pointer.name_of(event.id)}  {event.kind}, turn {event.turn}: "
-    gist = heading + (_gist(event) or "(nothing)")
-    screen.draw(Text(gist, style="bold") if screen.is_terminal else gist)
+    told = heading + (gist(event.payload, pointer.name_of) or "(nothing)")
+    screen.draw(Text(told, style="bold") if screen.is_terminal else told)
     if not who.knowers:
         screen.draw("Nobody could see it.")
         return
     is_elsewhere = any(knower.is_elsewhere for knower in who.knowers)
     headings = ("creature", "how", "since event", "until", *["lives"][:is_elsewhere])
     rows = [_knower_row(knower, pointer)[: len(headings)] for knower in who.knowers]
-    draw_table(screen, headings, rows, loose=("creature", "how"))
+    draw_table(screen, headings, rows, loose=("creature", "how", "until"))
     if is_elsewhere:
         screen.draw(Text(_ELSEWHERE, style=QUIET))
     if who.count > len(who.knowers):

@@ -62,6 +62,9 @@ class Record(Protocol):
     async def before_commit(self) -> None:
         """Let happen now what came from outside at this very place."""
 
+    async def is_turn_of(self, graph_id: str) -> bool:
+        """Let happen now what had come from outside before the next act was begun; whether this graph is next then."""
+
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """What was recorded of the last call of an act's way, and of what came of it."""
 

@@ -6,8 +6,8 @@ creature of the run, the time of the cause. Nothing is asked of a model.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from glasshouse.errors import ModelUnreachable
@@ -46,35 +46,56 @@ class PromptChange(NamedTuple):
 class Cassette:
     """What was recorded of a run, in the order of its commits."""
 
-    def __init__(self, events: Iterable[Event], times: dict[str, int]) -> None:
+    def __init__(self, events: Iterable[Event], times: Mapping[str, int]) -> None:
         self.events = sorted(events, key=lambda event: event.position or 0)
         self.changes: list[PromptChange] = []
         self.produced: Callable[[], int] = lambda: 0
         """How many events the replay has written so far."""
         self.let_happen: Callable[[Event], Awaitable[None]] | None = None
+        self.settle: Callable[[], Awaitable[None]] | None = None
+        """Waits until everything that the replay has written counts as produced."""
+        self.place_of: Callable[[Event], Awaitable[str | None]] | None = None
+        """The graph of the replay that an event is to come from, if it is there."""
         self._times = times
         self._is_busy = False
-        births = [
-            str(event.payload["creature"])
-            for event in self.events
-            if event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None
-        ]
-        self._numbers = {name: number for number, name in enumerate(dict.fromkeys(births), start=1)}
-        self._ways = ways_of(self.events, self._key_of)
-        ends = [event for event in self.events if ends_its_act(event)]
-        self._acts = {key: event for event in ends if (key := self._key_of(event)) is not None}
+        self._acts: dict[ActKey, Event] = {}
+        self._ways: dict[ActKey, list[Event]] = {}
+        """What acts wrote on their way, from the first tool they called on."""
+        self._calls_before: dict[ActKey, int] = {}
+        """How many calls acts had made before the record begins, which are not asked again."""
+        self._positions = {event.id: event.position or 0 for event in self.events}
 
-    def _key_of(self, event: Event) -> ActKey | None:
-        """Which act an event is of."""
-        number = self._numbers.get(event.actor)
-        if number is None or event.caused_by is None:
-            return None
-        return number, self._times[event.caused_by]
+    def note_acts(
+        self,
+        run_id: str,
+        born_before: Mapping[str, int],
+        begun_before: Iterable[tuple[str, int, list[Event]]],
+    ) -> None:
+        """Note what acts came to, given the numbers of the creatures that were there when the record begins, and which of
+        them were in the middle of an act: with the time of its cause, and what they had written on its way."""
+        numbers = dict(born_before)
+        for event in self.events:
+            is_birth = event.kind == kinds.CREATURE_STARTED and event.payload.get("manifest") is not None
+            if is_birth and event.payload.get("run_id") == run_id:
+                numbers.setdefault(event.payload["creature"], max(numbers.values(), default=0) + 1)
+
+        def key_of(event: Event) -> ActKey | None:
+            number = numbers.get(event.actor)
+            if number is None or event.caused_by is None:
+                return None
+            return number, self._times[event.caused_by]
+
+        begun = {name: ((numbers[name], time), way) for name, time, way in begun_before if name in numbers}
+        for key, way in begun.values():
+            self._calls_before[key] = sum(len(calls_of(one)) for one in way if one.kind == kinds.TOOL_CALLED)
+        self._ways = ways_of(self.events, key_of, begun)
+        ends = [event for event in self.events if ends_its_act(event)]
+        self._acts = {found: event for event in ends if (found := key_of(event)) is not None}
 
     def now(self) -> datetime:
         """The clock of the replay: the time at which the next event was written then."""
         place = min(self.produced(), len(self.events) - 1)
-        return self.events[place].created_at
+        return self.events[place].created_at if self.events else datetime.min.replace(tzinfo=UTC)
 
     def next(self) -> Event | None:
         """The event that was written next."""
@@ -83,14 +104,41 @@ class Cassette:
 
     async def before_commit(self) -> None:
         """Let happen what came from outside at this very place."""
+        await self._let_in(lambda _event: True)
+
+    async def is_turn_of(self, graph_id: str) -> bool:
+        """Let happen what had come from outside when somebody began to think, and not only before it was written. Then
+        whether this graph was next, and not another one."""
+        if self.place_of is None or self.settle is None:
+            return True
+        await self.settle()
+        await self._let_in(self._was_seen)
+        ahead = self.next()
+        if ahead is None or ahead.kind == kinds.RUN_FINISHED:
+            return ahead is not None
+        return await self.place_of(ahead) in (None, graph_id)
+
+    async def _let_in(self, is_meant: Callable[[Event], bool]) -> None:
         if self._is_busy or self.let_happen is None:
             return
         self._is_busy = True
         try:
-            while (event := self.next()) is not None and came_from_outside(event):
+            while (event := self.next()) is not None and came_from_outside(event) and is_meant(event):
+                written = self.produced()
                 await self.let_happen(event)
+                if self.produced() == written:
+                    break
         finally:
             self._is_busy = False
+
+    def _was_seen(self, event: Event) -> bool:
+        """Whether the next act began to think after this had come from outside; what else is next did so anyway."""
+        place = self.produced()
+        after = next((one for one in self.events[place:] if not came_from_outside(one)), None)
+        if after is None or after.kind == kinds.TURN_STARTED:
+            return True
+        as_of = None if after.model is None else after.model.get("as_of")
+        return as_of is not None and self._positions.get(as_of, 0) >= (event.position or 0)
 
     def act(self, creature: CreatureState, cause: Event) -> Event | None:
         """The event that an act ended in then."""
@@ -118,6 +166,7 @@ class Cassette:
         steps = self.way_by(creature.ordinal, cause).steps
         calls = [call for step in steps for call in calls_of(step.called)]
         calls += [] if told is None else calls_of(told)
+        calls = calls[self._calls_before.get((creature.ordinal, cause.lamport), 0) :]
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
             if number >= len(calls):
@@ -161,6 +210,8 @@ def _answer(call: Json) -> Completion:
 class RecordedAgent(Agent):
     """Plays a creature again: from recorded answers where a model was asked, else by saying what it said."""
 
+    goes_on_from_its_talk = True
+
     def __init__(self, told: Callable[[Moment], Event | None], way: Callable[[Moment], TakenUp]) -> None:
         self._told = told
         self._way = way
@@ -171,7 +222,7 @@ class RecordedAgent(Agent):
         told = self._told(moment)
         if told is None or told.model is not None:
             return await self._by_manifest.act(moment)
-        for step in self._way(moment).steps:
+        for step in self._way(moment).steps[len(moment.talk) :]:
             if moment.carry is not None:
                 await moment.carry(step.call)
         if told.kind == kinds.AGENT_FAILED:

@@ -42,6 +42,8 @@ acts_in_a_turn_max: Final = 100_000
 
 BeforeCommit = Callable[[], Awaitable[None]]
 """Called before the conductor writes anything: where a replay lets happen what came from outside."""
+IsTurnOf = Callable[[str], Awaitable[bool]]
+"""Called before somebody is chosen to act: whether a replay has this graph next."""
 
 
 class Conductor:
@@ -57,6 +59,7 @@ class Conductor:
         governor: Governor,
         warming: Warming,
         before_commit: BeforeCommit | None = None,
+        is_turn_of: IsTurnOf | None = None,
     ) -> None:
         self._ledger = ledger
         self._acts = acts
@@ -65,6 +68,7 @@ class Conductor:
         self._governor = governor
         self._warming = warming
         self._before_commit = before_commit
+        self._is_turn_of = is_turn_of
         self._causes = Causes(ledger, event)
         self._ahead = ThinkingAhead(ledger, acts, self._causes)
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
@@ -109,6 +113,10 @@ class Conductor:
             finished = await self._finish_what_is_over(graph)
             if finished is not None:
                 return finished
+            if self._is_turn_of is not None and not await self._is_turn_of(graph_id):
+                return None
+            if self._ledger.world.graphs.get(graph_id) is not graph:
+                continue
             due = self._next_act(graph)
             if due is not None:
                 told = await self._perform(graph, due)

@@ -89,9 +89,10 @@ class HistoryReader:
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
             return await self._events_of_branch(run_id, purse.branch_of)
-        return await self._events_of_its_own(run_id)
+        return await self.events_of_its_own(run_id)
 
-    async def _events_of_its_own(self, run_id: str) -> list[Event]:
+    async def events_of_its_own(self, run_id: str) -> list[Event]:
+        """The same, without the past that a branch or a resumed run grew from."""
         found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
         found = [event for event in found if event.run_id == run_id or self._is_around(run_id, event)]
         if not self._has_scenario(run_id):
@@ -109,7 +110,7 @@ class HistoryReader:
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
-        own = await self._events_of_its_own(run_id)
+        own = await self.events_of_its_own(run_id)
         end = (await self.event(branch_of.at)).position or 0
         if self.is_of_this_house(branch_of):
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]

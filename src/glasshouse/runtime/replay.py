@@ -1,12 +1,13 @@
 """Replay: a run driven again from its own record, and compared with it.
 
 Always holds: nothing is asked of a model and nothing is written to the store that is read. What came from outside
-(visitors, pauses) happens again at the very place where it happened; everything else must come out by itself.
+(visitors, pauses, changes of the graph) happens again at the very place where it happened; everything else must come out
+by itself. A branch or a resumed run begins with the very batch that restated its past.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final, Protocol
@@ -16,7 +17,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import VISITOR, Draft, Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event, Json
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
@@ -24,9 +25,12 @@ from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.cassette import Cassette, NoModel, PromptChange, RecordedAgent, came_from_outside
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.namesakes import Namesakes
 from glasshouse.runtime.ports import Store, Toolbox
+from glasshouse.runtime.record import RunRecord
+from glasshouse.runtime.replay_stage import ReplayStage, lay_out
 from glasshouse.runtime.taking_up import TakenUp
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.world.intents import Member, OpenRun
 
@@ -37,11 +41,8 @@ prompt_changes_max: Final = 8
 class Source(Protocol):
     """Where a run is read from."""
 
-    async def run_events(self, run_id: str) -> tuple[Event, ...]:
-        """Everything of a run, in the order of histories."""
-
-    async def event(self, event_id: str) -> Event:
-        """One event by its id."""
+    async def record(self, run_id: str) -> RunRecord:
+        """All that was recorded of a run."""
 
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given, if it is still kept."""
@@ -59,6 +60,10 @@ class Verification:
     replayed_event: Event | None = None
     prompt_diffs: tuple[str, ...] = ()
     """How prompts differ from those on record, each as a unified diff."""
+    taken: int = 0
+    """How many of the events are the past of a branch or a resumed run, which was taken as it stands."""
+    grows_from: str | None = None
+    """The run of this store whose past that is."""
 
     @property
     def is_same(self) -> bool:
@@ -68,37 +73,28 @@ class Verification:
 
 async def verify(source: Source, run_id: str, scratch: Store, tools: Toolbox | None = None) -> Verification:
     """Play a run again in a fresh store, and compare. `scratch` must be empty; `tools` are what creatures are offered."""
-    recorded = await source.run_events(run_id)
-    cassette = Cassette(recorded, await _times(source, recorded))
-    replay = _Replay(cassette, scratch, tools)
-    replayed = await replay.play()
-    then, now = _digests(recorded), _digests(replayed)
+    record = await source.record(run_id)
+    cassette = Cassette(record.written, record.times)
+    replay = _Replay(record, cassette, scratch, tools)
+    replayed, skews = await replay.play()
+    then, now = _digests(record.story, record.skews), _digests(replayed, skews)
     place = next((n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]), None)
     if place is None and len(then) != len(now):
         place = min(len(then), len(now))
     return Verification(
         recorded_digest=then[-1] if then else "",
         replayed_digest=now[-1] if now else "",
-        events=len(recorded),
-        recorded_event=_at(recorded, place),
+        events=len(record.story),
+        recorded_event=_at(record.story, place),
         replayed_event=_at(replayed, place),
         prompt_diffs=tuple([await _diff(source, change) for change in cassette.changes[:prompt_changes_max]]),
+        taken=len(record.taken),
+        grows_from=record.grows_from,
     )
 
 
-async def _times(source: Source, events: Sequence[Event]) -> dict[str, int]:
-    """The logical time of every event that these name as a cause, or as the last one that a prompt saw."""
-    times = {event.id: event.lamport for event in events}
-    for event in events:
-        as_of = None if event.model is None else event.model.get("as_of")
-        for named in (event.caused_by, as_of):
-            if named is not None and named not in times:
-                times[named] = (await source.event(named)).lamport
-    return times
-
-
-def _digests(events: Sequence[Event]) -> list[str]:
-    digest, texts = Digest(), []
+def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
+    digest, texts = Digest(skews), []
     for event in events:
         digest.take_in(event)
         texts.append(digest.text())
@@ -124,28 +120,29 @@ async def _diff(source: Source, change: PromptChange) -> str:
 class _Replay:
     """One replay in the making."""
 
-    def __init__(self, cassette: Cassette, scratch: Store, tools: Toolbox | None) -> None:
+    def __init__(self, record: RunRecord, cassette: Cassette, scratch: Store, tools: Toolbox | None) -> None:
+        self._record = record
         self._cassette = cassette
         self._scratch = scratch
-        self._followed = 0
-        self._graphs_now: dict[str, None] = {}
-        self._births_now: dict[str, None] = {}
-        started = cassette.events[0]
-        if started.kind != kinds.RUN_STARTED or started.payload.get("scenario") is None:
-            raise Refused(
-                f"Run {started.run_id} was opened from no scenario, so nothing says how to open it again.",
-                "Play a world to get a run that can be verified.",
-            )
-        self._started = msgspec.convert(started.payload, RunStarted)
-        self._run_id = started.run_id or ""
-        self._opened = self._events_of_opening()
-        cast = self._started.cast
-        names = {str(one["profile"]): str(one["model"]) for one in cast if not one.get("is_bound")}
-        self._terrarium = Terrarium(
-            scratch, cassette, SeededIds(0), NoModel(names), self._mind, tools=tools, record=cassette
+        self._run_id = record.run_id
+        self._namesakes = Namesakes(record, scratch)
+        self._is_lost = False
+        begun = [event for part in record.regrown for event in part.events]
+        self._started = _started(record.run_id, (*begun, *cassette.events))
+        self._opened = 0 if begun or self._started.scenario is None else self._events_of_opening()
+        self._stage = ReplayStage(
+            scratch,
+            cassette,
+            SeededIds(0),
+            NoModel(_models(self._started, cassette.events)),
+            self._mind,
+            tools=tools,
+            governor=_governor(self._started),
+            record=cassette,
         )
-        cassette.produced = lambda: scratch.position
         cassette.let_happen = self._let_happen
+        cassette.settle = self._stage.settled
+        cassette.place_of = self._graph
 
     def _events_of_opening(self) -> int:
         """How many events the opening batch has: everything at turn 0 until somebody acts or speaks."""
@@ -167,26 +164,40 @@ class _Replay:
 
         return RecordedAgent(told, way)
 
-    async def play(self) -> tuple[Event, ...]:
-        """The replayed run, in the order of histories."""
-        async with self._terrarium as terrarium:
-            await terrarium.open_run(self._opening())
-            written = -1
-            while written < self._scratch.position:
-                written = self._scratch.position
-                await self._cassette.before_commit()
-                ahead = self._cassette.next()
-                told = None if ahead is None else await terrarium.step_one(await self._graph(ahead))
-                ahead = self._cassette.next()
-                if ahead is None or (told is None and not await self._finish_if_told(ahead)):
-                    break
-            return await terrarium.run_events(self._run_id)
+    async def play(self) -> tuple[tuple[Event, ...], Mapping[str, int]]:
+        """The replayed run, in the order of its story, and what its digest has to know."""
+        laid_out = await lay_out(self._record, self._scratch)
+        self._cassette.produced = lambda: self._scratch.position - laid_out
+        self._namesakes.begin_at(laid_out)
+        async with self._stage as stage:
+            self._cassette.note_acts(
+                self._run_id, stage.numbers_in(self._run_id), await stage.acts_under_way()
+            )
+            if self._opened:
+                await stage.open_run(self._opening())
+            await self._play_on()
+            return await stage.story_of(self._record), stage.skews()
+
+    async def _play_on(self) -> None:
+        written = -1
+        while written < self._scratch.position:
+            written = self._scratch.position
+            await self._cassette.before_commit()
+            ahead = self._cassette.next()
+            if ahead is None or self._is_lost:
+                return
+            told = await self._stage.step_one(await self._graph(ahead))
+            ahead = self._cassette.next()
+            if ahead is None:
+                return
+            if told is None and not await self._finish_if_told(ahead) and written == self._scratch.position:
+                return
 
     async def _finish_if_told(self, ahead: Event) -> bool:
         """A run that somebody ended from outside is ended again."""
         if ahead.kind != kinds.RUN_FINISHED:
             return came_from_outside(ahead)
-        await self._terrarium.finish(self._run_id, ahead.payload["reason"])
+        await self._stage.finish(self._run_id, ahead.payload["reason"])
         return True
 
     def _opening(self) -> OpenRun:
@@ -219,50 +230,57 @@ class _Replay:
         )
 
     async def _let_happen(self, event: Event) -> None:
-        """What came from outside, at the place where it came."""
-        terrarium = self._terrarium
+        """What came from outside, at the place where it came. What cannot be any more is where the replay parts."""
+        await self._namesakes.follow()
+        try:
+            await self._happen_again(event)
+        except Refused:
+            self._is_lost = True
+
+    async def _happen_again(self, event: Event) -> None:
+        stage = self._stage
         if event.actor == VISITOR:
-            await terrarium.disturb(self._run_id, event.payload["text"], graph_id=await self._graph(event))
+            await stage.disturb(self._run_id, event.payload["text"], graph_id=await self._graph(event))
         elif event.kind == kinds.RUN_PAUSED:
-            await terrarium.pause(self._run_id, event.payload["reason"])
+            await stage.pause(self._run_id, event.payload["reason"])
         elif event.kind == kinds.RUN_FINISHED:
-            await terrarium.finish(self._run_id, event.payload["reason"])
+            await stage.finish(self._run_id, event.payload["reason"])
         elif event.kind == kinds.RUN_CONTINUED:
-            await terrarium.proceed(self._run_id)
-        elif event.kind not in kinds.ENGINE:
+            await stage.proceed(self._run_id)
+        elif event.kind in kinds.ENGINE:
+            await stage.change_again(self._namesakes.batch_of(event), self._namesakes)
+        else:
             draft = Draft(
                 kind=event.kind, payload=event.payload, channel=event.channel, private=event.private
             )
-            await terrarium.append(await self._creature(event.actor), draft)
-        else:
-            raise Refused(
-                f"Run {self._run_id} was changed from outside by {event.kind} at turn {event.turn}, which cannot"
-                " be played again yet.",
-                "Verify a run that only its own creatures and visitors took part in.",
-            )
+            await stage.append(self._namesakes.creature(event.actor), draft)
 
     async def _graph(self, event: Event) -> str | None:
-        """The graph of the replay that stands for one of the record: both came to be in the same order."""
-        await self._follow()
-        then = list(dict.fromkeys([one.graph_id for one in self._cassette.events]))
-        place, now = then.index(event.graph_id), list(self._graphs_now)
-        graph_id = now[place] if place < len(now) else None
-        return graph_id if graph_id in self._terrarium.run_of(self._run_id).graph_ids else None
-
-    async def _creature(self, then: str) -> str:
-        """The creature of the replay that stands for one of the record: ids may have got other numbers."""
-        await self._follow()
-        births = dict.fromkeys([_born(e) for e in self._cassette.events if e.kind == kinds.CREATURE_STARTED])
-        return dict(zip(births, self._births_now, strict=False)).get(then, then)
-
-    async def _follow(self) -> None:
-        """Note which graphs and creatures have come to be in the replay."""
-        for event in await self._scratch.read_after(self._followed, self._scratch.position):
-            self._followed = event.position or self._followed
-            self._graphs_now[event.graph_id] = None
-            if event.kind == kinds.CREATURE_STARTED:
-                self._births_now[_born(event)] = None
+        """The graph of the replay that stands for one of the record, if it plays."""
+        await self._namesakes.follow()
+        graph_id = self._namesakes.graph(event.graph_id)
+        return graph_id if graph_id in self._stage.run_of(self._run_id).graph_ids else None
 
 
-def _born(event: Event) -> str:
-    return str(event.payload["creature"])
+def _started(run_id: str, events: Sequence[Event]) -> RunStarted:
+    """What the record says of how its run began."""
+    told = next((e for e in events if e.kind == kinds.RUN_STARTED and e.run_id == run_id), None)
+    if told is None:
+        raise Refused(f"Run {run_id} has not begun.", "Drive it first.")
+    return msgspec.convert(told.payload, RunStarted)
+
+
+def _governor(started: RunStarted) -> Governor | None:
+    """The limits of a run that was opened from no scenario: those of the terrarium it began in."""
+    return msgspec.convert(started.limits, Governor) if started.scenario is None and started.limits else None
+
+
+def _models(started: RunStarted, events: Sequence[Event]) -> dict[str, str]:
+    """The models that stood behind profiles: as the cast is told, and of those who came later as they were asked."""
+    bound = {one["creature"] for one in started.cast if one.get("is_bound")}
+    names = {str(one["profile"]): str(one["model"]) for one in started.cast if not one.get("is_bound")}
+    for event in events:
+        calls = (event.model or {}).get("calls")
+        if calls and event.actor not in bound and event.actor not in RESERVED_ACTORS:
+            names.setdefault(str((event.model or {})["profile"]), str(calls[-1]["model"]))
+    return names

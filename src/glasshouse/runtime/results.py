@@ -6,6 +6,9 @@ had a winner.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from glasshouse.events.event import place_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.runs import Account, Purse
 from glasshouse.views.leaderboard import Player, Result, Seat
@@ -16,6 +19,30 @@ def results_of(folded: Folded) -> tuple[Result, ...]:
     purses = folded.runs.purses
     found = [result_of(run_id, purse) for run_id, purse in purses.items()]
     return tuple([result for result in found if result is not None])
+
+
+def doubled_in(folded: Folded, results: Iterable[Result]) -> frozenset[str]:
+    """The runs among these whose result tells again what another's told: branches, whatever was resumed from one, and runs
+    that were resumed although they had a result already. A run that was cut off and resumed has one result."""
+    counted = {one.run_id for one in results}
+    return frozenset([run_id for run_id in counted if _is_double(folded, run_id, counted)])
+
+
+def _is_double(folded: Folded, run_id: str, counted: Iterable[str]) -> bool:
+    known = set(counted)
+    for _ in range(len(folded.runs.purses)):
+        purse = folded.runs.purses.get(run_id)
+        if purse is None or purse.branch_of is None:
+            return False
+        begun_in = folded.world.runs[run_id].session_id
+        if folded.world.sessions[begun_in].segment.origin == "branch":
+            return True
+        if folded.world.sessions[place_of(purse.branch_of.at)[0]].segment.is_imported:
+            return False  # What was played elsewhere is on no leaderboard here.
+        if purse.branch_of.run_id in known:
+            return True
+        run_id = purse.branch_of.run_id
+    return False
 
 
 def result_of(run_id: str, purse: Purse) -> Result | None:

@@ -89,7 +89,8 @@ class Show:
             history.event,
             governor,
             warming,
-            before_commit,
+            None if record is None else record.before_commit,
+            None if record is None else record.is_turn_of,
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
 

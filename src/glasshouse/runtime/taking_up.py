@@ -7,7 +7,8 @@ the last call may have no answer yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from glasshouse.events import kinds
@@ -90,11 +91,15 @@ ActKey = tuple[int, int]
 """An act by what does not hang on ids: the number of its creature in the run, and the time of its cause."""
 
 
-def ways_of(events: Iterable[Event], key_of: Callable[[Event], ActKey | None]) -> dict[ActKey, list[Event]]:
+def ways_of(
+    events: Iterable[Event],
+    key_of: Callable[[Event], ActKey | None],
+    begun: Mapping[str, tuple[ActKey, list[Event]]] = MappingProxyType({}),
+) -> dict[ActKey, list[Event]]:
     """What acts wrote on their way, from the first tool they called on. `events` come in the order of commits; a call
-    that `key_of` knows no act for is left out."""
-    ways: dict[ActKey, list[Event]] = {}
-    under_way: dict[str, list[Event]] = {}
+    that `key_of` knows no act for is left out. `begun` are acts that were under way before, by their actor."""
+    ways = {key: list(way) for key, way in begun.values()}
+    under_way = {actor: ways[key] for actor, (key, _) in begun.items()}
     for event in events:
         if event.kind == kinds.TOOL_CALLED:
             key = key_of(event)

@@ -25,8 +25,9 @@ from glasshouse.runtime.hindsight import Hindsight
 from glasshouse.runtime.no_tools import NoTools
 from glasshouse.runtime.past import Pasts
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.record import Records, RunRecord
 from glasshouse.runtime.referee_files import referee_named
-from glasshouse.runtime.results import results_of
+from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.resuming import Recipes
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show import Show
@@ -259,13 +260,31 @@ class Terrarium(Habitat):
         return self._show.run(run_id)
 
     def leaderboard(
-        self, by: By = "creature", *, world: str | None = None, run_ids: Collection[str] | None = None
+        self,
+        by: By = "creature",
+        *,
+        world: str | None = None,
+        run_ids: Collection[str] | None = None,
+        branches: bool = False,
     ) -> tuple[Standing, ...]:
-        """Who has won how often, over every contest that is over, the best first: by creature, team or model."""
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model.
+
+        Branches are left out unless `branches` says otherwise: what they share with their parents would count twice. Runs
+        that are named in `run_ids` count whatever they are.
+        """
         results = results_of(self._ledger.folded)
         if run_ids is not None:
             results = tuple([one for one in results if one.run_id in run_ids])
+        elif not branches:
+            left_out = doubled_in(self._ledger.folded, results)
+            results = tuple([one for one in results if one.run_id not in left_out])
         return leaderboard(results, by, world=world)
+
+    def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
+        """The runs that a leaderboard leaves out, because they go on from others whose results they would count again."""
+        results = results_of(self._ledger.folded)
+        left_out = doubled_in(self._ledger.folded, results)
+        return tuple([one.run_id for one in results if one.run_id in left_out and world in (None, one.world)])
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
@@ -324,6 +343,10 @@ class Terrarium(Habitat):
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
         """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
         return tuple(await self._history.events_of_run(run_id))
+
+    async def record(self, run_id: str) -> RunRecord:
+        """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
+        return await Records(self._store, self._ledger, self._history).of(run_id)
 
     async def digest(self, run_id: str) -> str:
         """The digest of a run: equal wherever and whenever the story is the same."""

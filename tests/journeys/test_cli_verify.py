@@ -1,0 +1,138 @@
+"""`replay --verify` on the real command line: branches, resumed runs and runs that were changed from outside, honest and
+tampered with."""
+
+import asyncio
+import json
+import re
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from glasshouse import Manifest, SqliteStore, Terrarium, WhatIf, kinds
+from tests.journeys.commanding import objects, on_a_terminal, run
+
+CHANGED = "r-00aa11bb22cc33d0"
+FORMS = ("changed", "branch", "branch of a branch", "resumed")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("verifying") / "played.glasshouse"
+
+
+@pytest.fixture(scope="module")
+def runs(store: Path) -> dict[str, str]:
+    """The runs of a store by what became of them."""
+    return asyncio.run(play_some(store))
+
+
+async def play_some(path: Path) -> dict[str, str]:
+    async with Terrarium(SqliteStore(path)) as t:
+        whole = await t.play("thousand-token-wood", run_id=CHANGED)
+        await t.step(3)
+        first = t.creatures()[0].id
+        moth = await t.add_creature(
+            Manifest(name="moth", subscribes_to=("agent.spoke",)), graph=whole.graph_ids[0], run=CHANGED
+        )
+        await t.connect(first, moth.id, channel="whispers", both=True)
+        await t.step(2)
+        await t.remove_channel(t.creature(moth.id).graph_id, "commons")
+        await t.disconnect(moth.id, first, channel="whispers")
+        await t.step(4)
+        await t.finish(CHANGED)
+        spoken = [e for e in await t.run_events(CHANGED) if e.kind == kinds.AGENT_SPOKE]
+        branch = await t.branch(spoken[4].session_id, spoken[4].id, WhatIf(disturb="A bell rings."))
+        await t.run(branch.id)
+        own = [e for e in await t.run_events(branch.id) if e.kind == kinds.AGENT_SPOKE]
+        twig = await t.branch(own[-2].session_id, own[-2].id, WhatIf(disturb="A second bell rings."))
+        await t.run(twig.id)
+        ended = (await t.run_events(CHANGED))[-1]
+        resumed = await t.resume(ended.session_id, "as-was")
+        await t.disturb(resumed.id, "Where were we?")
+        await t.step(3)
+    return dict(zip(FORMS, (CHANGED, branch.id, twig.id, resumed.id), strict=True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_of_any_form_is_verified_with_the_runs_it_goes_on_from(
+    store: Path, runs: dict[str, str], form: str
+) -> None:
+    told = run("replay", runs[form], "--verify", "--store", str(store))
+
+    assert (told.returncode, told.stderr) == (0, "")
+    verified = [line.split(":")[0] for line in told.stdout.splitlines() if ": verified. " in line]
+    lines = {
+        "changed": [CHANGED],
+        "branch": [runs["branch"], CHANGED],
+        "branch of a branch": [runs["branch of a branch"], runs["branch"], CHANGED],
+        "resumed": [runs["resumed"], CHANGED],
+    }
+    assert verified == lines[form]
+    assert ("of its own came out the same" in told.stdout) == (form != "changed")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_of_any_form_that_was_tampered_with_is_not(
+    store: Path, runs: dict[str, str], form: str, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.glasshouse"
+    shutil.copy(store, broken)
+    change_the_last_line(broken, runs[form])
+
+    (told,) = objects("replay", runs[form], "--verify", "--store", str(broken))
+    shown = run("replay", runs[form], "--verify", "--store", str(broken))
+
+    assert told["is_same"] is False
+    assert told["recorded_event"]["payload"]["text"] == "Nobody ever said this."
+    assert all(one["is_same"] for one in told["past"])
+    assert shown.returncode == 1
+    assert "came out otherwise" in shown.stdout
+    assert "Nobody ever said this." in shown.stdout
+
+
+def test_a_branch_whose_past_was_tampered_with_does_not_pass(
+    store: Path, runs: dict[str, str], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.glasshouse"
+    shutil.copy(store, broken)
+    change_the_last_line(broken, CHANGED)
+
+    told = run("replay", runs["branch"], "--verify", "--store", str(broken))
+
+    assert told.returncode == 1
+    assert f"{runs['branch']}: verified. " in told.stdout
+    assert f"{CHANGED}: came out otherwise." in told.stdout
+
+
+def change_the_last_line(path: Path, run_id: str) -> None:
+    """Let the last thing that was said in a run be something else, as somebody would who can write the file."""
+    with sqlite3.connect(path) as ledger:
+        for position, body in ledger.execute(
+            "SELECT position, body FROM events ORDER BY position DESC"
+        ).fetchall():
+            event = json.loads(body)
+            if (event["kind"], event.get("run_id")) == (kinds.AGENT_SPOKE, run_id):
+                event["payload"]["text"] = "Nobody ever said this."
+                ledger.execute("UPDATE events SET body = ? WHERE position = ?", (json.dumps(event), position))
+                return
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+@pytest.mark.parametrize(
+    "words",
+    [("runs",), ("compare", CHANGED, "last"), ("lineage", CHANGED), ("tree", CHANGED), ("who-knew", "last")],
+)
+def test_whoever_looks_back_sees_every_word_at_any_width(
+    store: Path, runs: dict[str, str], columns: int, words: tuple[str, ...]
+) -> None:
+    ended, shown = on_a_terminal(*words, "--store", str(store), columns=columns)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+    assert ended == 0
+    assert runs
+    assert "…" not in plain
+    assert max(len(line.rstrip()) for line in plain.splitlines()) <= columns
+    if words == ("runs",):
+        assert plain.count("thousand-token-wood") == len(FORMS)

@@ -1,0 +1,74 @@
+"""A branch tells a past again: it is on the leaderboard only if somebody asks for it."""
+
+from pathlib import Path
+
+from glasshouse import MemoryStore, Terrarium
+from glasshouse.runtime.run import Run
+
+
+async def over(t: Terrarium, rng_seed: int = 1) -> Run:
+    run = await t.play("twenty-sprouts", rng_seed=rng_seed)
+    await t.run(run.id)
+    return run
+
+
+async def branch_of(t: Terrarium, run: Run) -> Run:
+    event = [one for one in await t.run_events(run.id) if one.run_id == run.id][-4]
+    branch = await t.branch(event.session_id, event.id)
+    await t.run(branch.id)
+    return branch
+
+
+def played(t: Terrarium, **how: bool) -> set[int]:
+    return {one.played for one in t.leaderboard("team", **how)}  # type: ignore[arg-type]
+
+
+async def test_branches_are_left_out_and_counted_if_asked_for() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await over(t)
+        before = t.leaderboard("team")
+        branch = await branch_of(t, run)
+        twig = await branch_of(t, branch)
+
+        assert t.leaderboard("team") == before
+        assert t.branches_left_out() == (branch.id, twig.id)
+        assert t.branches_left_out(world="mystery-roots") == ()
+        assert played(t, branches=True) == {3}
+        assert {one.played for one in t.leaderboard("team", run_ids=[run.id, branch.id])} == {2}
+
+
+async def test_a_run_that_was_cut_off_and_resumed_counts_once_by_its_end() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play("mystery-roots", rng_seed=1)
+        await t.step(2)
+        await t.finish(run.id)
+        resumed = await t.resume((await t.run_events(run.id))[-1].session_id, "as-was")
+        await t.run(resumed.id)
+
+        assert played(t) == {1}
+        assert t.branches_left_out() == ()
+
+
+async def test_a_run_that_was_resumed_after_its_end_does_not_count_again() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await over(t)
+        resumed = await t.resume((await t.run_events(run.id))[-1].session_id, "as-was")
+        await t.run(resumed.id)
+
+        assert t.run_of(resumed.id).is_finished
+        assert played(t) == {1}
+        assert t.branches_left_out() == (resumed.id,)
+
+
+async def test_a_run_that_came_in_a_file_and_was_resumed_here_counts_here(tmp_path: Path) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await over(t)
+        await t.export((await t.run_events(run.id))[-1].session_id, tmp_path / "play.glass", role="director")
+
+    async with Terrarium(MemoryStore()) as other:
+        session = await other.import_file(tmp_path / "play.glass")
+        resumed = await other.resume(session.id, "as-was")
+        await other.run(resumed.id)
+
+        assert played(other) == {1}
+        assert other.branches_left_out() == ()

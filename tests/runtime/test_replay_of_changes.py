@@ -1,0 +1,268 @@
+"""A run whose graph somebody outside changed while it went on comes out the same; a record that was changed does not."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+from msgspec.structs import replace
+
+from glasshouse import Event, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.record import RunRecord
+from glasshouse.runtime.replay import Verification, verify
+from glasshouse.runtime.run import Run
+from glasshouse.turns.prompt import Completion, Prompt
+from tests.runtime.stage_crew import ticking
+from tests.runtime.test_replay import forged
+from tests.runtime.troupe import soon
+from tests.simulation.worlds_by_code import two_troupes
+
+Deed = Callable[[Terrarium, Run], Awaitable[object]]
+MOTH = Manifest(name="moth", persona="circles the lamp", subscribes_to=(kinds.AGENT_SPOKE,))
+
+
+async def opened(t: Terrarium) -> Run:
+    run = await t.play("thousand-token-wood", rng_seed=4)
+    await t.step(2)
+    return run
+
+
+def graph_of(t: Terrarium, run: Run) -> str:
+    return t.run_of(run.id).graph_ids[0]
+
+
+async def plugged_in(t: Terrarium, run: Run) -> str:
+    born = await t.add_creature(MOTH, graph=graph_of(t, run), run=run.id)
+    return born.id
+
+
+async def cast_of(t: Terrarium, run: Run) -> list[str]:
+    return [one.id for one in t.creatures() if one.run_id == run.id]
+
+
+async def plug_in(t: Terrarium, run: Run) -> None:
+    moth = await plugged_in(t, run)
+    await t.connect((await cast_of(t, run))[0], moth, channel="whispers", both=True)
+
+
+async def come_from_afar(t: Terrarium, run: Run) -> None:
+    """Born in a graph of its own, then joined: a merge."""
+    moth = await t.add_creature(MOTH, run=run.id)
+    await t.step(1)
+    await t.connect((await cast_of(t, run))[0], moth.id, channel="stage")
+
+
+async def cut_off(t: Terrarium, run: Run) -> None:
+    moth = await plugged_in(t, run)
+    first = (await cast_of(t, run))[0]
+    await t.connect(first, moth, channel="whispers", both=True)
+    await t.step(1)
+    await t.disconnect(first, moth, channel="whispers")
+    await t.remove_channel(graph_of(t, run), "commons")
+
+
+async def wire_and_unwire(t: Terrarium, run: Run) -> None:
+    one, other, *_ = await cast_of(t, run)
+    await t.wire(one, other, prompt="What of {text}?")
+    await t.step(1)
+    await t.wire(one, other, with_content=False)
+    await t.step(1)
+    await t.unwire(one, other)
+
+
+async def rest_and_wake(t: Terrarium, run: Run) -> None:
+    one, other, *_ = await cast_of(t, run)
+    await t.stop_creature(one)
+    await t.grant_privilege(other)
+    await t.add_channel(graph_of(t, run), "cellar", "where it is cool", "since_joined")
+    await t.step(1)
+    await t.start_creature(one)
+    await t.connect(one, other, channel="cellar")
+    await t.connect(other, one, channel="cellar")
+
+
+async def leave(t: Terrarium, run: Run) -> None:
+    await t.remove_creature((await cast_of(t, run))[0])
+
+
+async def fork_it(t: Terrarium, run: Run) -> None:
+    await t.fork(t.graph(graph_of(t, run)).session_id)
+
+
+DEEDS: list[Deed] = [plug_in, come_from_afar, cut_off, wire_and_unwire, rest_and_wake, leave, fork_it]
+
+
+async def verified(t: Terrarium, run_id: str) -> Verification:
+    from glasshouse.assembly import usual_tools
+
+    return await verify(t, run_id, MemoryStore(), usual_tools())
+
+
+def told(outcome: Verification) -> tuple[object, ...]:
+    return outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs
+
+
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
+async def test_what_somebody_outside_changed_is_changed_again_at_its_place(deed: Deed) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await opened(t)
+        await deed(t, run)
+        await t.run(run.id)
+
+        outcome = await verified(t, run.id)
+
+        assert outcome.is_same, told(outcome)
+        assert (outcome.prompt_diffs, outcome.taken) == ((), 0)
+        assert outcome.recorded_digest == await t.digest(run.id)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_any_changes_in_any_order_come_out_the_same(seed: int) -> None:
+    chance = random.Random(seed)
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play(two_troupes(), rng_seed=seed)
+        for _ in range(14):
+            with suppress(Refused):  # Chance asks for much that cannot be.
+                await some_change(t, run, chance)
+            if chance.random() < 0.6:
+                await t.step_one()
+        await t.run(run.id)
+
+        outcome = await verified(t, run.id)
+
+        assert outcome.is_same, told(outcome)
+        assert outcome.prompt_diffs == ()
+
+
+async def some_change(t: Terrarium, run: Run, chance: random.Random) -> None:
+    living = await cast_of(t, run)
+    one, other = chance.choice(living), chance.choice(living)
+    graph = t.creature(one).graph_id
+    channels = [channel.name for channel in t.environment(graph).channels]
+    asked: list[Callable[[], Awaitable[object]]] = [
+        lambda: t.add_creature(ticking("moth"), run=run.id, graph=chance.choice([graph, None])),
+        lambda: t.connect(one, other, channel=chance.choice([*channels, None]), both=chance.random() < 0.5),
+        lambda: t.connect(one, other, channel=chance.choice([*channels, "loft"])),
+        lambda: t.disconnect(one, other, channel=chance.choice([*channels, None])),
+        lambda: t.remove_creature(one),
+        lambda: t.remove_channel(graph, chance.choice([*channels, "attic"])),
+        lambda: t.wire(one, other, with_content=chance.random() < 0.5),
+        lambda: t.stop_creature(one),
+        lambda: t.start_creature(one),
+        lambda: t.disturb(run.id, "A bell.", graph_id=graph),
+    ]
+    await chance.choice(asked)()
+
+
+class Slow:
+    """Thinks for as long as it is let; somebody changes the graph meanwhile."""
+
+    def __init__(self) -> None:
+        self._troupe = ModelRouter().route("fast").model
+        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return await self._troupe.complete(prompt)
+
+
+async def test_a_change_in_the_middle_of_a_thought_and_one_right_before_it_are_told_apart() -> None:
+    model = Slow()
+    async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
+        run = await t.play("thousand-token-wood", rng_seed=4)
+        playing = asyncio.create_task(t.run(run.id))
+        await soon(model.is_asked.wait())
+        await plugged_in(t, run)
+        await t.disturb(run.id, "A lantern is lit.")
+        model.may_answer.set()
+        await playing
+
+        outcome = await verified(t, run.id)
+
+        assert outcome.is_same, told(outcome)
+        assert outcome.prompt_diffs == ()
+
+
+async def test_two_runs_that_shared_a_graph_are_refused_in_words() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run, other = await opened(t), await opened(t)
+        await t.connect((await cast_of(t, run))[0], (await cast_of(t, other))[0], channel="stage")
+        await t.step(1)
+
+        with pytest.raises(
+            Refused, match=rf"Run {run.id} shared a graph with run {other.id}, which wrote s-"
+        ):
+            await verified(t, run.id)
+
+
+async def test_a_stranger_in_the_graph_is_of_another_run() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await opened(t)
+        await t.add_creature(Manifest(name="stone", subscribes_to=()), graph=graph_of(t, run))
+        await t.step(2)
+
+        with pytest.raises(Refused, match=rf"shared a graph with run {t.default_run_id}"):
+            await verified(t, run.id)
+
+
+class Altered:
+    """A reader that shows the record otherwise than it is."""
+
+    def __init__(self, t: Terrarium, alter: Callable[[RunRecord], RunRecord]) -> None:
+        self._terrarium = t
+        self._alter = alter
+
+    async def record(self, run_id: str) -> RunRecord:
+        return self._alter(await self._terrarium.record(run_id))
+
+    async def prompt(self, digest: str) -> str | None:
+        return await self._terrarium.prompt(digest)
+
+
+def found(record: RunRecord, kind: str, place: int = -1) -> Event:
+    return [event for event in record.written if event.kind == kind][place]
+
+
+def without(record: RunRecord, event: Event) -> RunRecord:
+    return replace(
+        record,
+        story=tuple([one for one in record.story if one.id != event.id]),
+        written=tuple([one for one in record.written if one.id != event.id]),
+    )
+
+
+def with_payload(record: RunRecord, event: Event, **fields: object) -> RunRecord:
+    return forged(record, replace(event, payload={**event.payload, **fields}))
+
+
+ALTERATIONS: dict[str, Callable[[RunRecord], RunRecord]] = {
+    "a line is another": lambda r: with_payload(r, found(r, kinds.AGENT_SPOKE), text="I never said this."),
+    "a handle is another": lambda r: with_payload(r, found(r, kinds.CREATURE_STARTED), handle="mothra"),
+    "a persona is another": lambda r: with_payload(
+        r, found(r, kinds.CREATURE_STARTED), manifest={**MOTH.as_json(), "persona": "eats the lamp"}
+    ),
+    "an edge is missing": lambda r: without(r, found(r, kinds.CHANNEL_LEFT)),
+    "an edge is another's": lambda r: with_payload(r, found(r, kinds.CHANNEL_LEFT), creature="nobody"),
+    "a channel is another": lambda r: with_payload(r, found(r, kinds.CHANNEL_CLOSED), name="stage"),
+    "a change tells of others": lambda r: with_payload(
+        r, found(r, kinds.TOPOLOGY_CHANGED, 1), affected_creatures=[]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+async def test_a_record_of_changes_that_was_tampered_with_does_not_pass(name: str) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await opened(t)
+        await cut_off(t, run)
+        await t.run(run.id)
+
+        outcome = await verified(Altered(t, ALTERATIONS[name]), run.id)  # type: ignore[arg-type]
+
+        assert not outcome.is_same
+        assert outcome.recorded_event is not None or outcome.replayed_event is not None
