@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
-from glasshouse.events.payloads import CreatureStarted, CreatureStopped, SessionRestated, payload_of
+from glasshouse.events.payloads import CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import LISTEN
@@ -294,7 +294,7 @@ class Agenda(msgspec.Struct):
             self.under_way[told.creatures[name]] = act
 
     def _note_start(self, world: World, event: Event) -> None:
-        creature = world.creatures[payload_of(event, CreatureStarted).creature]
+        creature = world.creatures[event.payload["creature"]]
         for kind in world.facts_of(creature).subscribes_to:
             self.subscribers.setdefault(kind, {})[creature.id] = None
 

@@ -210,7 +210,8 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
 
 
 def _born(one: Revived, names: Names) -> Fact:
-    return _fact(
+    """A creature lives again. Its manifest is plain JSON already, and is not walked through for each of many."""
+    born = _fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
             creature=names.creatures[one.key],
@@ -221,10 +222,12 @@ def _born(one: Revived, names: Names) -> Fact:
             is_root=one.is_root,
             parent=None if one.parent is None else names.creatures.get(one.parent),
             run_id=None if one.run_id is None else names.runs.get(one.run_id, one.run_id),
-            manifest=one.manifest,
+            manifest={},
             incarnation_of=None if one.is_new else one.key,
         ),
     )
+    born.payload["manifest"] = one.manifest
+    return born
 
 
 def _opened(channel: Reopened, names: Names) -> Fact:
