@@ -11,7 +11,7 @@ from bench.creatures import LINE
 from bench.result import Result, judged, middle, percentile
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
-from glasshouse.runtime.observer import Observer
+from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.seeking import StageSeeker
 from glasshouse.views.stage import rebuild_stage
 

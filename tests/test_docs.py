@@ -26,7 +26,7 @@ from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.manifests.yaml_source import source_of
 from glasshouse.settings import Settings
-from glasshouse.tools.group_requests import ARGUMENTS
+from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.referees import REFEREES
 from tests.pages import (
     REQUIRED_PAGES,

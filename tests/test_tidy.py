@@ -28,11 +28,11 @@ DRAWERS = frozenset(
 CATCHES_EVERYTHING_IN = frozenset(
     {
         # Round one creature's act: whatever its agent raises is told as `agent.failed`, and the show goes on.
-        "src/glasshouse/runtime/act.py",
+        "src/glasshouse/runtime/acts/act.py",
         # Round a tool in its thread: whatever it raises is told to the creature that used it, and the act goes on.
         "src/glasshouse/tools/running.py",
         # Round an observer's callback and its task: whoever raises is let go, and the show goes on.
-        "src/glasshouse/runtime/observer.py",
+        "src/glasshouse/runtime/ledger/observer.py",
         # The thread hands whatever goes wrong to the caller who awaits the answer.
         "src/glasshouse/stores/sqlite/thread.py",
     }

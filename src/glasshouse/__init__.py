@@ -30,16 +30,18 @@ if TYPE_CHECKING:
     from glasshouse.events.event import Draft, EngineEvent, Event
     from glasshouse.events.filter import EventFilter
     from glasshouse.manifests.loading import LoadedWorld, load_world
-    from glasshouse.manifests.manifest import Manifest
+    from glasshouse.manifests.manifest import Manifest, Memory, Schedule, Voice
     from glasshouse.manifests.scenario import Scenario
-    from glasshouse.runtime.agent import Agent
+    from glasshouse.runtime.contests.tournament import Tournament
     from glasshouse.runtime.creature import Creature
-    from glasshouse.runtime.manifest_agent import ManifestAgent
-    from glasshouse.runtime.observer import Observer
+    from glasshouse.runtime.ledger.observer import Observer
+    from glasshouse.runtime.minds.agent import Agent
+    from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+    from glasshouse.runtime.past.what_if import WhatIf
     from glasshouse.runtime.played import Played
     from glasshouse.runtime.ports import Proposal, Route, Verdict
+    from glasshouse.runtime.replays.replay import verify
     from glasshouse.runtime.run import Run
-    from glasshouse.runtime.what_if import WhatIf
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
@@ -81,6 +83,7 @@ __all__ = [
     "ManifestAgent",
     "Match",
     "Member",
+    "Memory",
     "MemoryStore",
     "ModelRouter",
     "ModelUnreachable",
@@ -94,6 +97,7 @@ __all__ = [
     "Ruling",
     "Run",
     "Scenario",
+    "Schedule",
     "SeenLine",
     "Session",
     "Shape",
@@ -109,10 +113,12 @@ __all__ = [
     "ToolAnswer",
     "ToolUse",
     "Toolbox",
+    "Tournament",
     "UnknownName",
     "UnusableReply",
     "Verdict",
     "ViewDiff",
+    "Voice",
     "WhatIf",
     "WhoKnew",
     "Why",
@@ -123,6 +129,7 @@ __all__ = [
     "play",
     "rebuild_stage",
     "tool",
+    "verify",
 ]
 __version__ = "0.1.0"
 
@@ -158,17 +165,22 @@ _HOMES = {
     "LoadedWorld": "glasshouse.manifests.loading",
     "load_world": "glasshouse.manifests.loading",
     "Manifest": "glasshouse.manifests.manifest",
+    "Memory": "glasshouse.manifests.manifest",
+    "Schedule": "glasshouse.manifests.manifest",
+    "Voice": "glasshouse.manifests.manifest",
     "Scenario": "glasshouse.manifests.scenario",
-    "Agent": "glasshouse.runtime.agent",
+    "Agent": "glasshouse.runtime.minds.agent",
     "Creature": "glasshouse.runtime.creature",
-    "ManifestAgent": "glasshouse.runtime.manifest_agent",
-    "Observer": "glasshouse.runtime.observer",
+    "ManifestAgent": "glasshouse.runtime.minds.manifest_agent",
+    "Observer": "glasshouse.runtime.ledger.observer",
     "Played": "glasshouse.runtime.played",
     "Proposal": "glasshouse.runtime.ports",
     "Route": "glasshouse.runtime.ports",
     "Verdict": "glasshouse.runtime.ports",
     "Run": "glasshouse.runtime.run",
-    "WhatIf": "glasshouse.runtime.what_if",
+    "Tournament": "glasshouse.runtime.contests.tournament",
+    "verify": "glasshouse.runtime.replays.replay",
+    "WhatIf": "glasshouse.runtime.past.what_if",
     "Governor": "glasshouse.turns.governor",
     "Moment": "glasshouse.turns.moment",
     "Completion": "glasshouse.turns.prompt",

@@ -9,21 +9,21 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime import terrarium
-from glasshouse.runtime.act import Record
-from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.acts.act import Record
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
-from glasshouse.runtime.conductor import Pacing
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.played_by import agent_for
 from glasshouse.runtime.played import Played, played_of
-from glasshouse.runtime.played_by import agent_for
 from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
+from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.runtime.sitting import Sitting
 from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.tools.function import tool
-from glasshouse.tools.group import GroupTools
+from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.joined import JoinedTools
 from glasshouse.tools.toolbox import Toolbox
 from glasshouse.turns.governor import Governor

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import SqliteStore, Terrarium
-from glasshouse.runtime.what_if import WhatIf
+from glasshouse.runtime.past.what_if import WhatIf
 from tests.journeys.commanding import ESCAPE, objects, run
 
 PARENT, OTHER = "r-00aa11bb22cc33d0", "r-11bb11bb22cc33d1"

@@ -14,7 +14,8 @@ from tests.journeys.commanding import OPEN, WOOD, environment, journey_seconds_m
 
 LINE = "A heron delivers a bell."
 PATIENT = f"""
-from glasshouse.cli import disturbing, main
+from glasshouse.cli import main
+from glasshouse.cli.commands import disturbing
 
 disturbing.answer_seconds_max = {journey_seconds_max}
 main()

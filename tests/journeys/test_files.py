@@ -21,7 +21,7 @@ from glasshouse import (
     digest_of,
     kinds,
 )
-from glasshouse.runtime.portable import short_reads_max
+from glasshouse.runtime.ledger.portable import short_reads_max
 from glasshouse.runtime.ports import Batch
 from glasshouse.world.lineage import Span
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, rewrite, said, seal, state_of

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, Refused, SqliteStore, Terrarium
-from glasshouse.runtime import portable
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ledger import portable
 from tests.journeys.carrying import Line, a_play, lines_of, rewrite, seal
 
 

@@ -11,11 +11,11 @@ from glasshouse import Manifest, MemoryStore
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.manifest_agent import ManifestAgent
+from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Errand, Store
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.terrarium import Terrarium
-from glasshouse.tools.group import GroupTools
+from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.intents import CallTool

@@ -14,9 +14,9 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.conductor import Pacing
-from glasshouse.runtime.manifest_agent import ManifestAgent
+from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Router, Store, Toolbox
+from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment

@@ -3,7 +3,7 @@
 import pytest
 
 from glasshouse import MemoryStore, Refused, StoreFailed
-from glasshouse.runtime import ledger
+from glasshouse.runtime.ledger import ledger
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
     all_events,

@@ -7,7 +7,7 @@ import pytest
 
 from glasshouse import Manifest, kinds
 from glasshouse.runtime.ports import Proposal, Verdict
-from glasshouse.tools.group import GroupTools
+from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import expedition, use
 from tests.runtime.stage_crew import on_stage, told
 from tests.runtime.troupe import soon

@@ -11,7 +11,7 @@ from glasshouse import MemoryStore, Refused, Toolbox, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.inside import act_of, wait_to_be_outside
+from glasshouse.runtime.acts.inside import act_of, wait_to_be_outside
 from glasshouse.runtime.ports import Proposal
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment

@@ -7,8 +7,8 @@ import pytest
 
 from glasshouse import BadEvent, MemoryStore, Refused, StoreError, Terrarium, kinds
 from glasshouse.events.codec import encoded
-from glasshouse.runtime import ledger
-from glasshouse.runtime.folding import snapshot_key
+from glasshouse.runtime.ledger import ledger
+from glasshouse.runtime.ledger.folding import snapshot_key
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import GatedStore, StoreAround
 from tests.runtime.troupe import (

@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.assembly import Terrarium
-from glasshouse.runtime.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Errand, Store
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from glasshouse.world.intents import AnyIntent, CallTool, Connect, Disconnect, RemoveCreature

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from glasshouse import Change, GlasshouseError, Manifest, MemoryStore, Refused, StoreFailed, Terrarium
 from glasshouse.events.codec import encoded
-from glasshouse.runtime import ledger
+from glasshouse.runtime.ledger import ledger
 from glasshouse.runtime.ports import Batch, SegmentWrite
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import FailingStore

@@ -5,8 +5,8 @@ import pytest
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.assembly import usual_tools
 from glasshouse.runtime.ports import Errand
-from glasshouse.runtime.replay import verify
-from glasshouse.tools.group import GroupTools
+from glasshouse.runtime.replays.replay import verify
+from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from tests.rules.world.shape import check_folds_agree

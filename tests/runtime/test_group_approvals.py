@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
+from glasshouse.runtime.acts.taking_up import taken_up_from
 from glasshouse.runtime.ports import Errand, Proposal, Verdict
-from glasshouse.runtime.taking_up import taken_up_from
 from glasshouse.runtime.terrarium import Terrarium
-from glasshouse.tools.group import GroupTools
+from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.tools import ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import errand_for, expedition, use

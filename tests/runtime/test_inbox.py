@@ -3,7 +3,7 @@
 import pytest
 
 from glasshouse import MemoryStore, kinds
-from glasshouse.runtime import show
+from glasshouse.runtime.show import show
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
 
 WORLD = world_of(ticking("a"))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Event, MemoryStore, SqliteStore, kinds
-from glasshouse.runtime.conductor import Pacing
 from glasshouse.runtime.ports import Store
+from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.turns.moment import Moment
 from tests.runtime.many_graphs_play import play
 from tests.runtime.stage_crew import (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from glasshouse import Draft, EventFilter, Manifest, MemoryStore, Refused, SqliteStore, StoreError, Terrarium
-from glasshouse.runtime import reading
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.ledger import reading
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import World
 from tests.rules.world.shape import check_folds_agree

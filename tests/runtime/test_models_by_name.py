@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.runtime.replay import verify
+from glasshouse.runtime.replays.replay import verify
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ANSWER, ticking, told, world_of
 

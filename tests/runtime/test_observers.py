@@ -6,7 +6,7 @@ import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.observer import Observer, attach
+from glasshouse.runtime.ledger.observer import Observer, attach
 from glasshouse.views.diff import ViewDiff, patched
 from glasshouse.views.following import Following
 from glasshouse.views.stage import StageProjection, rebuild_stage

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from glasshouse import Draft, Event, MemoryStore, Refused, digest_of, kinds
-from glasshouse.runtime import observer as observers
-from glasshouse.runtime import subscriptions
-from glasshouse.runtime.observer import Observer, Observers, attach
+from glasshouse.runtime.ledger import observer as observers
+from glasshouse.runtime.ledger import subscriptions
+from glasshouse.runtime.ledger.observer import Observer, Observers, attach
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import rebuild_stage
 from tests.runtime.troupe import all_events, born, line, loop_turns, soon, terrarium_on, troupe

@@ -10,8 +10,8 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.record import RunRecord
-from glasshouse.runtime.replay import verify
+from glasshouse.runtime.past.record import RunRecord
+from glasshouse.runtime.replays.replay import verify
 from glasshouse.runtime.sitting import Sitting
 from tests.runtime.stage_crew import Speaker, on_stage, ticking
 from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes

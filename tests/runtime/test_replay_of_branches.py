@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from glasshouse import Event, Governor, Manifest, MemoryStore, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
-from glasshouse.runtime.record import RunRecord
+from glasshouse.runtime.past.record import RunRecord
+from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.what_if import WhatIf
 from tests.runtime.test_replay_of_changes import Altered, found, told, verified, with_payload
 from tests.simulation.worlds_by_code import two_troupes
 

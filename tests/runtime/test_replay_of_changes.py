@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.record import RunRecord
-from glasshouse.runtime.replay import Verification, verify
+from glasshouse.runtime.past.record import RunRecord
+from glasshouse.runtime.replays.replay import Verification, verify
 from glasshouse.runtime.run import Run
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking

@@ -3,7 +3,7 @@
 from glasshouse import Draft, MemoryStore, Terrarium, Toolbox, kinds, tool
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
-from glasshouse.runtime.replay import verify
+from glasshouse.runtime.replays.replay import verify
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon

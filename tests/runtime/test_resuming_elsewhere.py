@@ -10,8 +10,8 @@ import pytest
 from glasshouse import Governor, Refused, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.scripted import ScriptedModel
+from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.terrarium import Terrarium
-from glasshouse.runtime.what_if import WhatIf
 from tests.runtime.limits_by_hand import priced
 from tests.runtime.stage_crew import Speaker, ledger_of, show, ticking, world_of
 

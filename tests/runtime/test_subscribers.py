@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Event, EventFilter, Manifest, MemoryStore, SqliteStore, Terrarium, kinds
-from glasshouse.runtime import subscriptions
+from glasshouse.runtime.ledger import subscriptions
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (
     all_events,

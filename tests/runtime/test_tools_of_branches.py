@@ -14,7 +14,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Errand, Proposal
-from glasshouse.runtime.replay import verify
+from glasshouse.runtime.replays.replay import verify
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest

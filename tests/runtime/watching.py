@@ -3,7 +3,7 @@
 import asyncio
 
 from glasshouse import MemoryStore
-from glasshouse.runtime.observer import Observer, ObserverPump
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from tests.rules.events.events_by_hand import an_event
 
 loop_turns_max = 1_000

@@ -11,8 +11,8 @@ import asyncio
 import sys
 
 from glasshouse import SqliteStore, Terrarium
-from glasshouse.runtime import ledger
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ledger import ledger
 from tests.simulation.mixing import operate
 
 tasks_in_a_crowd = 6

@@ -8,7 +8,7 @@ import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.runtime.terrarium import Terrarium
-from glasshouse.tools.group_requests import ARGUMENTS
+from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.tools import ToolOffer
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import expedition, offered, use

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from glasshouse.cli import (
+from glasshouse.cli.commands import (
     asking_why,
     branching,
     carrying,

@@ -18,17 +18,17 @@ from glasshouse.events.event import VISITOR, Draft, Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime import portable
-from glasshouse.runtime.agent import Agent
+from glasshouse.runtime.acts.inside import check_is_outside
 from glasshouse.runtime.creature import Creature, creature_of
-from glasshouse.runtime.folding import folded_from
-from glasshouse.runtime.inside import check_is_outside
-from glasshouse.runtime.ledger import Ledger, Look
-from glasshouse.runtime.observer import Observer, ObserverPump, Observers
+from glasshouse.runtime.ledger import portable
+from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.ledger.ledger import Ledger, Look
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
+from glasshouse.runtime.ledger.reading import HistoryReader, mail_pages
+from glasshouse.runtime.ledger.receipts import Acknowledgement, Receipt
+from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
+from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.ports import Clock, Ids, Store
-from glasshouse.runtime.reading import HistoryReader, mail_pages
-from glasshouse.runtime.receipts import Acknowledgement, Receipt
-from glasshouse.runtime.subscriptions import Subscription, Subscriptions
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views import topology as topology_views
 from glasshouse.views.foreseen import channel_foreseen, creature_foreseen, wire_foreseen

@@ -16,7 +16,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.runtime.folding import folded_upto
+from glasshouse.runtime.ledger.folding import folded_upto
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.terrarium import Terrarium

@@ -17,22 +17,22 @@ from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
-from glasshouse.runtime.act import Record
-from glasshouse.runtime.agent import Agent
-from glasshouse.runtime.conductor import Pacing
+from glasshouse.runtime.acts.act import Record
+from glasshouse.runtime.acts.no_tools import NoTools
 from glasshouse.runtime.habitat import Habitat
-from glasshouse.runtime.hindsight import Hindsight
-from glasshouse.runtime.no_tools import NoTools
-from glasshouse.runtime.past import Pasts
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.visitor import VisitorAgent
+from glasshouse.runtime.past.hindsight import Hindsight
+from glasshouse.runtime.past.past import Pasts
+from glasshouse.runtime.past.record import Records, RunRecord
+from glasshouse.runtime.past.resuming import Recipes
+from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
-from glasshouse.runtime.record import Records, RunRecord
-from glasshouse.runtime.referee_files import referee_named
 from glasshouse.runtime.results import doubled_in, results_of
-from glasshouse.runtime.resuming import Recipes
 from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.runtime.show import Show
-from glasshouse.runtime.visitor import VisitorAgent
-from glasshouse.runtime.what_if import WhatIf, changed, check_line
+from glasshouse.runtime.show.conductor import Pacing
+from glasshouse.runtime.show.referee_files import referee_named
+from glasshouse.runtime.show.show import Show
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import Purse
 from glasshouse.views.knowing import WhoKnew

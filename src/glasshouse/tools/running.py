@@ -18,7 +18,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Json
-from glasshouse.runtime.inside import be_a_thread_of_the_act, be_part_of_the_act
+from glasshouse.runtime.acts.inside import be_a_thread_of_the_act, be_part_of_the_act
 from glasshouse.tools.function import Tool
 from glasshouse.turns.quoting import compact_json, cut, one_line
 from glasshouse.turns.tools import ToolAnswer

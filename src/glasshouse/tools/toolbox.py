@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
-from glasshouse.runtime.code_beside import function_beside
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.ports import Errand
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool

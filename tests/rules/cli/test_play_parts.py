@@ -1,11 +1,15 @@
 """The pure parts of `glasshouse play`: header and bar, reading speed, what a key means, the last words."""
 
-from glasshouse.cli import farewell
-from glasshouse.cli.desk import meant
-from glasshouse.cli.farewell import Words
-from glasshouse.cli.programme import Programme
-from glasshouse.cli.reading_speed import line_milliseconds_max, line_milliseconds_min, seconds_to_read
-from glasshouse.cli.stage_header import Gauge, drawn_gauge, status
+from glasshouse.cli.drawing.programme import Programme
+from glasshouse.cli.drawing.stage_header import Gauge, drawn_gauge, status
+from glasshouse.cli.performing import farewell
+from glasshouse.cli.performing.desk import meant
+from glasshouse.cli.performing.farewell import Words
+from glasshouse.cli.performing.reading_speed import (
+    line_milliseconds_max,
+    line_milliseconds_min,
+    seconds_to_read,
+)
 from glasshouse.events.event import Event, Json
 from glasshouse.testing import ScriptedModel, play_offline
 

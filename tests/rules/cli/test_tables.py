@@ -3,9 +3,9 @@
 import pytest
 from rich.console import Console
 
-from glasshouse.cli.field_words import gist, in_words, inline_chars_max
-from glasshouse.cli.screen import PipeConsole, Screen
-from glasshouse.cli.tables import column_chars_min, draw_table, fitted
+from glasshouse.cli.drawing.field_words import gist, in_words, inline_chars_max
+from glasshouse.cli.drawing.screen import PipeConsole, Screen
+from glasshouse.cli.drawing.tables import column_chars_min, draw_table, fitted
 
 HEADINGS = ("run", "world", "winner", "cost", "seed")
 ROWS = [

@@ -11,7 +11,7 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.folding import fold
+from glasshouse.runtime.ledger.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
 from glasshouse.world.decide import decide

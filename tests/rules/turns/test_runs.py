@@ -11,7 +11,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.folding import fold
+from glasshouse.runtime.ledger.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import spent_of
 from glasshouse.world.evolve import begin

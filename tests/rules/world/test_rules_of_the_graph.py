@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from glasshouse import Agent, Change, Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
-from glasshouse.runtime import ledger
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.ledger import ledger
 from tests.rules.world.reference_model import Outcome, ReferenceModel, Refusal, Told
 from tests.rules.world.shape import (
     Mute,

@@ -17,7 +17,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from glasshouse.cli import lanes
+from glasshouse.cli.drawing import lanes
 from glasshouse.cli.tour import story
 from glasshouse.cli.tour.picturing import short
 from glasshouse.cli.tour.scenes import (

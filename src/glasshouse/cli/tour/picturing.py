@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from glasshouse.cli.lanes import Descent
+from glasshouse.cli.drawing.lanes import Descent
 from glasshouse.cli.tour.scenes import Family, Lane, Pane, Spoken
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json, place_of

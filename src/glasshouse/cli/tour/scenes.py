@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from glasshouse.cli.lanes import Descent
+from glasshouse.cli.drawing.lanes import Descent
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Final
 
 from rich.console import Console, RenderableType
 
-from glasshouse.cli.pace import Pace
-from glasshouse.cli.screen import PipeConsole
+from glasshouse.cli.drawing.screen import PipeConsole
+from glasshouse.cli.performing.pace import Pace
 from glasshouse.cli.tour.drawing import Sketchbook
 from glasshouse.cli.tour.performance import performed
 from glasshouse.cli.tour.scenes import Scene

@@ -1,0 +1,170 @@
+"""Voices: the lines of a transcript as people read them, each voice in a colour of its own.
+
+    seedkeeper    I keep the seed warm until somebody
+                  asks for it.
+                  (I hope nobody asks.)
+
+Always holds: a creature keeps the colour that it got when it first appeared; the colours can be read on light and on dark
+ground. In a pipe a line stays one line, however long it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from glasshouse.cli.drawing.screen import Screen, as_json, one_line
+from glasshouse.views.transcript import TranscriptLine
+
+COLOURS: Final = (
+    "color(33)",
+    "color(161)",
+    "color(28)",
+    "color(166)",
+    "color(127)",
+    "color(30)",
+    "color(99)",
+    "color(130)",
+)
+"""None is so light that it fades on white, none so dark that it fades on black."""
+
+VISITOR: Final = "bold reverse"
+WORLD: Final = "italic"
+QUIET: Final = "dim"
+MARGIN: Final = 2
+number_chars: Final = 4
+_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
+"""The id of a line, which people read by its last number."""
+
+who_chars_max: Final = 18
+who_chars_min: Final = 8
+said_chars_min: Final = 24
+"""Where fewer characters are left beside the names, what is said stands below them."""
+
+
+class Voices:
+    """Draws the lines of one show, and remembers which voice has which colour."""
+
+    def __init__(
+        self,
+        cast: Iterable[str] = (),
+        *,
+        has_minds: bool = False,
+        numbers: Mapping[str, int] | None = None,
+    ) -> None:
+        """With `numbers`, by event id, each line has its number in front."""
+        self._colours: dict[str, str] = {}
+        self._who_chars = who_chars_min
+        self._has_minds = has_minds
+        self._numbers = numbers
+        for handle in cast:
+            self.colour_of(handle)
+
+    def colour_of(self, who: str) -> str:
+        """The colour of a creature; a new one gets the next."""
+        found = self._colours.get(who)
+        if found is None:
+            found = self._colours[who] = COLOURS[len(self._colours) % len(COLOURS)]
+            self._who_chars = max(self._who_chars, min(cell_len(who), who_chars_max))
+        return found
+
+    def show(self, screen: Screen, line: TranscriptLine) -> None:
+        """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
+        if self._numbers is None:
+            screen.draw(self.drawn(line, screen.width) if screen.is_terminal else self.plain(line))
+            return
+        number = str(self._numbers.get(line.id, "")).rjust(number_chars)
+        if not screen.is_terminal:
+            screen.draw(f"{number}  {self.plain(line)}")
+            return
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(width=number_chars, no_wrap=True)
+        grid.add_column(ratio=1)
+        grid.add_row(Text(number, style=QUIET), self.drawn(line, screen.width - number_chars - 1))
+        screen.draw(grid)
+
+    def drawn(self, line: TranscriptLine, columns: int = 80) -> RenderableType:
+        """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""
+        if line.voice == "world":
+            return self._scene(line)
+        if line.voice == "change":
+            return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
+        who, style = (
+            Text(one_line(line.who), style=self._style(line)),
+            QUIET if line.voice == "silence" else "",
+        )
+        if columns - MARGIN - self._width_of(line.who) < said_chars_min:
+            said = "\n".join(part for part in (self._said(line), self._thought(line)) if part)
+            return Group(who, Padding(Text(said, style=style, overflow="fold"), (0, 0, 0, MARGIN)))
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
+        grid.add_column(ratio=1)
+        grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line), style=style))
+        if thought := self._thought(line):
+            grid.add_row("", Text(thought, style="dim italic"))
+        return grid
+
+    def plain(self, line: TranscriptLine) -> str:
+        """A line for a pipe."""
+        if line.voice == "change":
+            return f"({one_line(line.text)})"
+        who, said, thought = one_line(line.who), self._said(line), self._thought(line)
+        if line.voice == "silence":
+            return f"({who}: {said.strip('()')})"
+        return f"{who}: {said}{' ' if thought else ''}{thought}".rstrip()
+
+    def _width_of(self, who: str) -> int:
+        self._who_chars = max(self._who_chars, min(cell_len(one_line(who)), who_chars_max))
+        return self._who_chars
+
+    def _style(self, line: TranscriptLine) -> str:
+        match line.voice:
+            case "visitor":
+                return VISITOR
+            case "silence":
+                return QUIET
+            case "judge":
+                return f"bold underline {self.colour_of(line.who)}"
+            case _:
+                return f"bold {self.colour_of(line.who)}"
+
+    def _scene(self, line: TranscriptLine) -> RenderableType:
+        title = line.fields.get("title")
+        text = Padding(Text(one_line(line.text), style=WORLD), (0, 0, 0, MARGIN))
+        if not isinstance(title, str) or not title:
+            return Group(Text(), text, Text())
+        rule = Rule(Text(f" {one_line(title)} ", style="bold"), style=QUIET, align="left")
+        return Group(Text(), rule, text, Text())
+
+    def _said(self, line: TranscriptLine) -> str:
+        """The words, and in brackets what a kind carries besides them."""
+        if line.voice == "silence":
+            return f"({one_line(line.text) or 'says nothing'})"
+        fields = {name: value for name, value in line.fields.items() if name != "title"}
+        if line.voice == "world" and line.fields.get("title"):
+            return f"[{one_line(str(line.fields['title']))}] {one_line(line.text)}"
+        parts = [one_line(line.text), *(f"[{one_line(_field(*field))}]" for field in fields.items())]
+        return " ".join(part for part in parts if part)
+
+    def _thought(self, line: TranscriptLine) -> str:
+        if not self._has_minds or not (line.thought or line.mood):
+            return ""
+        mood = f"{one_line(line.mood)}: " if line.mood and line.thought else one_line(line.mood)
+        return f"({mood}{one_line(line.thought)})"
+
+
+def _field(name: str, value: object) -> str:
+    parts = value if isinstance(value, list) else [value]
+    return f"{name}: {', '.join(map(_value, parts))}"
+
+
+def _value(value: object) -> str:
+    return _EVENT_ID.sub(r"#\1", value) if isinstance(value, str) else as_json(value)

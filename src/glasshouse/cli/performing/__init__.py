@@ -1,0 +1,1 @@
+"""A show on a terminal: its pace, its keys, its lines."""

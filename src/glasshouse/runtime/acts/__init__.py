@@ -1,0 +1,1 @@
+"""Acts: one creature thinking once, with its model and its tools."""

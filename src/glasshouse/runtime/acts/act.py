@@ -1,0 +1,308 @@
+"""One act: the only place where somebody thinks. A moment is assembled, the agent is awaited, its draft is written.
+
+Always holds: an act ends in exactly one event, or, if its run ran out of budget or its model out of reach before it
+cost anything, in none, and is owed still. Whatever an agent raises becomes `agent.failed`, and the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event, Json
+from glasshouse.runtime.acts.asking import Asking, Recorded
+from glasshouse.runtime.acts.inside import act_of
+from glasshouse.runtime.acts.recall import Recall
+from glasshouse.runtime.acts.scene import Scene
+from glasshouse.runtime.acts.seen_together import Seen, SeenTogether
+from glasshouse.runtime.acts.taking_up import Step, TakenUp
+from glasshouse.runtime.acts.tool_desk import ToolDesk
+from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.using import Using
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.receipts import Queued
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.turns.character import Character, character_of
+from glasshouse.turns.governor import Cost
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.schedule import Due
+from glasshouse.turns.verdicts import check_verdict
+from glasshouse.world.intents import EndAct
+from glasshouse.world.state import CreatureState, World
+
+failure_chars_max: Final = 500
+characters_cache_max: Final = 4_096
+
+
+class Thought(msgspec.Struct, frozen=True):
+    """What came of an act before it is written: the intent that ends it, or what stopped it."""
+
+    end: EndAct | None
+    beside: Batch
+    reservation: Reservation
+    stopped_by: BudgetExceeded | ModelUnreachable | None = None
+
+
+class Record(Protocol):
+    """What a replay knows of the acts it plays again."""
+
+    def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
+        """The recorded answers to one act's calls, if there are any."""
+
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
+        """The time up to which its prompt saw the past then, if it is told."""
+
+    async def before_commit(self) -> None:
+        """Let happen now what came from outside at this very place."""
+
+    async def is_turn_of(self, graph_id: str) -> bool:
+        """Let happen now what had come from outside before the next act was begun; whether this graph is next then."""
+
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What was recorded of the last call of an act's way, and of what came of it."""
+
+
+class Acts:
+    """Thinks and writes, one act at a time; knows nothing of whose turn it is."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        treasury: Treasury,
+        router: Router,
+        agent_of: Callable[[str], Agent],
+        tools: ToolDesk,
+        record: Record | None = None,
+        recall: Recall | None = None,
+        seen: SeenTogether | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._treasury = treasury
+        self._router = router
+        self._agent_of = agent_of
+        self._tools = tools
+        self._record = record
+        self._recall = recall
+        self._seen = seen
+        self._characters_cache: dict[str, Character] = {}
+
+    async def make_ready(self, due: Due) -> None:
+        """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
+        if self._seen is not None and due.creature in self._ledger.world.creatures:
+            await self._seen.by(due)
+        creature = self._ledger.world.creatures.get(due.creature)
+        run_id = "" if creature is None else creature.run_id or ""
+        if self._recall is not None and self._recall.is_needed(run_id):
+            await self._recall.make_ready(run_id)
+
+    async def think(
+        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
+    ) -> Thought | None:
+        """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only. Tools wait
+        for the gate."""
+        then = None if self._seen is None else await self._seen.by(due)
+        if due.creature not in self._ledger.world.creatures:
+            return None
+        world = self._world_of(due, then)
+        creature = world.creatures[due.creature]
+        character = self._character(world, creature)
+        before: TakenUp | None = None
+        if creature.is_privileged or character.tools or creature.id in self._ledger.agenda.under_way:
+            before = await self._tools.taken_up(due)
+            if due.creature not in self._ledger.world.creatures:
+                return None
+            world = self._world_of(due, then)
+            creature = world.creatures[due.creature]
+        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
+        channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
+        mine = self._treasury.begin(run_id or "", creature.graph_id)
+        try:
+            route = self.route(character.model_profile, self._model_named_for(creature))
+            recorded, upto = self._recorded(creature, cause, upto)
+            if recorded is None and self._recall is not None:
+                recorded = self._recall.answers(run_id or "", character.model_profile, route.name)
+            asking = Asking(route, self._treasury, mine, recorded)
+            scene = Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
+            if before is not None:
+                self._add_tools(scene, before, mine, gate)
+            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
+        except BaseException:
+            self._treasury.release(mine)
+            raise
+        model: Json | None = None
+        if asking.calls or scene.has_told_calls:
+            model = {"profile": character.model_profile, "as_of": scene.as_of, "calls": asking.calls}
+        told: EndAct | None = None
+        if stopped_by is None or _is_worth_telling(stopped_by, scene):
+            told = EndAct(
+                creature=creature.id,
+                cause=due.cause,
+                session_id=session_id,
+                reply_to=cause.channel_id,
+                model=model,
+                run_id=run_id,
+                **changes,
+            )
+        is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
+        self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
+        return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
+
+    def _world_of(self, due: Due, then: Seen | None) -> World:
+        """The world that an act is of: that in which it first began, if its creature had the name it has."""
+        return self._ledger.world if then is None or due.was is not None else then.folded.world
+
+    async def _outcome_of(
+        self, scene: Scene, moment: Moment, mine: Reservation, channels: dict[str, str]
+    ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
+        """How the intent that ends an act is to be filled in, and what stopped it, if something did."""
+        calls, using = scene.asking, scene.using
+        try:
+            agent = self._agent_of(scene.creature.id)
+            if not agent.asks_before_anything:
+                await self._treasury.reserve(mine, Cost(calls=1))
+            with act_of(self._ledger):
+                if using is not None:
+                    moment = await _taken_up(scene, agent, using, moment)
+                draft = await agent.act(moment)
+            if using is not None:
+                await using.end()
+            if using is not None and using.has_written:
+                channels = _channels_of(self._ledger.world, scene.creature.id)
+            check_verdict(draft, moment)
+            return _outcome(draft, channels), None
+        except (BudgetExceeded, ModelUnreachable) as stop:
+            return {"failure": str(stop), "attempts": len(calls.calls)}, stop
+        except Exception as wrong:
+            if using is not None and using.store_failure is wrong:
+                raise
+            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+        except asyncio.CancelledError as wrong:
+            if _is_cancelled():
+                raise
+            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+        finally:
+            if using is not None:
+                using.has_ended = True
+
+    def _add_tools(
+        self, scene: Scene, before: TakenUp, mine: Reservation, gate: asyncio.Event | None
+    ) -> None:
+        told = scene.fix_the_past(before.as_of)
+        scene.using = self._tools.using(
+            scene.creature, scene.cause, told, before, self._treasury, mine, scene.asking, gate
+        )
+
+    def route(self, profile: str, model: str | None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def _model_named_for(self, creature: CreatureState) -> str | None:
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return None if purse is None else purse.bound.get(creature.id)
+
+    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
+        """Refuse a limit of money where nobody knows what a call costs."""
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
+            if not route.is_priced:
+                raise Refused(
+                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
+                    "Give its price, or take the limit away.",
+                )
+
+    async def write(self, thought: Thought) -> Queued | None:
+        """Write the event that an act ends in; it is durable when the future says so. None if there is nothing to tell.
+
+        A draft that may not be said becomes a failure, in words.
+        """
+        try:
+            if thought.end is None:
+                return None
+            if not self._ledger.takes_more:
+                await self._ledger.wait_for_room()
+            try:
+                return self._ledger.stage(thought.end, thought.beside)
+            except Refused as refusal:
+                failed = replace(
+                    thought.end,
+                    draft=None,
+                    private=None,
+                    failure=str(refusal)[:failure_chars_max],
+                    attempts=max(1, thought.end.attempts),
+                )
+                return self._ledger.stage(failed, thought.beside)
+        finally:
+            self._treasury.release(thought.reservation)  # From here on it is counted as spent.
+
+    def _recorded(
+        self, creature: CreatureState, cause: Event, upto: int | None
+    ) -> tuple[Recorded | None, int | None]:
+        if self._record is None:
+            return None, upto
+        then = self._record.seen_upto(creature, cause)
+        return self._record.answers(creature, cause), upto if then is None else then
+
+    def _character(self, world: World, creature: CreatureState) -> Character:
+        digest = creature.manifest_digest
+        found = self._characters_cache.get(digest)
+        if found is None:
+            if len(self._characters_cache) >= characters_cache_max:
+                self._characters_cache.clear()
+            found = self._characters_cache[digest] = character_of(world.facts_of(creature).manifest)
+        return found
+
+
+def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
+    """How the intent that ends an act is to be filled in."""
+    if draft is None:
+        return {"passed": ""}
+    if not isinstance(draft, Draft):
+        raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
+    if draft.kind == kinds.AGENT_PASSED:
+        return {"passed": str(draft.payload.get("reason", "")), "private": draft.private}
+    if draft.channel is None:
+        return {"draft": draft}
+    if draft.channel not in channels and draft.channel not in channels.values():
+        open_to_it = ", ".join(channels) or "no channel"
+        raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
+    return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody asked for the end of this very task; an agent may raise the same for reasons of its own."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _told(wrong: BaseException) -> str:
+    text = str(wrong) or type(wrong).__name__
+    is_ours = type(wrong).__module__.startswith("glasshouse.")
+    return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
+
+
+def _channels_of(world: World, creature_id: str) -> dict[str, str]:
+    return {world.channels[c].name: c for c in world.topology.channels_of.get(creature_id, ())}
+
+
+def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scene) -> bool:
+    """Whether an act that was stopped has ended: one that has not cost anything yet is owed still. So is one whose model
+    is out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
+    if any(call.get("reached", True) for call in scene.asking.calls):
+        return True
+    has_written = scene.using is not None and scene.using.has_written
+    return has_written and isinstance(stopped_by, BudgetExceeded)
+
+
+async def _taken_up(scene: Scene, agent: Agent, using: Using, moment: Moment) -> Moment:
+    """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
+    if not using.has_written or not agent.goes_on_from_its_talk:
+        return moment
+    scene.asked = await using.go_on()
+    return scene.moment()

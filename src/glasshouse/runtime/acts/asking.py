@@ -1,0 +1,114 @@
+"""Asking a model on behalf of one act: governed before, recorded after.
+
+Always holds: every call is in `calls`, in order, whether it was answered or not; what reached a model counts, what
+reached none is free. A call that a record holds the answer to is answered from it, and costs what it cost then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import ModelUnreachable
+from glasshouse.events.event import Json
+from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.ports import Route
+from glasshouse.turns.governor import Cost
+from glasshouse.turns.prompt import Completion, Prompt, text_digest, tokens_guessed
+
+unreached_in_a_row_max: Final = 3
+"""After so many attempts that reached no model, the run pauses."""
+
+digest_cache_texts_max: Final = 1_024
+
+_system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
+"""Of system messages, which stay the same from act to act."""
+
+Recorded = Callable[[int, Prompt], Completion | None]
+"""Gives the recorded answer to an act's call by its number, if there is one."""
+
+
+def _storable(completion: Completion) -> Completion:
+    """The same words without halves of characters, which no ledger can hold."""
+    if completion.text.isascii() and (completion.reasoning is None or completion.reasoning.isascii()):
+        return completion
+    texts = (completion.text, completion.reasoning)
+    whole = [text and text.encode("utf-8", "replace").decode() for text in texts]
+    return (
+        completion if texts == tuple(whole) else replace(completion, text=whole[0] or "", reasoning=whole[1])
+    )
+
+
+class Asking:
+    """The model calls of one act."""
+
+    def __init__(
+        self, route: Route, treasury: Treasury, mine: Reservation, recorded: Recorded | None
+    ) -> None:
+        self.calls: list[Json] = []
+        self.prompts: list[tuple[str, str]] = []
+        self._route = route
+        self._treasury = treasury
+        self._mine = mine
+        self._recorded = recorded
+        self._calls_told = 0
+
+    def begin_anew(self) -> None:
+        """The calls so far are told in the middle of the act; from here on new ones gather."""
+        self._calls_told += len(self.calls)
+        self.calls, self.prompts = [], []
+
+    async def ask(self, prompt: Prompt) -> Completion:
+        """The model's answer; `BudgetExceeded` before a call that does not fit."""
+        route = self._route
+        tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
+        usd = route.usd(tokens_in, prompt.reply_tokens_max)
+        for attempt in range(unreached_in_a_row_max):
+            await self._treasury.reserve(self._mine, Cost(1, tokens_in + prompt.reply_tokens_max, usd))
+            try:
+                completion = _storable(await self._answer(prompt))
+            except ModelUnreachable as away:
+                self._treasury.settle(self._mine, Cost())
+                self._note(prompt, None, str(away))
+                if attempt + 1 == unreached_in_a_row_max:
+                    raise
+            except BaseException:
+                self._treasury.settle(self._mine, Cost(1))
+                raise
+            else:
+                tokens = completion.input_tokens + completion.output_tokens
+                self._treasury.settle(self._mine, Cost(1, tokens, completion.usd or 0.0))
+                self._note(prompt, completion, "")
+                return completion
+        raise ModelUnreachable(
+            f"The model {route.name} was not reached. Start its server, then let the run go on."
+        )
+
+    async def _answer(self, prompt: Prompt) -> Completion:
+        recorded = (
+            None if self._recorded is None else self._recorded(self._calls_told + len(self.calls), prompt)
+        )
+        return recorded if recorded is not None else await self._route.model.complete(prompt)
+
+    def _note(self, prompt: Prompt, completion: Completion | None, error: str) -> None:
+        system, user = _system_digest(prompt.system), text_digest(prompt.user)
+        call: Json = {
+            "model": self._route.name if completion is None else completion.model,
+            "system": system,
+            "user": user,
+            "seed": prompt.seed,
+        }
+        if completion is None:
+            call["reached"] = False
+            call["error"] = error
+        else:
+            call["completion"] = completion.text
+            call["reasoning"] = completion.reasoning
+            call["usage"] = {"input": completion.input_tokens, "output": completion.output_tokens}
+            call["usd"] = completion.usd
+            call["milliseconds"] = completion.milliseconds
+        self.calls.append(call)
+        self.prompts += ((system, prompt.system), (user, prompt.user))

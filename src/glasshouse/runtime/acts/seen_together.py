@@ -1,0 +1,58 @@
+"""What ticks that go together saw, where their thinking was lost: the world as it was before the first of them was written.
+
+Always holds: it is folded from the ledger, so a batch of ticks that was cut off in the middle goes on as one that never
+was, whatever those before have made of the graph since. A batch that was not cut off costs nothing here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from glasshouse.events.event import Event
+from glasshouse.runtime.acts.warming import spans_of
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.ports import Store
+from glasshouse.turns.schedule import Due
+
+EventById = Callable[[str], Awaitable[Event]]
+
+
+class Seen(NamedTuple):
+    """A world, and what a creature was called in it: in a branch, not what it is called now."""
+
+    folded: Folded
+    creature_id: str
+
+
+class SeenTogether:
+    """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
+
+    def __init__(self, store: Store, event: EventById) -> None:
+        self._store = store
+        self._event = event
+        self._world_cache: tuple[str, Folded] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def by(self, due: Due) -> Seen | None:
+        """What is to be seen by one whose batch has begun without it; none if that is the world as it is."""
+        if due.begun_by is None:
+            if due.is_together:
+                self._world_cache = None  # A new batch begins, and the last one is over.
+            return None
+        async with self._one_at_a_time:
+            if self._world_cache is None or self._world_cache[0] != due.begun_by:
+                first = await self._event(due.begun_by)
+                self._world_cache = due.begun_by, await folded_from(self._store, (first.position or 1) - 1)
+            seen = Seen(self._world_cache[1], due.was or due.creature)
+            await self._warm(*seen)
+            return seen
+
+    async def _warm(self, folded: Folded, creature_id: str) -> None:
+        """Bring back what was said there until then."""
+        world, tables = folded.world, folded.tables
+        graph = world.graphs[world.creatures[creature_id].graph_id]
+        for place in tables.cold_places(world, graph):
+            tables.warm(place, await self._store.read(spans_of(world, tables.said[place])))

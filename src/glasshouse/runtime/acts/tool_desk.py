@@ -1,0 +1,89 @@
+"""The tool desk: what every act that uses tools shares: the toolbox, the record, and how an act under way is read back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from glasshouse.events.event import Event, Json
+from glasshouse.runtime.acts.asking import Asking
+from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, taken_up_from
+from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.using import BeforeCommit, Using
+from glasshouse.runtime.acts.warming import Warming
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Toolbox
+from glasshouse.turns.schedule import Due
+from glasshouse.world.state import CreatureState
+
+EventById = Callable[[str], Awaitable[Event]]
+
+
+class Steps(Protocol):
+    """What is on record of the calls of tools: that of a replay, or what a branch knows of its parent."""
+
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What was recorded of the last call of an act's way, and of what came of it; none if it is to be done now."""
+
+
+class ToolDesk:
+    """Hands tools to acts."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        toolbox: Toolbox,
+        event: EventById,
+        warming: Warming,
+        then: Steps | None = None,
+        before_commit: BeforeCommit | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._toolbox = toolbox
+        self._event = event
+        self._warming = warming
+        self._then = then
+        self._before_commit = before_commit
+
+    async def taken_up(self, due: Due) -> TakenUp:
+        """What an act has written before it was cut off, if it was."""
+        act = self._ledger.agenda.under_way.get(due.creature)
+        if act is None or act.cause != due.cause:
+            return NOTHING_YET
+        return taken_up_from([await self._event(name) for name in act.events])
+
+    def using(
+        self,
+        creature: CreatureState,
+        cause: Event,
+        told: Json,
+        before: TakenUp,
+        treasury: Treasury,
+        mine: Reservation,
+        asking: Asking,
+        gate: asyncio.Event | None,
+    ) -> Using:
+        """The tools of one act."""
+        then = self._then
+        return Using(
+            self._ledger,
+            self._toolbox,
+            treasury,
+            mine,
+            asking,
+            creature.id,
+            cause,
+            told,
+            before=before,
+            gate=gate,
+            before_commit=self._before_commit,
+            step_then=None if then is None else lambda way: then.step_then(creature, cause, way),
+            make_ready=self._make_ready,
+        )
+
+    async def _make_ready(self, creature: CreatureState) -> None:
+        """After a merge or a split the lines of the new graph are looked for before its creature looks again."""
+        graph = self._ledger.world.graphs[creature.graph_id]
+        if not self._warming.is_ready(graph):
+            await self._warming.make_ready(graph)

@@ -1,0 +1,293 @@
+"""Using tools: the calls of one act, each written before it is carried out and after it is answered.
+
+Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
+after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls of an act go one after
+another; where acts think side by side, their tools wait for their turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from glasshouse.errors import Refused, StoreError, UnknownName
+from glasshouse.events.event import VISITOR, Event, Json
+from glasshouse.runtime.acts.asking import Asking
+from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, completion_of
+from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.receipts import Queued
+from glasshouse.runtime.ports import Batch, Errand, Toolbox
+from glasshouse.turns.context import prompt_for
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.reply_tools import arguments_in
+from glasshouse.turns.reply_values import Wrong
+from glasshouse.turns.tools import (
+    ToolAnswer,
+    ToolCall,
+    ToolOffer,
+    ToolTalk,
+    answer_of,
+    tool_calls_in_act_max,
+)
+from glasshouse.world.intents import AnyIntent, CallTool
+from glasshouse.world.state import CreatureState
+
+BeforeCommit = Callable[[], Awaitable[None]]
+StepThen = Callable[[Sequence[Step]], Step | None]
+"""Gives what a replay, or the parent of a branch, has on record of the last call of this way."""
+MakeReady = Callable[[CreatureState], Awaitable[None]]
+"""Brings the lines of the graph that a creature is in to hand."""
+
+
+class Using:
+    """The tools of one act."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        toolbox: Toolbox,
+        treasury: Treasury,
+        mine: Reservation,
+        asking: Asking,
+        creature_id: str,
+        cause: Event,
+        told: Json,
+        *,
+        before: TakenUp = NOTHING_YET,
+        gate: asyncio.Event | None = None,
+        before_commit: BeforeCommit | None = None,
+        step_then: StepThen | None = None,
+        make_ready: MakeReady,
+    ) -> None:
+        self.talk: list[ToolTalk] = []
+        self.is_untrusted = before.is_untrusted
+        self.store_failure: StoreError | None = None
+        self._ledger = ledger
+        self._toolbox = toolbox
+        self._treasury = treasury
+        self._mine = mine
+        self._asking = asking
+        self._creature_id = creature_id
+        self._cause = cause
+        self._told = told
+        self._steps = list(before.steps)
+        self._way: list[Step] = []
+        """The calls so far, each with what came of it."""
+        self._completions = before.calls
+        self._number = len(before.steps)
+        self.has_told_calls = bool(before.calls)
+        self._gate = gate
+        self._before_commit = before_commit
+        self._step_then = step_then
+        self._make_ready = make_ready
+        self._offers: tuple[ToolOffer, ...] = ()
+        self._sight: Moment | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self.has_ended = False
+        self._has_asked = False
+        self._has_changed = False
+        """Whether something was carried out since offers were last looked at."""
+
+    @property
+    def has_written(self) -> bool:
+        """Whether something of this act is in the ledger."""
+        return self._number > 0
+
+    def offers(self, folded: Folded, creature: CreatureState | None) -> tuple[ToolOffer, ...]:
+        """What may be used in this world; nothing after so many calls that the act must end."""
+        self._has_changed = False
+        if creature is None or self._number >= tool_calls_in_act_max:
+            self._offers = ()
+        else:
+            self._offers = self._toolbox.offers(folded, creature)
+        return self._offers
+
+    async def go_on(self) -> int:
+        """Take up what was cut off: what was said is known, and a call without an answer is carried out again.
+
+        How many completions need not be asked for again.
+        """
+        steps, self._steps = self._steps, []
+        asked, self._completions = len(self._completions), []
+        for step in steps:
+            if step.talk is not None:
+                self._note(step, step.talk)
+            else:
+                await self._wait_for_its_turn()
+                await self._carried_out(step)
+        return asked
+
+    def completion_before(self) -> Completion | None:
+        """The next completion of an act that begins anew after it was cut off; none if it is to be asked for."""
+        return completion_of(self._completions.pop(0)) if self._completions else None
+
+    def note_sight(self, moment: Moment) -> None:
+        """Keep in mind what the act has before it now."""
+        self._sight = moment
+
+    def note_prompt(self, prompt: Prompt) -> None:
+        """Keep in mind whose words a model was shown; where a prompt does not tell, all that was in sight counts."""
+        self._has_asked = True
+        is_untrusted = self._is_sight_untrusted() if prompt.is_untrusted is None else prompt.is_untrusted
+        self.is_untrusted = self.is_untrusted or is_untrusted
+
+    def _is_sight_untrusted(self) -> bool:
+        if self._sight is None:
+            return False
+        actors = {self._cause.actor, *[event.actor for event in self._sight.recent_events]}
+        return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
+
+    async def carry(self, call: ToolCall) -> ToolAnswer:
+        """Carry out a call: write it, have it done, write what came of it."""
+        async with self._one_at_a_time:
+            await self._wait_for_its_turn()
+            step = self._step_before(call)
+            if step is None:
+                step = Step(await self._called(self._checked(call)))
+            elif step.talk is not None:
+                self._note(step, step.talk)
+                return step.talk.answer
+            return await self._carried_out(step)
+
+    def _note(self, step: Step, talk: ToolTalk) -> None:
+        self._way.append(step)
+        self.talk.append(talk)
+        self.is_untrusted = self.is_untrusted or not talk.answer.is_engine
+
+    async def end(self) -> None:
+        """The act ends: what it has begun is answered first, and it begins nothing more."""
+        async with self._one_at_a_time:
+            self.has_ended = True
+
+    async def _wait_for_its_turn(self) -> None:
+        if self._gate is not None:
+            await self._gate.wait()
+
+    def _step_before(self, call: ToolCall) -> Step | None:
+        """What was recorded of this very call before the act was cut off. One who asks otherwise now goes its own way."""
+        if not self._steps:
+            return None
+        step = self._steps.pop(0)
+        if (step.call.tool, step.call.arguments) == (call.tool, call.arguments):
+            return step
+        self._steps, self._completions = [], []
+        return None
+
+    def _checked(self, call: ToolCall) -> ToolCall:
+        if self.has_ended:
+            raise Refused(f"The act that wants to use {call.tool} has ended.", "Use tools before it ends.")
+        if self._number >= tool_calls_in_act_max:
+            raise Refused(
+                f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
+            )
+        folded = self._ledger.folded
+        mine = folded.world.creatures.get(self._creature_id)
+        offers = self.offers(folded, mine) if self._has_changed else self._offers
+        offer = next((offer for offer in offers if offer.name == call.tool), None)
+        if offer is None:
+            raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])
+        try:
+            return ToolCall(call.tool, arguments_in(call.arguments, offer), call.private)
+        except Wrong as wrong:
+            raise Refused(str(wrong), "Mend the call.") from wrong
+
+    async def _called(self, call: ToolCall) -> Event:
+        calls = self._asking.calls
+        if not self._has_asked:  # A mind written in Python may have read all there is.
+            self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
+        model: Json = {**self._told, "calls": calls}
+        if not self._has_asked and self._sight is not None:
+            model["shown"] = _shown(self._sight)
+        if self.is_untrusted:
+            model["is_untrusted"] = True
+        intent = CallTool(
+            self._creature_id,
+            self._cause.id,
+            call.tool,
+            call.arguments,
+            self._number + 1,
+            call.private,
+            model,
+        )
+        queued = await self._written(intent, Batch(prompts=tuple(self._asking.prompts)))
+        assert queued is not None, "a call is told, or refused"
+        self._asking.begin_anew()
+        self._number += 1
+        self.has_told_calls = self.has_told_calls or any(one.get("reached", True) for one in calls)
+        self._tell_treasury()
+        await self._wait_for(queued)
+        return queued.events[0]
+
+    async def _carried_out(self, step: Step) -> ToolAnswer:
+        if self._creature_id not in self._ledger.world.creatures:
+            raise _gone(self._creature_id)
+        call, called = step.call, step.called
+        then = None if self._step_then is None else self._step_then((*self._way, step))
+        errand = Errand(
+            self._ledger,
+            self._creature_id,
+            self._cause,
+            called,
+            is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
+            on_the_way=step.on_the_way,
+            then=() if then is None else then.on_the_way,
+            before_commit=self._before_commit,
+        )
+        answer = None if then is None else then.answer_on_record
+        if answer is None:
+            try:
+                answer = await self._toolbox.use(call, errand)
+            except StoreError as failure:
+                self.store_failure = failure
+                raise
+        if errand.returned is None:
+            queued = await self._written(errand.returning(answer))
+            if queued is None:
+                raise _gone(self._creature_id)
+            await self._wait_for(queued)
+            errand.returned = queued.events[0]
+        answer = answer_of(errand.returned)  # What is told from a record later is what is told now.
+        self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
+        self._has_changed = True
+        self._tell_treasury()
+        creature = self._ledger.world.creatures.get(self._creature_id)
+        if creature is None:
+            raise _gone(self._creature_id)
+        await self._make_ready(creature)
+        return answer
+
+    async def _written(self, intent: AnyIntent, beside: Batch | None = None) -> Queued | None:
+        try:
+            if self._before_commit is not None:
+                await self._before_commit()
+            if not self._ledger.takes_more:
+                await self._ledger.wait_for_room()
+            return self._ledger.stage(intent, beside or Batch())
+        except StoreError as failure:
+            self.store_failure = failure
+            raise
+
+    async def _wait_for(self, queued: Queued) -> None:
+        try:
+            await queued.acknowledged
+        except StoreError as failure:
+            self.store_failure = failure
+            raise
+
+    def _tell_treasury(self) -> None:
+        """What was written is counted by the fold, and must not be held twice; the purse is drawn on where its creature is."""
+        creature = self._ledger.world.creatures.get(self._creature_id)
+        self._treasury.tell(self._mine, None if creature is None else creature.graph_id)
+
+
+def _shown(sight: Moment) -> Json:
+    """What a mind that asks no model had before it: the prompt that a model would have got, by its digests."""
+    prompt = prompt_for(sight)
+    return {"system": text_digest(prompt.system), "user": text_digest(prompt.user)}
+
+
+def _gone(creature_id: str) -> Refused:
+    return Refused(f"{creature_id} was removed in the middle of its act.", "Let the act end here.")

@@ -1,0 +1,73 @@
+"""Bringing back what was said: the lines that creatures of a graph may recall, read from the store when it is first driven.
+
+Always holds: a graph that nobody drives holds no lines in memory. What is brought back is what the fold would have kept,
+so a prompt is the same whether its lines were at hand or had to be read.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from glasshouse.errors import StoreFailed
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Store
+from glasshouse.turns.newest_lines import Table
+from glasshouse.world.lineage import Span, span_of
+from glasshouse.world.state import GraphState, World
+
+sparse_events_max: Final = 8
+"""Stretches of one session are read in one go if there are at most so many events for each line wanted."""
+warming_rounds_max: Final = 64
+"""How often a table that grows while it is read is read again."""
+
+
+class Warming:
+    """Keeps the lines at hand of every graph that is driven."""
+
+    def __init__(self, store: Store, ledger: Ledger) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._warm_cache: set[tuple[int, str]] = set()
+
+    def is_ready(self, graph: GraphState) -> bool:
+        """Whether the lines of a graph are at hand."""
+        return (self._ledger.refolds, graph.session_id) in self._warm_cache
+
+    async def make_ready(self, graph: GraphState) -> None:
+        """Bring the lines of a graph to hand. After a merge or a split they are looked for again."""
+        key = (self._ledger.refolds, graph.session_id)
+        tables = self._ledger.folded.tables
+        if tables.driven_cache is not None:
+            tables.driven_cache.add(graph.id)
+        for place in tables.cold_places(self._ledger.world, graph):
+            await self._warm(place)
+        self._warm_cache.add(key)
+
+    async def _warm(self, place: str) -> None:
+        for _ in range(warming_rounds_max):
+            await self._ledger.wait_for_durability()
+            tables = self._ledger.folded.tables
+            table = tables.said.get(place)
+            if table is None or table.lines_cache is not None:
+                return
+            events = await self._store.read(spans_of(self._ledger.world, table))
+            if self._ledger.folded.tables is tables and tables.warm(place, events):
+                return
+        raise StoreFailed(
+            f"What was said at {place} could not be read while so much was being said. Try again."
+        )
+
+
+def spans_of(world: World, table: Table) -> list[Span]:
+    """What to read for a table: one span for each session, or its stretches where lines are few and far between."""
+    sessions: dict[str, list[Span]] = {}
+    for part in table.spans:
+        segment = world.sessions[part.session_id].segment
+        sessions.setdefault(part.session_id, []).append(span_of(segment, part.first, part.last))
+    spans: list[Span] = []
+    for parts in sessions.values():
+        wanted = sum([part.last - part.first + 1 for part in parts])
+        whole = parts[0].cut(parts[0].first, parts[-1].last)
+        is_dense = whole.last - whole.first + 1 <= sparse_events_max * wanted
+        spans += [whole] if is_dense else parts
+    return sorted(spans, key=lambda span: span.starts_at)

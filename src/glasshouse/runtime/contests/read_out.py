@@ -1,0 +1,59 @@
+"""Readings: what was said in one run is said again in another, by one creature, for somebody to judge.
+
+Always holds: only public lines of those who played are read, in their order, no judge's word among them; what a line
+cites is what was read before it, or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import chain, zip_longest
+from typing import Any, Final
+
+from glasshouse.events.event import RESERVED_ACTORS, Draft, Event
+from glasshouse.runtime.show.referee_sight import is_public_line
+from glasshouse.runtime.terrarium import Terrarium
+
+lines_read_max: Final = 120
+"""Of each play, the last so many lines are read, so that whoever judges hears all of both."""
+
+_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
+
+
+async def said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
+    """What those who played in a run said, without the judges."""
+    events = await terrarium.run_events(run_id)
+    judges = {
+        event.payload["creature"]
+        for event in events
+        if (event.payload.get("manifest") or {}).get("role") == "judge" and event.is_engine
+    }
+    spoke = [
+        event
+        for event in events
+        if is_public_line(run_id, event) and event.actor not in RESERVED_ACTORS | judges
+    ]
+    return spoke[-lines_read_max:]
+
+
+async def read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[Event]]) -> None:
+    """Let the creatures of these handles say these lines, a line of each in turn."""
+    readers = {one.handle: one.id for one in terrarium.creatures() if one.run_id == run_id}
+    now: dict[str, str] = {}
+    in_turn = zip_longest(*[[(readers[name], line) for line in said] for name, said in lines.items()])
+    for reader, line in filter(None, chain.from_iterable(in_turn)):
+        payload = {
+            field: value for field, old in line.payload.items() if (value := _read(old, now)) is not None
+        }
+        told = await terrarium.append(reader, Draft(kind=line.kind, payload=payload, channel="stage"))
+        now[line.id] = told.id
+
+
+def _read(value: Any, now: Mapping[str, str]) -> Any:
+    """A field's value with the ids that its events have now; none if it named an event that was not read."""
+    if isinstance(value, str) and _EVENT_ID.fullmatch(value):
+        return now.get(value)
+    if isinstance(value, list):
+        return [read for one in value if (read := _read(one, now)) is not None]
+    return value

@@ -1,0 +1,167 @@
+"""Tournaments: models play a world against each other, each behind every seat; or a troupe plays against one alone.
+
+Always holds: every pairing is played in both orders with the same number for all chance, so what a seat is worth falls
+out; every run is an ordinary run of the store. Nothing begins before the world, the models and the rounds are sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
+from glasshouse.runtime.contests.read_out import read_out, said_in
+from glasshouse.runtime.run import Run
+from glasshouse.runtime.sitting import Sitting
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.governor import Governor
+
+rounds_max: Final = 1_000
+models_max: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlayed:
+    """One match of a tournament that is over."""
+
+    round: int
+    rng_seed: int
+    run_id: str
+    seats: Mapping[str, str]
+    """Each seat in its order, and the model behind it."""
+    winner: str | None
+    why: str | None
+    run_ids: Mapping[str, str]
+    """Against solo: the run that each seat's account was read from."""
+
+    @property
+    def winning_model(self) -> str | None:
+        """The model behind the seat that won."""
+        return self.seats.get(self.winner or "")
+
+
+class Tournament:
+    """Matches of one world. `models` are names that the terrarium's router knows."""
+
+    def __init__(
+        self,
+        terrarium: Terrarium,
+        world: LoadedWorld,
+        models: Sequence[str],
+        *,
+        rounds: int = 1,
+        rng_seed: int = 0,
+        seed: str | None = None,
+        is_against_solo: bool = False,
+    ) -> None:
+        check_draw(world, models, rounds, is_against_solo=is_against_solo)
+        self._terrarium = terrarium
+        self._world = world
+        self._models = tuple(models)
+        self._rounds = [(number + 1, rng_seed + number) for number in range(rounds)]
+        self._seed = seed
+        self._is_against_solo = is_against_solo
+        for model in models:
+            terrarium.check_model(model)
+
+    @property
+    def matches(self) -> int:
+        """How many matches there are to be."""
+        pairs = len(self._models) if self._is_against_solo else len([*combinations(self._models, 2)])
+        return 2 * len(self._rounds) * pairs
+
+    def play(self) -> AsyncIterator[MatchPlayed]:
+        """Play every match, and tell of each when it is over."""
+        return self._against_solo() if self._is_against_solo else self._among_models()
+
+    async def _among_models(self) -> AsyncIterator[MatchPlayed]:
+        """Let every two models play every round, in both orders of seats."""
+        seats = seats_in(self._world)
+        for number, rng_seed in self._rounds:
+            for pair in combinations(self._models, 2):
+                for first in (0, 1):
+                    models = {seat: pair[(place + first) % 2] for place, seat in enumerate(seats)}
+                    run = await self._played(self._world, rng_seed, models)
+                    yield _told(number, rng_seed, run, models)
+
+    async def _against_solo(self) -> AsyncIterator[MatchPlayed]:
+        """Let the troupe play, and then one alone with the purse that the troupe has spent; read both out, in both orders."""
+        for number, rng_seed in self._rounds:
+            for model in self._models:
+                everybody = dict.fromkeys(players_of(self._world), model)
+                troupe = await self._played(self._world, rng_seed, everybody)
+                solo = await self._alone(troupe, rng_seed, model)
+                runs = {TROUPE: troupe.id, SOLO: solo.id}
+                for order in ((TROUPE, SOLO), (SOLO, TROUPE)):
+                    run = await self._read(runs, order, rng_seed, model)
+                    yield _told(number, rng_seed, run, dict.fromkeys(order, model), runs)
+
+    async def _played(
+        self,
+        world: LoadedWorld,
+        rng_seed: int,
+        models: Mapping[str, str],
+        governor: Governor | None = None,
+    ) -> Run:
+        run = await self._terrarium.play(world, self._seed, rng_seed, governor, models=models)
+        await Sitting(self._terrarium, run.id).play()
+        return self._terrarium.run_of(run.id)
+
+    async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
+        """The same goal for one, with as many calls, tokens and dollars as the troupe has spent."""
+        world = solo_world(self._world, acts=max(1, troupe.calls), turns=max(1, troupe.turns))
+        purse = Governor(
+            max_turns=max(1, troupe.calls),
+            max_calls_per_turn=troupe.governor.max_calls_per_turn,
+            max_total_calls=max(1, troupe.calls),
+            max_total_tokens=troupe.tokens or None,
+        )
+        return await self._played(world, rng_seed, {SOLO: model}, purse)
+
+    async def _read(self, runs: Mapping[str, str], order: tuple[str, ...], rng_seed: int, model: str) -> Run:
+        lines = {name: await said_in(self._terrarium, runs[name]) for name in order}
+        kinds_said = dict.fromkeys(line.kind for some in lines.values() for line in some)
+        world = reading_world(self._world, order, kinds_said)
+        models = dict.fromkeys(order, model)
+        run = await self._terrarium.play(world, rng_seed=rng_seed, models=models)
+        await read_out(self._terrarium, run.id, lines)
+        await Sitting(self._terrarium, run.id).play()
+        return self._terrarium.run_of(run.id)
+
+
+def check_draw(
+    world: LoadedWorld, models: Sequence[str], rounds: int, *, is_against_solo: bool = False
+) -> None:
+    """Refuse a tournament that cannot be played, before anything of it begins."""
+    if not 1 <= rounds <= rounds_max:
+        raise Refused(f"{rounds} rounds cannot be played.", f"Give a number from 1 to {rounds_max:,}.")
+    if len({*models}) < len(models) or not 1 <= len(models) <= models_max:
+        drawn = ", ".join(models[: models_max + 1]) or "nobody"
+        raise Refused(f"The draw cannot be: {drawn}.", f"Name 1 to {models_max} models, each once.")
+    if not is_against_solo:
+        seats_in(world)
+        if len(models) < 2:
+            raise Refused("One model alone has nobody to play against.", "Name two or more, such as a,b.")
+
+
+def seats_in(world: LoadedWorld) -> tuple[str, ...]:
+    """The teams or contestants of a world, in its order; refused if there are none to play against each other."""
+    competition = world.scenario.competition
+    seats = tuple(competition.teams) or competition.contestants
+    if competition.kind == "none" or len(seats) < 2:
+        raise Refused(
+            f"Nobody plays against anybody in {world.scenario.name}.",
+            "Choose a world with a competition of two teams or contestants, or play it against solo.",
+        )
+    return seats
+
+
+def _told(
+    number: int, rng_seed: int, run: Run, seats: Mapping[str, str], runs: Mapping[str, str] | None = None
+) -> MatchPlayed:
+    told = run.finished or {}
+    return MatchPlayed(number, rng_seed, run.id, seats, told.get("winner"), told.get("why"), runs or {})

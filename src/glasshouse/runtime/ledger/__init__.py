@@ -1,0 +1,1 @@
+"""The ledger, and everything that reads it."""

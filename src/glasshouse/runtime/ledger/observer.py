@@ -1,0 +1,178 @@
+"""`Observer`: folds events into a stage and tells what each of them changed; `attach` lets one watch a terrarium.
+
+Always holds: an observer only reads, and what it gets is its own copy of what its role may see, so whatever it does to
+that changes nothing. Live, it has a task and a bounded queue of its own: when it is slow it falls behind and catches up
+from the store by position. A callback that raises is not called again; an observer that raises is let go; the show goes
+on either way, and what was raised is kept and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused
+from glasshouse.events.codec import decoded, encoded
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.runtime.ledger.subscriptions import Subscription
+from glasshouse.views.diff import UNCHANGED, ViewDiff, diff_of
+from glasshouse.views.following import OF_THE_CAST, Following
+from glasshouse.views.stage import StageProjection
+
+observer_events_between_pauses_max: Final = 64
+observer_farewell_seconds_max: Final = 2.0
+observer_answers_waiting_max: Final = 256
+observer_errors_max: Final = 16
+
+Callback = Callable[[ViewDiff], Awaitable[None] | None]
+"""Gets every diff that changes anything on stage or in its counters. One that takes long is asynchronous."""
+
+_log = logging.getLogger("glasshouse.observers")
+
+
+class Observer:
+    """A view of the show: everything, one run, or wherever one creature is. Feed it events live or from a saved log."""
+
+    def __init__(
+        self, follow: str | None = None, *, run_id: str | None = None, role: Role = "audience"
+    ) -> None:
+        if role not in ROLES:
+            raise Refused(f"There is no role {role!r}.", f"Write one of {', '.join(ROLES)}.")
+        self.role: Role = role
+        self.errors: list[Exception] = []
+        """What callbacks raised, the latest last."""
+        self._view = StageProjection(run_id=run_id)
+        self._following = None if follow is None else Following(follow)
+        self._callbacks: list[Callback] = []
+        self._answers: list[tuple[Callback, Awaitable[None]]] = []
+
+    @property
+    def view(self) -> StageProjection:
+        """The stage as it is now. `copy()` it to keep it."""
+        return self._view
+
+    def on_diff(self, callback: Callback) -> None:
+        """Call this with every diff from now on."""
+        self._callbacks.append(callback)
+
+    def consume(self, event: Event) -> ViewDiff:
+        """Take the next event in, tell everybody who wants to know, and give what changed."""
+        if len(self._answers) >= observer_answers_waiting_max:
+            raise Refused(
+                f"{len(self._answers)} answers of asynchronous callbacks wait to be awaited.",
+                "Await observer.settle() between events.",
+            )
+        diff = self._diff(redacted(event, self.role))
+        if diff.patch:
+            for callback in tuple(self._callbacks):
+                self._tell(callback, diff)
+        return diff
+
+    async def settle(self) -> None:
+        """Wait for the asynchronous callbacks that were called."""
+        answers, self._answers = self._answers, []
+        for callback, answer in answers:
+            await self._settled(callback, answer)
+
+    def _diff(self, event: Event) -> ViewDiff:
+        view, following = self._view, self._following
+        if following is not None and not following.sees(event):
+            return UNCHANGED
+        before = replace(view.counters)
+        touched = view.apply(event)
+        if following is not None and event.kind in OF_THE_CAST:
+            touched += following.cast_brought_to(view)
+        return diff_of(view, touched, before)
+
+    def _tell(self, callback: Callback, diff: ViewDiff) -> None:
+        try:
+            answer = callback(diff)
+        except Exception as wrong:
+            self._let_go(callback, wrong)
+            return
+        if isawaitable(answer):
+            self._answers.append((callback, answer))
+
+    async def _settled(self, callback: Callback, answer: Awaitable[None]) -> None:
+        try:
+            await answer
+        except Exception as wrong:
+            self._let_go(callback, wrong)
+
+    def _let_go(self, callback: Callback, wrong: Exception) -> None:
+        if callback in self._callbacks:
+            self._callbacks.remove(callback)
+        self.errors.append(wrong)
+        del self.errors[:-observer_errors_max]
+        _log.warning("An observer's callback raised and is not called again.", exc_info=wrong)
+
+
+class ObserverPump:
+    """One observer's reading of one subscription, in a task of its own."""
+
+    def __init__(self, subscription: Subscription, observer: Observer) -> None:
+        self.position = 0
+        """The position of the last event that the observer has taken in: where another pump can go on."""
+        self.error: Exception | None = None
+        self._subscription = subscription
+        self._observer = observer
+        self._given = 0
+        self.task = asyncio.create_task(self._read_on(), name="glasshouse observer")
+
+    async def aclose(self) -> None:
+        """Stop watching."""
+        self.task.cancel()
+        await asyncio.wait([self.task])
+
+    async def _read_on(self) -> None:
+        try:
+            async with self._subscription as events:
+                async for event in events:
+                    await self._give(event)
+        except Exception as wrong:
+            self.error = wrong
+            _log.warning("An observer raised and is let go at position %d.", self.position, exc_info=wrong)
+
+    async def _give(self, event: Event) -> None:
+        """Give a copy, so that nothing an observer does to it reaches anybody else. Let the others run in between."""
+        copy = decoded(encoded(redacted(event, self._observer.role)), event.position)
+        self._observer.consume(copy)
+        await self._observer.settle()
+        self.position = event.position or self.position
+        self._given += 1
+        if self._given % observer_events_between_pauses_max == 0:
+            await asyncio.sleep(0)
+
+
+def attach(subscription: Subscription, observer: Observer) -> ObserverPump:
+    """Let an observer watch from where a subscription begins. Keep what this gives: dropped, it may end unasked."""
+    return ObserverPump(subscription, observer)
+
+
+class Observers:
+    """All observers of one terrarium."""
+
+    def __init__(self) -> None:
+        self._pumps: dict[asyncio.Task[None], ObserverPump] = {}
+
+    def admit(self, subscription: Subscription, observer: Observer) -> ObserverPump:
+        """Let one more watch, until it leaves, raises, or the show is over."""
+        pump = attach(subscription, observer)
+        self._pumps[pump.task] = pump
+        pump.task.add_done_callback(self._pumps.pop)
+        return pump
+
+    async def farewell(self) -> None:
+        """Let everybody read to the end, once subscriptions are closed, and wait no longer than is polite."""
+        tasks = list(self._pumps)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=observer_farewell_seconds_max)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)

@@ -1,0 +1,396 @@
+"""Sessions as files: `.glass` to carry, `.jsonl` to read in other tools. Both hold the same lines.
+
+    {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
+    {"segment": {…}, "upto": …, "inner": […]}                                  each segment, parents first
+    {"id": "s-….1", "kind": …, …}                                              each event, in the order of histories
+    {"end": {"events": …, "digest": …}}                                        the end; without it the file is cut short
+
+A `.glass` file is these lines compressed with gzip. `inner` are the seqs that are not the last of their batch.
+Always holds: a file is written beside its place and moved there whole. An import is one batch, all or nothing, and
+keeps the events as the file tells them: only who reads them sees them lifted to today's payload versions.
+Segments are matched by id: a longer prefix of an imported segment extends it, a different one is a conflict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import BadEvent, ImportConflict, Refused, StoreFailed
+from glasshouse.events.codec import VERSIONS, content_of, decoded, encoded, raw_decoded
+from glasshouse.events.digest import Digest, digest_of
+from glasshouse.events.event import Event, event_id
+from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
+from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import SegmentWrite, Store
+from glasshouse.world.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
+from glasshouse.world.state import Segment, World
+
+format_version = 1
+line_bytes_max = 8 * 1024 * 1024
+import_events_max = 1_000_000
+segment_number_max = 2**62 - 1  # Two of them added up still fit the integers of every store.
+short_reads_max = 8
+
+
+class FileHead(msgspec.Struct, forbid_unknown_fields=True):
+    """The first line of a file."""
+
+    glass: int
+    session: str
+    role: Role
+    is_redacted: bool
+    segments: int
+
+
+class FileSegment(msgspec.Struct, forbid_unknown_fields=True):
+    """A segment line."""
+
+    segment: Segment
+    upto: int
+    inner: list[int]
+
+
+class FileEnd(msgspec.Struct, forbid_unknown_fields=True):
+    """What the last line counts and sums up."""
+
+    events: int
+    digest: str
+
+
+class _EndLine(msgspec.Struct, forbid_unknown_fields=True):
+    end: FileEnd
+
+
+class Carried(msgspec.Struct):
+    """A whole file, read and checked, with its events as they were written."""
+
+    head: FileHead
+    segments: list[FileSegment]
+    events: dict[str, list[Event]]
+
+
+class _Known(NamedTuple):
+    """What the pending world held of a segment when an import looked."""
+
+    segment: Segment
+    head: int
+
+
+class _ReadShort(Exception):
+    """The store holds less of a segment than the pending world did: a commit failed in between."""
+
+
+async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
+    """Write a session and all its visible ancestors as one file."""
+    if role not in ROLES:
+        raise Refused(f"There is no role {role!r}.", f"Use one of {', '.join(ROLES)}.")
+    await asyncio.to_thread(_check_place, path)
+    prefixes = visible_prefixes(ledger.world.sessions, session_id)
+    spans = spans_between(ledger.world.sessions, prefixes)
+    order = [*ancestors_of(ledger.world.sessions, session_id), session_id]
+    known = [replace(ledger.world.sessions[name].segment, is_imported=False) for name in order]
+    await ledger.wait_for_durability()
+    carried = [FileSegment(s, prefixes[s.id], await store.inner_seqs(s.id, prefixes[s.id])) for s in known]
+    is_redacted = role != "director" or any(segment.is_redacted for segment in known)
+    head = FileHead(format_version, session_id, role, is_redacted, len(carried))
+    file = await asyncio.to_thread(_FileInTheMaking, path, head, carried)
+    try:
+        for page in pages(spans):
+            events = [redacted(event, role) for event in await store.read(page)]
+            await asyncio.to_thread(file.add, events)
+        await asyncio.to_thread(file.finish, sum(prefixes.values()))
+    finally:
+        await asyncio.to_thread(file.drop)
+    return path
+
+
+def _check_place(path: Path) -> None:
+    """Refuse at once what can never be the name of a file."""
+    try:
+        is_file_name = path.name not in {"", ".."} and b"\0" not in os.fsencode(path) and not path.is_dir()
+    except UnicodeEncodeError:
+        is_file_name = False
+    except OSError:  # Nobody can look there; opening it will say why.
+        return
+    if not is_file_name:
+        raise Refused(f"{str(path)!r} is no place for a file.", "Name a file, such as 'play.glass'.")
+
+
+class _FileInTheMaking:
+    """Written beside its place, moved there when it is whole."""
+
+    def __init__(self, path: Path, head: FileHead, segments: list[FileSegment]) -> None:
+        self._path = path
+        self._beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        self._digest = Digest()
+        self._events = 0
+        with self._in_words():
+            self._raw = self._beside.open("wb")
+        is_plain = path.suffix == ".jsonl"  # Packed without its name and time: one session makes one file.
+        self._file = self._raw if is_plain else gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
+        self._write([msgspec.json.encode(head), *map(msgspec.json.encode, segments)])
+
+    def add(self, events: list[Event]) -> None:
+        for event in events:
+            self._digest.take_in(event)
+        self._events += len(events)
+        self._write([encoded(event) for event in events])
+
+    def finish(self, events_expected: int) -> None:
+        if self._events != events_expected:
+            raise StoreFailed(
+                f"{self._path} was not written: {events_expected:,} events were asked for and {self._events:,} could be"
+                " read. Export again."
+            )
+        self._write([msgspec.json.encode(_EndLine(FileEnd(self._events, self._digest.text())))])
+        with self._in_words():
+            self._file.close()
+            self._raw.close()
+            _sync(self._beside)
+            self._beside.replace(self._path)
+            _sync(self._path.parent)  # The name lies in the folder, and a power cut must not lose it.
+
+    def drop(self) -> None:
+        """Leave nothing half written behind."""
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._raw.close()
+        with suppress(OSError):
+            self._beside.unlink()
+
+    def _write(self, lines: list[bytes]) -> None:
+        with self._in_words():
+            self._file.write(b"".join([line + b"\n" for line in lines]))
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as wrong:
+            with suppress(OSError):
+                self._beside.unlink()
+            raise StoreFailed(
+                f"{self._path} cannot be written ({wrong.strerror}). Choose another place."
+            ) from wrong
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
+    """Take a file in and give the id of its session."""
+    carried = await asyncio.to_thread(read_file, path)
+    short_reads = 0
+    while True:
+        try:
+            writes = await _writes(store, ledger, carried)
+        except _ReadShort:
+            short_reads += 1
+            if short_reads < short_reads_max:
+                continue
+            raise StoreFailed(
+                f"{path} cannot be compared with this store. Look after it, then import again."
+            ) from None
+        if not writes or await ledger.take_in(writes):
+            return carried.head.session
+
+
+def read_file(path: Path) -> Carried:
+    """Read and check a whole file; say at which line it breaks."""
+    try:
+        with _opened(path) as file:
+            return _parsed(path, iter(lambda: file.readline(line_bytes_max), b""))
+    except FileNotFoundError as wrong:
+        raise Refused(f"There is no file {path}.", "Check the path.") from wrong
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise Refused(f"{path} cannot be read: {wrong}.", "Export it again.") from wrong
+    except ValueError as wrong:
+        raise Refused(f"{str(path)!r} cannot name a file: {wrong}.", "Check the path.") from wrong
+
+
+def _opened(path: Path) -> IO[bytes] | gzip.GzipFile:
+    return path.open("rb") if _is_plain(path) else gzip.GzipFile(path, "rb")
+
+
+def _is_plain(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) != b"\x1f\x8b"
+
+
+def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
+    number = 1
+    try:
+        head = msgspec.json.decode(next(lines, b""), type=FileHead)
+        if head.glass != format_version:
+            raise Refused(
+                f"{path} is of format {head.glass}; this Glasshouse reads {format_version}.",
+                "Upgrade Glasshouse.",
+            )
+        placed: dict[str, FileSegment] = {}
+        for _ in range(head.segments):
+            number += 1
+            part = msgspec.json.decode(next(lines, b""), type=FileSegment)
+            _check_segment(part, placed)
+            placed[part.segment.id] = part
+        if head.session not in placed:
+            raise BadEvent(f"there is no segment of its session {head.session}")
+        carried = Carried(head, list(placed.values()), {name: [] for name in placed})
+        story: list[Event] = []
+        for line in lines:
+            number += 1
+            if line.startswith(b'{"end"'):
+                _check_end(path, msgspec.json.decode(line, type=_EndLine).end, carried, story)
+                if next(lines, None) is not None:  # Reading to the end also checks the sum of a packed file.
+                    raise BadEvent("something follows the last line")
+                return carried
+            event = raw_decoded(line)
+            _check_event(event, placed)
+            if len(story) >= import_events_max:
+                raise Refused(
+                    f"{path} holds more than {import_events_max:,} events.", "Import a shorter session."
+                )
+            story.append(event)
+            carried.events[event.session_id].append(event)
+    except (msgspec.DecodeError, BadEvent, RecursionError, UnicodeDecodeError) as wrong:
+        raise Refused(
+            f"{path}:{number}: {str(wrong).rstrip('.')}.",
+            "The line is no part of a Glasshouse file; export it again.",
+        ) from wrong
+    raise Refused(
+        f"{path} ends after line {number} without its last line.", "It was cut short; export it again."
+    )
+
+
+def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
+    """It is new, not empty and has sane numbers; its parents came before it, reach so far and end before it begins."""
+    segment = part.segment
+    if segment.id in before or part.upto < 1:
+        raise BadEvent(f"segment {segment.id} is told twice or is empty")
+    if not all(0 <= number <= segment_number_max for number in (segment.ordinal, segment.base, part.upto)):
+        raise BadEvent(f"segment {segment.id} has a number below 0 or above {segment_number_max}")
+    if not all(1 <= seq < part.upto for seq in part.inner):
+        raise BadEvent(f"segment {segment.id} has a batch that does not end in it")
+    if len({parent.session_id for parent in segment.parents}) < len(segment.parents):
+        raise BadEvent(f"segment {segment.id} names a parent twice")
+    for parent in segment.parents:
+        grown_from = before.get(parent.session_id)
+        if grown_from is None or not 1 <= parent.upto <= grown_from.upto:
+            raise BadEvent(f"segment {segment.id} grows from events that are not here")
+        if segment.base < grown_from.segment.base + parent.upto:
+            raise BadEvent(f"segment {segment.id} begins before its parent {parent.session_id} ends")
+
+
+def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
+    """Its id, place and time are those of its segment, and an engine event has the payload of its kind."""
+    part = placed.get(event.session_id)
+    if part is None:
+        raise BadEvent(f"no segment {event.session_id} was told of")
+    segment = part.segment
+    if event.id != event_id(segment.id, event.seq) or event.lamport != segment.base + event.seq:
+        raise BadEvent(f"event {event.id} is not where its id and time say")
+    today = _lifted(event)
+    if today.kind in PAYLOAD_TYPES:
+        payload_of(today, PAYLOAD_TYPES[today.kind])
+
+
+def _lifted(event: Event) -> Event:
+    """The event as a reader of today sees it."""
+    is_current = event.schema_version == VERSIONS.get(event.kind, 1)
+    return event if is_current else decoded(encoded(event))
+
+
+def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -> None:
+    if end.events != len(story) or end.digest != digest_of(story):
+        raise Refused(f"{path} does not hold what its last line says.", "It was changed; export it again.")
+    for part in carried.segments:
+        events = carried.events[part.segment.id]
+        if len(events) != part.upto or any(event.seq != seq for seq, event in enumerate(events, 1)):
+            raise Refused(f"{path} lacks events of {part.segment.id}.", "Export it again.")
+
+
+async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[SegmentWrite, ...]:
+    """What the store lacks of the file; nothing if it has it all."""
+    known = _known(ledger.world, carried)
+    await (
+        ledger.wait_for_durability()
+    )  # Another import may be on its way; what is known of it can now be read.
+    writes = []
+    for part in carried.segments:
+        there = known.get(part.segment.id)
+        if there is None:
+            writes.append(_opening(part, carried))
+        elif (more := await _extension(store, carried, part, there)) is not None:
+            writes.append(more)
+    return tuple(writes)
+
+
+def _known(world: World, carried: Carried) -> dict[str, _Known]:
+    there = {part.segment.id: world.sessions.get(part.segment.id) for part in carried.segments}
+    return {name: _Known(state.segment, state.head) for name, state in there.items() if state is not None}
+
+
+def _opening(part: FileSegment, carried: Carried) -> SegmentWrite:
+    is_redacted = part.segment.is_redacted or carried.head.is_redacted
+    opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
+    return _write(part, carried.events[part.segment.id], 0, opens)
+
+
+async def _extension(store: Store, carried: Carried, part: FileSegment, there: _Known) -> SegmentWrite | None:
+    """What the file tells of a segment beyond what is known of it, if both agree so far."""
+    events = carried.events[part.segment.id]
+    if _origin(there.segment) != _origin(part.segment):
+        raise _conflict(carried, f"session {part.segment.id} began otherwise")
+    await _check_same_prefix(store, carried, part.segment, events[: there.head])
+    if len(events) <= there.head:
+        return None
+    if not there.segment.is_imported:
+        raise _conflict(carried, f"session {part.segment.id} went on in two places")
+    return _write(part, events[there.head :], there.head, None)
+
+
+def _origin(segment: Segment) -> Segment:
+    """How a segment began, whoever carried it since."""
+    return replace(segment, is_imported=False, is_redacted=False)
+
+
+def _write(part: FileSegment, events: list[Event], head: int, opens: Segment | None) -> SegmentWrite:
+    bodies = tuple([encoded(event) for event in events])
+    return SegmentWrite(part.segment.id, head, bodies, opens, frozenset(part.inner))
+
+
+async def _check_same_prefix(store: Store, carried: Carried, segment: Segment, events: list[Event]) -> None:
+    kept = await store.read([span_of(segment, 1, len(events))])
+    if len(kept) < len(events):
+        raise _ReadShort
+    for ours, theirs in zip(kept, events, strict=True):
+        if _comparable(ours, carried.head.role) != _comparable(theirs, carried.head.role):
+            raise _conflict(carried, f"event {ours.id} differs")
+
+
+def _comparable(event: Event, role: Role) -> dict[str, Any]:
+    return content_of(redacted(_lifted(event), role))
+
+
+def _conflict(carried: Carried, what: str) -> ImportConflict:
+    return ImportConflict(
+        f"The file of session {carried.head.session} disagrees with this store: {what}. Nothing was taken in; import it"
+        " into another store."
+    )

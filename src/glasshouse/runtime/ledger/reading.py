@@ -1,0 +1,283 @@
+"""Reading: histories by page, single events, and what a creature is owed. Only what is durable is ever shown.
+
+Always holds: a read is planned on the world of one moment, then waits until everything of that moment is durable,
+and only then fetches. So a history has no gap at its end, however many appends are under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.filter import EventFilter
+from glasshouse.events.run_payloads import BranchOf
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.subscriptions import Subscriptions
+from glasshouse.runtime.ports import Store
+from glasshouse.turns.agenda import Owed
+from glasshouse.turns.sight import cause_as_seen
+from glasshouse.world.acting import the_run
+from glasshouse.world.lineage import (
+    Span,
+    descendants_of,
+    moment_of,
+    page_events_max,
+    pages,
+    place_in_story,
+    span_of,
+    spans_between,
+    visible_prefixes,
+)
+from glasshouse.world.names import the_creature, the_session
+from glasshouse.world.state import SessionState, World
+
+
+class HistoryReader:
+    """Plans reads over the lineage and fetches them from the store."""
+
+    def __init__(self, store: Store, ledger: Ledger) -> None:
+        self._store = store
+        self._ledger = ledger
+
+    @property
+    def _sessions(self) -> Mapping[str, SessionState]:
+        return self._ledger.world.sessions
+
+    async def pages(
+        self, session_id: str, after: str | None = None, upto: str | None = None
+    ) -> AsyncIterator[list[Event]]:
+        """A history in order, some events at a time. What comes to be while it is read is not in it."""
+        spans = self._planned(session_id, after, upto)
+        while await self._was_refolded_meanwhile():
+            spans = self._planned(session_id, after, upto)
+        for page in pages(spans):
+            yield await self._store.read(page)
+
+    def _planned(self, session_id: str, after: str | None, upto: str | None) -> list[Span]:
+        sessions = self._sessions
+        prefixes = visible_prefixes(sessions, session_id)
+        first = None if after is None else moment_of(sessions, prefixes, after)
+        last = None if upto is None else moment_of(sessions, prefixes, upto)
+        return spans_between(sessions, prefixes, first, last)
+
+    async def _was_refolded_meanwhile(self) -> bool:
+        """Wait until what was planned on is durable. True if part of it was refused instead."""
+        refolds = self._ledger.refolds
+        await self._ledger.wait_for_durability()
+        return self._ledger.refolds != refolds
+
+    async def event(self, id_of_event: str) -> Event:
+        """One event by its id."""
+        session_id, seq = place_of(id_of_event)
+        session = self._sessions.get(session_id)
+        if session is not None and 1 <= seq <= session.head:
+            await self._ledger.wait_for_durability()
+            found = await self._store.read([span_of(session.segment, seq, seq)])
+            if found:
+                return found[0]
+        raise UnknownName(noun="event", name=id_of_event)
+
+    async def events_of_run(self, run_id: str) -> list[Event]:
+        """What a run wrote, and what happened to its graphs, until its end.
+
+        A run that was opened from a scenario has grown from one root; one that creatures were born into without a
+        scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged graphs are
+        not of it, and neither is what comes after its `run.finished`.
+        """
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        if purse is not None and purse.branch_of is not None:
+            return await self._events_of_branch(run_id, purse.branch_of)
+        return await self.events_of_its_own(run_id)
+
+    async def events_of_its_own(self, run_id: str) -> list[Event]:
+        """The same, without the past that a branch or a resumed run grew from."""
+        found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
+        found = [event for event in found if event.run_id == run_id or self._is_around(run_id, event)]
+        if not self._has_scenario(run_id):
+            its_own = {event.session_id for event in found if _is_of(event, run_id)}
+            found = [event for event in found if event.session_id in its_own]
+        end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        return [e for e in found if end is None or (e.position or 0) <= end]
+
+    def _is_around(self, run_id: str, event: Event) -> bool:
+        """Whether an event of no run happened to the graphs of one. Where it grew beside others, its start may be told
+        in a graph of theirs: of what happened there, only that it began is of it."""
+        run = the_run(self._ledger.world, run_id)
+        is_others = bool(run.grown_in) and event.session_id == run.session_id not in run.grown_in
+        return event.run_id is None and (not is_others or event.seq == 1)
+
+    async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
+        """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
+        own = await self.events_of_its_own(run_id)
+        end = (await self.event(branch_of.at)).position or 0
+        if self.is_of_this_house(branch_of):
+            past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
+        else:
+            past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
+        told = {event.id for event in past}
+        whole = [*past, *[event for event in own if event.id not in told]]
+        whole.sort(key=lambda event: place_in_story(self._sessions, event))
+        return whole
+
+    def is_of_this_house(self, branch_of: BranchOf) -> bool:
+        """Whether the run that a branch grows from was played here. Runs of two houses may have one id."""
+        is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
+        return branch_of.run_id in self._ledger.world.runs and not is_imported
+
+    async def _past_of(self, session_id: str) -> list[Event]:
+        """Everything that the sessions saw which a session grew from."""
+        prefixes = visible_prefixes(self._sessions, session_id)
+        prefixes.pop(session_id)
+        spans = spans_between(self._sessions, prefixes)
+        await self._ledger.wait_for_durability()
+        return [event for page in pages(spans) for event in await self._store.read(page)]
+
+    def _sessions_of_run(self, run_id: str) -> list[str]:
+        world = self._ledger.world
+        run = the_run(world, run_id)
+        if run.grown_in or self._has_scenario(run_id):
+            names = run.grown_in or [run.session_id]
+            after = [descendants_of(world.sessions, name, in_one_life=True) for name in names]
+            return list(dict.fromkeys([run.session_id, *names, *[one for some in after for one in some]]))
+        return [name for name, session in world.sessions.items() if not session.segment.is_imported]
+
+    def _has_scenario(self, run_id: str) -> bool:
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        return purse is not None and bool(purse.playbill.name)
+
+    async def _events_of_sessions(self, named: Callable[[], list[str]]) -> list[Event]:
+        """Everything that these sessions themselves wrote, in the order of histories."""
+        while True:
+            sessions = [self._sessions[name] for name in named()]
+            spans = [span_of(session.segment, 1, session.head) for session in sessions if session.head]
+            if not await self._was_refolded_meanwhile():
+                break
+        spans.sort(key=lambda span: span.starts_at)
+        return [event for page in pages(spans) for event in await self._store.read(page)]
+
+    async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
+        """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
+        id_of_event = self.event_meant(session_id, at)
+        writer, seq = place_of(id_of_event)
+        await self._ledger.wait_for_durability()
+        return id_of_event, writer, await self._store.batch_end(writer, seq)
+
+    def event_meant(self, session_id: str, at: str | None) -> str:
+        """The event of a session's history that somebody names, or its last one; a refusal if the history lacks it."""
+        known = the_session(self._ledger.world, session_id)
+        id_of_event = event_id(session_id, known.head) if at is None else at
+        writer, seq = place_of(id_of_event)
+        if writer != session_id or not 1 <= seq <= known.head:
+            moment_of(self._sessions, visible_prefixes(self._sessions, session_id), id_of_event)
+        return id_of_event
+
+    async def end_of_change(self, id_of_event: str) -> int:
+        """The position of the last event that was committed as one change with this one.
+
+        A split goes on in the segments of its parts, an opening in those of its graphs, so that their shape is whole
+        only with the last of them.
+        """
+        return (await self.last_of_change(await self.event(id_of_event))).position or 0
+
+    async def last_of_change(self, event: Event) -> Event:
+        """The last event that was committed as one change with this one."""
+        session = self._sessions[event.session_id]
+        if session.segment.is_imported:
+            raise Refused(
+                f"{event.id} was imported, and nobody in it lives here.",
+                "Ask the store it was exported from.",
+            )
+        last = await self._last_of_batch(event)
+        while (onward := await self._next_part(last)) is not None:
+            last = await self._last_of_batch(onward)
+        return last
+
+    async def _next_part(self, last: Event) -> Event | None:
+        """The next event behind this one that came of the same change: the first of another segment that it has begun,
+        or one of a segment whose batch goes on after those of others."""
+        found = await self._store.read_after(last.position or 0, 1)
+        if not found:
+            return None
+        (onward,) = found
+        if onward.seq != 1:
+            is_one_batch = await self._store.batch_end(onward.session_id, onward.seq - 1) >= onward.seq
+            return onward if is_one_batch and onward.session_id != last.session_id else None
+        here = self._sessions[last.session_id].segment
+        at = self._sessions[onward.session_id].segment.at
+        if at is None or at == last.id:
+            return None if at is None else onward
+        is_beside = at == here.at and last.seq == await self._store.batch_end(last.session_id, 1)
+        return onward if is_beside else None
+
+    async def _last_of_batch(self, event: Event) -> Event:
+        end = await self._store.batch_end(event.session_id, event.seq)
+        return event if end == event.seq else await self.event(event_id(event.session_id, end))
+
+
+def _is_of(event: Event, run_id: str) -> bool:
+    return event.run_id == run_id or event.payload.get("run_id") == run_id
+
+
+async def mail_pages(
+    ledger: Ledger, subscriptions: Subscriptions, store: Store, creature_id: str, *, follow: bool
+) -> AsyncIterator[list[Event]]:
+    """What a creature is owed, some events at a time, oldest first."""
+    the_creature(ledger.world, creature_id)
+    seen_until = 0
+    async with subscriptions.subscribe(_MailOf(ledger, creature_id)) as news:
+        while True:
+            causes = ledger.agenda.owed_since(creature_id, seen_until)
+            await ledger.wait_for_durability()
+            for start in range(0, len(causes), page_events_max):
+                some = [owed.cause for owed in causes[start : start + page_events_max]]
+                page = await store.read(_spans(ledger.world, some))
+                seen_until = page[-1].lamport if page else seen_until
+                yield _as_handed(ledger.world, page, causes, creature_id)
+            if not follow or creature_id not in ledger.world.creatures:
+                return
+            if not causes and await anext(news, None) is None:
+                return
+
+
+def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
+    """Mail as its creature gets it: a wire without content keeps the words back."""
+    creature = world.creatures.get(creature_id)
+    bare = {
+        owed.cause: owed.handed for owed in causes if owed.handed is not None and not owed.handed.with_content
+    }
+    if creature is None or not bare:
+        return page
+    return [cause_as_seen(creature, event, bare[event.id]) if event.id in bare else event for event in page]
+
+
+class _MailOf(EventFilter):
+    """What wakes one mailbox: an event that is owed to its creature, and the creature's end."""
+
+    __slots__ = ("_creature_id", "_ledger")
+
+    def __init__(self, ledger: Ledger, creature_id: str) -> None:
+        super().__init__()
+        self._ledger = ledger
+        self._creature_id = creature_id
+
+    def matches(self, event: Event) -> bool:
+        if event.kind == kinds.CREATURE_STOPPED:
+            return bool(event.payload["creature"] == self._creature_id)
+        return event.id in self._ledger.agenda.owed.get(self._creature_id, ())
+
+
+def _spans(world: World, causes: list[str]) -> list[Span]:
+    """Single events as spans, neighbours of one segment joined."""
+    spans: list[Span] = []
+    for session_id, seq in map(place_of, causes):
+        session = world.sessions.get(session_id)
+        if session is None:
+            continue
+        before = spans[-1] if spans else None
+        if before is not None and before.session_id == session_id and before.last == seq - 1:
+            spans[-1] = before.cut(before.first, seq)
+        else:
+            spans.append(span_of(session.segment, seq, seq))
+    return spans

@@ -1,0 +1,88 @@
+"""Staging: what was decided is stamped, encoded and folded into the pending world.
+
+Always holds: what cannot be encoded is refused before anything has changed; what was folded is written as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from glasshouse.events.codec import encoded_within_bounds
+from glasshouse.events.event import Event
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folding import fold
+from glasshouse.runtime.ports import SegmentWrite
+from glasshouse.world.decision import Write
+from glasshouse.world.evolve import begin
+from glasshouse.world.stamp import stamped
+from glasshouse.world.state import World
+
+
+def taken_in(
+    folded: Folded,
+    decided: tuple[Write, ...],
+    now: datetime,
+    give_up: Callable[[BaseException], None],
+) -> tuple[list[Event], list[SegmentWrite]]:
+    """Move the pending world on by what was decided: its events, and how they are written.
+
+    If the fold fails the world is half moved, and `give_up` is told why.
+    """
+    world = folded.world
+    events, writes = written(world, decided, now)
+    try:
+        for event in events:
+            if event.seq == 1:
+                _begin(world, decided, event.session_id)
+            fold(folded, event)
+    except BaseException as unforeseen:
+        give_up(unforeseen)
+        raise
+    return events, writes
+
+
+def written(
+    world: World, decided: tuple[Write, ...], now: datetime
+) -> tuple[list[Event], list[SegmentWrite]]:
+    """What was decided as events, and how they are written; nothing has changed yet."""
+    all_events: list[Event] = []
+    writes: list[SegmentWrite] = []
+    for write in decided:
+        events = stamped(world, write, now)
+        bodies = tuple(map(encoded_within_bounds, events))
+        writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
+        all_events = all_events + events if all_events else events
+    return all_events, writes
+
+
+def caused_by(decided: tuple[Write, ...], cause: str) -> tuple[Write, ...]:
+    """The same writes, each of whose facts names its cause."""
+    return tuple(
+        [
+            replace(write, facts=tuple([replace(fact, caused_by=cause) for fact in write.facts]))
+            for write in decided
+        ]
+    )
+
+
+def as_one_batch(parts: list[list[SegmentWrite]]) -> tuple[SegmentWrite, ...]:
+    """Writes of several decisions as one batch: where a later one goes to the same session, the earlier ends no batch."""
+    writes = [write for part in parts for write in part]
+    again = [write.session_id for write in writes]
+    return tuple(
+        [_as_inner(write) if write.session_id in again[n + 1 :] else write for n, write in enumerate(writes)]
+    )
+
+
+def _as_inner(write: SegmentWrite) -> SegmentWrite:
+    seqs = range(write.expected_head + 1, write.expected_head + len(write.bodies) + 1)
+    return replace(write, inner=frozenset(seqs))
+
+
+def _begin(world: World, decided: tuple[Write, ...], session_id: str) -> None:
+    for write in decided:
+        if write.opens is not None and write.session_id == session_id:
+            begin(world, write.opens)

@@ -1,0 +1,1 @@
+"""Minds: what thinks for a creature."""

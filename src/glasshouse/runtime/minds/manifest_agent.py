@@ -1,0 +1,45 @@
+"""`ManifestAgent`: plays a creature from its manifest alone: a prompt, an answer, at most one repair; and the same
+again after each tool that it uses.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from glasshouse.errors import UnusableReply
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.turns.context import prompt_for, repair_prompt
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.reply import Passed, Problem, draft_from
+
+attempts_max: Final = 2
+"""The first answer, and one more if that could not be used."""
+
+
+class ManifestAgent(Agent):
+    """The mind that a manifest describes."""
+
+    asks_before_anything = True
+    goes_on_from_its_talk = True
+
+    async def act(self, moment: Moment) -> Draft | None:
+        """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
+        prompt, attempt = prompt_for(moment), 1
+        while True:
+            answer = await moment.ask(prompt)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
+            if isinstance(reply, Draft):
+                return reply
+            if isinstance(reply, Passed):
+                return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
+            if isinstance(reply, Problem):
+                if attempt == attempts_max:
+                    raise UnusableReply(reply.text)
+                prompt, attempt = repair_prompt(prompt, answer.text, reply.text), attempt + 1
+            else:
+                assert moment.carry is not None, "a tool is asked for only where one was offered"
+                await moment.carry(reply)
+                moment = moment.look_again()
+                prompt, attempt = prompt_for(moment), 1

@@ -1,0 +1,1 @@
+"""The past: any moment of it, read again, grown on from, resumed and asked about."""

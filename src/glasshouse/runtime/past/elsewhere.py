@@ -1,0 +1,132 @@
+"""Lives that were played in another house: what a file tells of who was where, folded apart from the world of this one.
+
+A life is what one house played on without restating it: sessions that grew from each other by merges, splits and forks.
+Where a branch or a resumption begins, another life begins, perhaps in another house, where the same id may mean another.
+
+Always holds: nothing of it enters this house's world. It is folded from the imported segments' own events, and cached for
+as long as no file adds to them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import TopologyChanged, payload_of
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.past.past import ends_in_a_split
+from glasshouse.runtime.ports import Store
+from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve
+from glasshouse.world.lineage import ancestors_of, descendants_of, pages, span_of
+from glasshouse.world.moving import part_unseen
+from glasshouse.world.state import SessionState, World
+from glasshouse.world.values import GOES_ON
+
+lives_kept_max: Final = 8
+"""So many lives are kept folded; the one asked for longest ago goes first."""
+
+Life = tuple[tuple[str, int], ...]
+"""The sessions of a life, oldest first, and how far each is told."""
+
+
+class Elsewhere:
+    """Folds the lives that files have brought here."""
+
+    def __init__(self, store: Store, ledger: Ledger) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._folded_cache: dict[Life, Folded] = {}
+
+    @property
+    def _sessions(self) -> dict[str, SessionState]:
+        return self._ledger.world.sessions
+
+    def is_of(self, session_id: str) -> bool:
+        """Whether a session was written in another house."""
+        return self._sessions[session_id].segment.is_imported
+
+    async def around(self, session_id: str) -> Folded:
+        """The world of an imported session, as far as files tell of it; a refusal that names what they lack."""
+        return await self._of(self._life(session_id))
+
+    async def after(self, session_id: str) -> list[Folded]:
+        """The worlds of those who live again elsewhere with the past that a session is part of."""
+        lives = {
+            self._life(name): None for name in descendants_of(self._sessions, session_id) if self.is_of(name)
+        }
+        own = self._life(session_id) if self.is_of(session_id) else None
+        return [await self._of(life) for life in lives if life != own]
+
+    def _life(self, session_id: str) -> Life:
+        """Every session that hangs together with this one without a branch or a resumption between them."""
+        found, waiting = {session_id: None}, [session_id]
+        while waiting:
+            session = self._sessions[waiting.pop()]
+            goes_on = session.segment.origin in GOES_ON
+            before = [] if goes_on else [parent.session_id for parent in session.segment.parents]
+            after = [one for one in session.children or () if self._is_same_life(one)]
+            fresh = [name for name in (*before, *after) if name not in found]
+            found |= dict.fromkeys(fresh)
+            waiting += fresh
+        in_order = sorted(found, key=lambda name: (self._sessions[name].segment.base, name))
+        return tuple([(name, self._sessions[name].head) for name in in_order])
+
+    def _is_same_life(self, child: str) -> bool:
+        segment = self._sessions[child].segment
+        return segment.is_imported and segment.origin not in GOES_ON
+
+    async def _of(self, life: Life) -> Folded:
+        folded = self._folded_cache.pop(life, None)
+        if folded is None:
+            folded = await self._fold(life)
+        self._folded_cache[life] = folded
+        while len(self._folded_cache) > lives_kept_max:
+            del self._folded_cache[next(iter(self._folded_cache))]
+        return folded
+
+    async def _fold(self, life: Life) -> Folded:
+        folded = Folded(World())
+        self._begin(folded.world, [name for name, _ in life])
+        spans = [span_of(self._sessions[name].segment, 1, head) for name, head in life if head]
+        spans.sort(key=lambda span: span.starts_at)
+        told_of = {self._sessions[name].segment.graph_id for name, _ in life}
+        await self._ledger.wait_for_durability()
+        for page in pages(spans):
+            for event in await self._store.read(page):
+                _take(folded, event, told_of)
+        return folded
+
+    def _begin(self, world: World, names: list[str]) -> None:
+        """Let the world know the sessions of a life, and those that its past came from, parents first."""
+        in_order: dict[str, None] = {}
+        for name in names:
+            if self._sessions[name].segment.origin in GOES_ON:
+                in_order |= dict.fromkeys(ancestors_of(self._sessions, name))
+        for name in (*in_order, *names):
+            if name not in world.sessions:
+                begin(world, msgspec.structs.replace(self._sessions[name].segment, is_imported=False))
+
+
+def _take(folded: Folded, event: Event, told_of: set[str]) -> None:
+    world = folded.world
+    if event.kind not in MOVE_THE_WORLD:
+        world.sessions[event.session_id].head = event.seq
+        return
+    try:
+        evolve(world, event)
+        if event.kind == kinds.SESSION_RESTATED:
+            folded.tables.apply(world, event)
+        if ends_in_a_split(event) and not told_of.issuperset(
+            payload_of(event, TopologyChanged).new_graph_ids
+        ):
+            part_unseen(world, event)
+    except KeyError as lacking:
+        raise Refused(
+            f"{event.id} is a {event.kind} that tells of {lacking.args[0]!r}, and nothing in the file says what that is.",
+            "Import the whole session from the store it was played in.",
+        ) from lacking

@@ -1,0 +1,228 @@
+"""Resuming from the recipe: the scenario as it is on disk now is played on, each creature with the past of its own.
+
+Always holds: a creature's past is found by its run and its cast key, by its handle where several have one key; where
+that leaves a doubt, it starts empty. Nobody gets another's. Who is new sees nothing of what was said before; who is no
+longer in the scenario is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.run_payloads import BranchOf
+from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.restating import carried_of, strangers_in
+from glasshouse.turns.clocks import Clocks
+from glasshouse.turns.runs import Purse
+from glasshouse.world import carrying
+from glasshouse.world.carrying import Heard, Shape, heard_of
+from glasshouse.world.intents import Member, OpenRun, Restate
+from glasshouse.world.opening import Ensemble, cast_entry, ensembles_of
+from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
+from glasshouse.world.state import GraphState
+from glasshouse.world.topology import LISTEN, SEND
+
+Recipes = dict[str, OpenRun]
+"""For each run that is resumed, by its old id: the opening of its scenario, under its new id."""
+
+
+def resume_of(past: Past, recipes: Recipes) -> Restate:
+    """The intent that plays scenarios on from a past."""
+    graphs: list[Regrown] = []
+    runs: list[Rerun] = []
+    continued: set[str] = set()
+    for old, opening in recipes.items():
+        purse = past.folded.runs.purses[old]
+        members = [member for troupe in opening.troupes for member in troupe.members]
+        own = _matches(past, purse, old, members)
+        keys = {id(one): own.get(id(one), f"new {old} {n}") for n, one in enumerate(members)}
+        cast = [cast_entry(member, keys[id(member)]) for member in members]
+        started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
+        runs.append(Rerun(old, opening.run_id, started))
+        parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
+        for part in parts:
+            regrowth = _Regrowth(past, old, keys, part, continued)
+            graphs.append(regrowth.regrown())
+    edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
+    return Restate("resume", past.at.id, tuple(graphs), tuple(runs), {"edited": edited} if edited else None)
+
+
+def _is_edited(past: Past, run: Rerun) -> bool:
+    return (
+        run.started is not None
+        and past.folded.runs.purses[run.old].scenario_digest != run.started.scenario_digest
+    )
+
+
+def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
+    """Whose past each member of the cast has: old ids by the identity of the member."""
+    theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
+    found: dict[int, str] = {}
+    for member in members:
+        for name, creature in theirs.items():
+            handle = purse.cast.get(name, creature.handle)
+            if (creature.cast_key, handle) == (member.name, member.handle) and name not in found.values():
+                found[id(member)] = name
+                break
+    left = Counter(member.name for member in members if id(member) not in found)
+    for member in members:
+        left_over = [name for name in theirs if name in purse.cast and name not in found.values()]
+        others = [name for name in left_over if theirs[name].cast_key == member.name]
+        if id(member) not in found and left[member.name] == 1 and len(others) == 1:
+            found[id(member)] = others[0]
+    return found
+
+
+class _Regrowth:
+    """One graph of the scenario in the making."""
+
+    def __init__(
+        self, past: Past, run_id: str, keys: dict[int, str], part: Ensemble, continued: set[str]
+    ) -> None:
+        self._past = past
+        self._run_id = run_id
+        self._members = part.members
+        self._plans = part.channels
+        self._keys = {member.handle: keys[id(member)] for member in part.members}
+        self._old = [key for key in self._keys.values() if not key.startswith("new ")]
+        self._graphs = self._graphs_before()
+        self._continued = continued
+        self._channels = {plan.name: self._channel_key(plan.name) for plan in part.channels}
+
+    def _graphs_before(self) -> list[GraphState]:
+        world = self._past.world
+        names = dict.fromkeys([world.creatures[name].graph_id for name in self._old])
+        return [world.graphs[name] for name in names or self._past.graph_ids[:1]]
+
+    def _channel_key(self, name: str) -> str:
+        """The channel of that name that those who have a past were on together, unless another graph goes on with it;
+        else a new one."""
+        for graph in self._graphs:
+            channel_id = graph.channels.get(name)
+            if channel_id is not None and channel_id not in self._continued:
+                self._continued.add(channel_id)
+                return channel_id
+        return f"new {next(iter(self._keys.values()))} {name}"
+
+    def regrown(self) -> Regrown:
+        """The graph as the scenario has it, with what its creatures bring along."""
+        past, shape = self._past, self._shape()
+        graph_ids = tuple([graph.id for graph in self._graphs])
+        places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
+        open_before = {key: None for key in self._channels.values() if not key.startswith("new ")}
+        runs = {self._run_id: None}
+        carried = carried_of(
+            past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
+        )
+        carried["clocks"] = msgspec.to_builtins(self._clocks())
+        parents: dict[str, int] = {}
+        for graph in self._graphs:
+            parents |= dict(past.parents_of(graph.session_id))
+        return Regrown(
+            parents=tuple(parents.items()),
+            turn=shape.turn,
+            creatures=tuple([self._revived(member) for member in self._members]),
+            channels=tuple([self._reopened(number) for number in range(len(self._plans))]),
+            wires=tuple(self._wires()),
+            graph_ids=graph_ids,
+            places=tuple(places),
+            strangers=strangers_in(past, carried),
+            carried=carried,
+            lines=tuple(self._dealt()),
+        )
+
+    def _shape(self) -> Shape:
+        world = self._past.world
+        creatures: dict[str, Heard] = {}
+        for member in self._members:
+            key = self._keys[member.handle]
+            if key in self._old:
+                joined = dict.fromkeys((*member.sends, *member.listens))
+                channels = [self._channels[name] for name in joined]
+                heard = heard_of(world, world.creatures[key])
+                strange = [self._channels[name] for name in member.listens if self._is_strange(key, name)]
+                creatures[key] = msgspec.structs.replace(heard, channels=channels, strange=strange)
+        run = world.runs[self._run_id]
+        return Shape(
+            name=self._members[0].handle,
+            turn=max(graph.turn for graph in self._graphs),
+            creatures=creatures,
+            newcomers=[key for key in self._keys.values() if key not in creatures],
+            born={self._run_id: run.creatures_born},
+        )
+
+    def _is_strange(self, key: str, name: str) -> bool:
+        """Whether a channel goes on with what was said in a graph that a creature was not in, out of its hearing."""
+        world, channel_id = self._past.world, self._channels[name]
+        channel, creature = world.channels.get(channel_id), world.creatures[key]
+        return (
+            channel is not None and channel.graph_id != creature.graph_id and channel_id not in creature.ears
+        )
+
+    def _clocks(self) -> Clocks:
+        whole = Clocks()
+        for graph in self._graphs:
+            one = self._past.folded.runs.clocks.get(graph.id, Clocks())
+            whole.turn = max(whole.turn, one.turn)
+            for run_id, turns in one.turns.items():
+                whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
+        return whole
+
+    def _revived(self, member: Member) -> Revived:
+        key = self._keys[member.handle]
+        return Revived(
+            key=key,
+            name=member.name,
+            manifest=member.manifest,
+            manifest_digest=member.manifest_digest,
+            handle=member.handle,
+            run_id=self._run_id,
+            is_privileged=member.is_privileged,
+            is_new=key not in self._old,
+            is_root=member.is_root,
+        )
+
+    def _reopened(self, number: int) -> Reopened:
+        plan = self._plans[number]
+        key = self._channels[plan.name]
+        members = [
+            (
+                self._keys[one.handle],
+                (SEND if plan.name in one.sends else 0) | (LISTEN if plan.name in one.listens else 0),
+            )
+            for one in self._members
+        ]
+        return Reopened(
+            key=key,
+            name=plan.name,
+            description=plan.description,
+            history=plan.history,
+            is_new=key.startswith("new "),
+            members=tuple([(name, directions) for name, directions in members if directions]),
+        )
+
+    def _wires(self) -> list[Rewired]:
+        return [
+            Rewired(
+                "", self._keys[member.handle], self._keys[wire.to], wire.with_content, wire.prompt, wire.when
+            )
+            for member in self._members
+            for wire in member.wires
+        ]
+
+    def _dealt(self) -> list[LineAfter]:
+        """What is dealt to those who are new; the others keep what they were dealt."""
+        lines: list[LineAfter] = []
+        for member in self._members:
+            key = self._keys[member.handle]
+            if member.dealt and key not in self._old:
+                payload: Json = {"text": f"Something is dealt to {member.handle}, face down."}
+                sealed: Json = {"to": [key], "facts": member.dealt}
+                lines.append(
+                    LineAfter(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=self._run_id, sealed=sealed)
+                )
+        return lines

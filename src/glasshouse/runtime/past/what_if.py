@@ -1,0 +1,181 @@
+"""`WhatIf`: what a branch has otherwise than the past it grows from.
+
+Always holds: it is carried out on a copy of that past. What cannot be done is refused in words, and nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from pydantic import ValidationError
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.past.past import Past
+from glasshouse.turns.governor import Governor
+from glasshouse.turns.profiles import PROFILES
+from glasshouse.world.evolve import manifest_facts
+from glasshouse.world.intents import AddCreature, Connect, Disconnect, RemoveCreature
+from glasshouse.world.regrowth import LineAfter
+from glasshouse.world.speaking import ends_its_act
+
+Edge = tuple[str, str] | tuple[str, str, str]
+"""Two handles, and the name of a channel if it matters which."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The changes of a branch. Creatures go by their handles."""
+
+    drop: bool = False
+    """The line the branch begins at was never said."""
+    replace: str | None = None
+    """The line the branch begins at was another."""
+    disturb: str | None = None
+    """The visitor says this first of all."""
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    personas: Mapping[str, str] = field(default_factory=dict)
+    add: tuple[Manifest, ...] = ()
+    remove: tuple[str, ...] = ()
+    connect: tuple[Edge, ...] = ()
+    disconnect: tuple[Edge, ...] = ()
+    limits: Governor | None = None
+
+    @property
+    def begins_before(self) -> bool:
+        """Whether the branch begins right before the event named, not right after it."""
+        return self.drop or self.replace is not None
+
+    def as_json(self) -> Json | None:
+        """What a ledger tells of it; none if nothing is otherwise."""
+        plain: Json = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value:
+                plain[one.name] = _plain(value)
+        return plain or None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Governor):
+        return value.as_json()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, tuple):
+        return [one.as_json() if isinstance(one, Manifest) else _plain(one) for one in value]
+    return value
+
+
+def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
+    """Make a past otherwise; what is to be said first of all in it."""
+    lines = [*_lines(past.at, what_if)]
+    run_id = _run_at(past)
+    if what_if.disturb is not None:
+        if not what_if.disturb.strip():
+            raise Refused("The visitor says nothing.", "Give a sentence.")
+        lines.append(LineAfter(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
+    for handle, profile in what_if.profiles.items():
+        if profile not in PROFILES:
+            raise UnknownName(noun="profile", name=profile, known=PROFILES)
+        _remake(past, handle, {"model_profile": profile})
+    for handle, persona in what_if.personas.items():
+        _remake(past, handle, {"persona": persona})
+    for manifest in what_if.add:
+        plain = manifest.as_json()
+        past.change(AddCreature(manifest.name, plain, manifest.digest, graph_id=past.home, run_id=run_id))
+    for edge in what_if.connect:
+        past.change(Connect(*_edge(past, edge)))
+    for edge in what_if.disconnect:
+        past.change(Disconnect(*_edge(past, edge)))
+    for handle in what_if.remove:
+        past.change(RemoveCreature(_named(past, handle)))
+    if not past.graph_ids:
+        raise Refused("Nobody would be left in this branch.", "Leave somebody in it, or add somebody.")
+    return tuple([line for line in lines if _can_be_said(past, line)])
+
+
+def _can_be_said(past: Past, line: LineAfter) -> bool:
+    """Whether a line has a speaker still. That somebody who is gone says nothing needs no words."""
+    if line.actor in RESERVED_ACTORS:
+        return True
+    speaker = past.world.creatures.get(line.actor)
+    if speaker is None and line.kind == kinds.AGENT_PASSED:
+        return False
+    channel = None if line.channel is None else past.world.channels.get(line.channel)
+    is_there = line.channel is None or (
+        speaker is not None and channel is not None and channel.graph_id == speaker.graph_id
+    )
+    if speaker is None or not is_there:
+        raise Refused(
+            "Whoever says the line is not there to say it in this branch.",
+            "Drop the line, or leave its speaker where it was.",
+        )
+    return True
+
+
+def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
+    if not what_if.begins_before:
+        return []
+    if what_if.drop and what_if.replace is not None:
+        raise Refused("A line is dropped or replaced, not both.", "Choose one of the two.")
+    check_line(at)
+    if what_if.replace is not None:
+        return [_line(at, at.kind, {**at.payload, "text": what_if.replace})]
+    if at.caused_by is None:
+        return []
+    return [_line(at, kinds.AGENT_PASSED, {"reason": "The line is left out in this branch."})]
+
+
+def check_line(at: Event) -> None:
+    """Refuse to drop or replace what nobody said."""
+    is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and ends_its_act(at))
+    if not is_line or at.kind == kinds.ACT_DISCARDED:
+        raise Refused(
+            f"{at.id} is a {at.kind}, which nobody said.", "Choose a line of a creature or the visitor."
+        )
+
+
+def _line(at: Event, kind: str, payload: Json) -> LineAfter:
+    channel = None if kind == kinds.AGENT_PASSED else at.channel_id
+    return LineAfter(kind, payload, at.actor, channel, at.caused_by, at.run_id)
+
+
+def _run_at(past: Past) -> str | None:
+    """The run that the event was of; where it has nobody there any more, that of the oldest who is."""
+    if past.at.run_id is not None and past.holds_run(past.at.run_id):
+        return past.at.run_id
+    graph = past.world.graphs[past.home]
+    return next((past.world.creatures[name].run_id for name in graph.creatures), None)
+
+
+def _remake(past: Past, handle: str, otherwise: Json) -> None:
+    creature = past.world.creatures[_named(past, handle)]
+    try:
+        manifest = Manifest.model_validate({**past.world.facts_of(creature).manifest, **otherwise})
+    except ValidationError as wrong:
+        told = "; ".join(str(one["msg"]) for one in wrong.errors())
+        (what,) = otherwise
+        raise Refused(
+            f"{handle} cannot have that {what}: {told}.", "See docs/reference/world-files.md."
+        ) from wrong
+    past.world.manifests.setdefault(manifest.digest, manifest_facts(manifest.as_json()))
+    creature.manifest_digest = manifest.digest
+
+
+def _named(past: Past, handle: str) -> str:
+    """A creature of this past by its handle, or its id."""
+    known: dict[str, str] = {}
+    for graph_id in past.graph_ids:
+        for name in past.world.graphs[graph_id].creatures:
+            known.setdefault(past.world.creatures[name].handle, name)
+            known.setdefault(name, name)
+    if handle not in known:
+        raise UnknownName(noun="creature", name=handle, known=known)
+    return known[handle]
+
+
+def _edge(past: Past, edge: Edge) -> tuple[str, str, str | None]:
+    return _named(past, edge[0]), _named(past, edge[1]), edge[2] if len(edge) > 2 else None

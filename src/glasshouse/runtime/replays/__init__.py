@@ -1,0 +1,1 @@
+"""Replays: a run driven again from its record."""

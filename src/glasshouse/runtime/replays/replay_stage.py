@@ -1,0 +1,90 @@
+"""The stage of a replay: a terrarium on a scratch store, laid out with the past that a run began with.
+
+Always holds: nobody of that past lives there; those whom the recorded batch restates do. What somebody outside changed is
+changed again through the same door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.codec import encoded
+from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.payloads import SessionForked, payload_of
+from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.past.record import Part, RunRecord
+from glasshouse.runtime.ports import Batch, SegmentWrite, Store
+from glasshouse.runtime.replays.namesakes import Namesakes
+from glasshouse.runtime.replays.outside import Now, intent_behind
+from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.world.lineage import place_in_story
+
+
+async def lay_out(record: RunRecord, scratch: Store) -> int:
+    """Write the past of a run, and the batch that restated it, into an empty store; how many events that are."""
+    if not record.regrown:
+        return 0
+    await scratch.open(SeededIds(0).new())
+    try:
+        past = [_written(part, is_imported=True) for part in record.past]
+        regrown = tuple([_written(part, is_imported=False) for part in record.regrown])
+        await scratch.commit([*[Batch((write,)) for write in past], Batch(regrown)])
+        return scratch.position
+    finally:
+        await scratch.close()
+
+
+def _written(part: Part, *, is_imported: bool) -> SegmentWrite:
+    opens = msgspec.structs.replace(part.segment, is_imported=is_imported)
+    inner = part.inner if is_imported else None
+    return SegmentWrite(opens.id, 0, tuple([encoded(event) for event in part.events]), opens, inner)
+
+
+class ReplayStage(Terrarium):
+    """A terrarium that a replay is played on."""
+
+    async def settled(self) -> None:
+        """Wait until everything that was written is durable."""
+        await self._ledger.wait_for_durability()
+
+    def numbers_in(self, run_id: str) -> dict[str, int]:
+        """The creatures of a run that are there already, and the how-manieth of it each is."""
+        creatures = self._ledger.world.creatures.values()
+        return {one.id: one.ordinal for one in creatures if one.run_id == run_id}
+
+    async def acts_under_way(self) -> list[tuple[str, int, list[Event]]]:
+        """Whoever is in the middle of an act, the time of its cause, and what it has written on its way."""
+        return [
+            (name, (await self.event(act.cause)).lamport, [await self.event(one) for one in act.events])
+            for name, act in self._ledger.agenda.under_way.items()
+        ]
+
+    async def story_of(self, record: RunRecord) -> tuple[Event, ...]:
+        """The story as it came out: the past as it stands, and what was played again."""
+        if not record.regrown:
+            return await self.run_events(record.run_id)
+        own = await self._history.events_of_its_own(record.run_id)
+        sessions = self._ledger.world.sessions
+        whole = [*record.taken, *own]
+        whole.sort(key=lambda event: place_in_story(sessions, event))
+        return tuple(whole)
+
+    async def change_again(self, batch: Sequence[Event], names: Namesakes) -> None:
+        """Let somebody outside change the graph as was recorded."""
+        first = batch[0]
+        if first.kind == kinds.SESSION_FORKED and payload_of(first, SessionForked).how == "fork":
+            told = payload_of(first, SessionForked)
+            writer, seq = place_of(told.at)
+            await self.fork(names.session(told.parents[0]), event_id(names.session(writer), seq))
+            return
+        now = Now(names.creature, names.channel, names.graph)
+        intent = intent_behind(self._ledger.world, batch, now)
+        if intent is None:
+            raise Refused(
+                f"{first.id} is a {first.kind} that nobody can have asked for.", "Look at the record."
+            )
+        await self._ledger.change(intent)

@@ -1,0 +1,145 @@
+"""Whether a run has come to its end, and who has won: what its scenario says, a judge's verdict, a referee's word.
+
+Always holds: it is answered from the ledger's folds alone; asked again after a crash, it says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from glasshouse.events.event import Event
+from glasshouse.events.run_payloads import FinishReason
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.show.referee_files import referee_named
+from glasshouse.runtime.show.referee_sight import RunPast, is_public_line
+from glasshouse.turns.referees import Match, Referee, Ruling
+from glasshouse.turns.runs import Purse
+from glasshouse.world.state import GraphState
+
+NOBODY: Final = frozenset({"", "nobody", "none"})
+
+
+class Ending(NamedTuple):
+    """How a run ends by itself."""
+
+    reason: FinishReason
+    winner: str | None = None
+    why: str | None = None
+    members: tuple[str, ...] = ()
+
+
+class Endings:
+    """Reads the end of runs from the folds."""
+
+    def __init__(self, folded: Callable[[], Folded]) -> None:
+        self._folded = folded
+        self._referees_cache: dict[tuple[str, str | None], Referee] = {}
+        self._looked_through: set[str] = set()
+        self._rulings: dict[str, Ruling] = {}
+        self._pasts_cache: dict[str, RunPast] = {}
+
+    def of(self, run_id: str) -> Ending | None:
+        """How a run ends now, if its end has come."""
+        purse = self._folded().runs.purses.get(run_id)
+        if purse is None or purse.finished is not None:
+            return None
+        ruling = self._ruling(run_id, purse)
+        if ruling is not None and purse.playbill.ends_when.referee:
+            return Ending("ended", ruling.winner, ruling.why, ruling.members)
+        if not purse.has_come_to_its_end:
+            return None
+        return self._judged(run_id, purse)
+
+    def at_the_end(self, run_id: str, reason: FinishReason) -> Ending:
+        """Who has won a run that ends for another reason, and why."""
+        purse = self._folded().runs.purses.get(run_id)
+        return Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
+
+    def _judged(self, run_id: str, purse: Purse) -> Ending:
+        """The referee's word counts before a judge's. A verdict that names nobody leaves a competition open."""
+        ruling = self._ruling(run_id, purse) or self._last_word(run_id, purse)
+        if ruling is not None:
+            return Ending("ended", ruling.winner, ruling.why, ruling.members)
+        winner = purse.spent.winner if (purse.spent.winner or "") not in NOBODY else None
+        is_contest = purse.playbill.competition.kind != "none"
+        return Ending("no_contest" if is_contest and winner is None else "ended", winner, purse.spent.why)
+
+    def _referee(self, purse: Purse) -> Referee | None:
+        name = purse.playbill.competition.referee
+        if name is None:
+            return None
+        found = self._referees_cache.get((name, purse.folder))
+        if found is None:
+            found = self._referees_cache[name, purse.folder] = referee_named(name, purse.folder)
+        return found
+
+    def _last_word(self, run_id: str, purse: Purse) -> Ruling | None:
+        referee = self._referee(purse)
+        return None if referee is None else referee(self._match(purse, None, self._past(run_id)))
+
+    def _ruling(self, run_id: str, purse: Purse) -> Ruling | None:
+        """The first ruling on a line of this run. After a look at all that was said, new lines come by `note`."""
+        is_new = run_id not in self._looked_through and self._referee(purse) is not None
+        if is_new and self._is_at_hand(run_id):
+            self._looked_through.add(run_id)
+            self._pasts_cache.pop(run_id, None)
+            for line in self._past(run_id).lines():
+                self._rule(run_id, purse, line)
+        return self._rulings.get(run_id)
+
+    def note(self, line: Event) -> None:
+        """Let the referee of a line's run look at it."""
+        purse = self._folded().runs.purses.get(line.run_id or "")
+        if purse is not None and purse.playbill.competition.referee is not None:
+            self._past(line.run_id or "").note_place(line)
+            self._rule(line.run_id or "", purse, line)
+
+    def _rule(self, run_id: str, purse: Purse, line: Event) -> None:
+        referee = self._referee(purse)
+        if referee is None or run_id in self._rulings or not is_public_line(run_id, line):
+            return
+        if line.caused_by is None:
+            return  # It rules on what comes of acts; what the world and visitors say stands among the lines.
+        past = self._past(run_id)
+        ruling = referee(self._match(purse, line, past))
+        if ruling is not None and not past.was_cut:
+            self._rulings[run_id] = ruling
+
+    def _is_at_hand(self, run_id: str) -> bool:
+        """Whether all that was said where a run plays can be looked at now."""
+        world, tables = self._folded().world, self._folded().tables
+        places = {
+            creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
+        }
+        return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in places)
+
+    def _past(self, run_id: str) -> RunPast:
+        found = self._pasts_cache.get(run_id)
+        if found is None:
+            found = self._pasts_cache[run_id] = RunPast(self._folded, run_id)
+        return found
+
+    def _match(self, purse: Purse, line: Event | None, past: RunPast) -> Match:
+        dealt, cast = self._folded().tables.dealt, purse.cast
+        teams = {
+            team: tuple([creature for creature, handle in cast.items() if handle in handles])
+            for team, handles in purse.playbill.competition.teams.items()
+        }
+        knowers = tuple(purse.spent.knowers)
+        truths = {name: dealt.get(name, {}) for name in knowers}
+        return Match(line, purse.spent.truth, teams, knowers, truths, cast, past.up_to(line))
+
+    def forget(self) -> None:
+        """Look again at all that was said: some of what was noted never came to be."""
+        self._looked_through.clear()
+        self._rulings.clear()
+        self._pasts_cache.clear()
+
+    def due(self, graph: GraphState) -> list[str]:
+        """The runs that may be over: those whose scenario's end was counted, and those that a referee watches."""
+        runs, world = self._folded().runs, self._folded().world
+        if not runs.watched:
+            return []
+        here = {world.creatures[name].run_id for name in graph.creatures}
+        return [run_id for run_id in runs.watched if run_id in here]

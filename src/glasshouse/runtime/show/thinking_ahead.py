@@ -1,0 +1,122 @@
+"""Thinking ahead: ticks of one turn that go together are all begun at once.
+
+Theory of operation. Their thinking overlaps, on the past as it was when the ticks of the turn began; what they thought is
+written one by one, in the order of the cast, by whoever conducts. So are the tools they use: each act waits at a gate
+before its first tool, and the gate is opened when the act's turn to be written comes.
+
+Always holds: nothing is written here, and nothing here is needed to go on: what was begun ahead and let go is owed still.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from glasshouse.events.event import Event
+from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.show.causes import Causes
+from glasshouse.turns.schedule import Due, ticks_together
+from glasshouse.world.state import GraphState, World
+
+Act = tuple[str, str]
+"""A creature and the cause it answers: what names an act."""
+
+
+class Ahead(NamedTuple):
+    """An act that was begun ahead: whose purse it draws on, its thinking, and the gate before its tools."""
+
+    run_id: str
+    task: asyncio.Task[Thought | None]
+    gate: asyncio.Event
+
+
+def run_drawn_on(world: World, creature_id: str) -> str:
+    """The run whose purse a creature draws on; empty for one that has none, or is gone."""
+    creature = world.creatures.get(creature_id)
+    return "" if creature is None else creature.run_id or ""
+
+
+class ThinkingAhead:
+    """The acts that were begun and that nobody has written yet."""
+
+    def __init__(self, ledger: Ledger, acts: Acts, causes: Causes) -> None:
+        self._ledger = ledger
+        self._acts = acts
+        self._causes = causes
+        self._begun: dict[Act, Ahead] = {}
+
+    async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool], *, is_new: bool) -> None:
+        """Let the ticks that go together begin to think, but for those that somebody is at already. Unless a batch may
+        begin anew, only those of one that was cut off: they hold their part of the purse."""
+        folded = self._ledger.folded
+        together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
+        now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
+        for due in [due for due in together if not self._is_begun(due, is_taken)]:
+            causes[due] = await self._causes.of(due)
+            await self._acts.make_ready(due)
+        for due, cause in causes.items():
+            if not self._is_begun(due, is_taken):
+                gate = asyncio.Event()
+                thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
+                task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
+                run_id = run_drawn_on(self._ledger.world, due.creature)
+                self._begun[due.creature, due.cause] = Ahead(run_id, task, gate)
+        if causes and not is_new:
+            await asyncio.sleep(0)  # They had asked for their part of the purse before.
+
+    def _is_begun(self, due: Due, is_taken: Callable[[Act], bool]) -> bool:
+        act = (due.creature, due.cause)
+        return act in self._begun or is_taken(act)
+
+    async def thought_of(self, act: Act, due: Due | None) -> Thought | None:
+        """What came of an act that was begun ahead; else, of what is due, thought now. None if its creature is gone."""
+        ahead = self._begun.pop(act, None)
+        if ahead is not None:
+            ahead.gate.set()
+            return await ahead.task
+        return None if due is None else await self._think(due, await self._causes.of(due), None)
+
+    async def _think(
+        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
+    ) -> Thought | None:
+        await self._acts.make_ready(due)
+        if due.creature not in self._ledger.world.creatures:
+            return None
+        return await self._acts.think(due, cause, upto, gate)
+
+    def take_stopped(self, act: Act) -> Thought | None:
+        """The thought of one who was kept from thinking ahead, by a limit or because no model was reached: it is to
+        begin anew."""
+        ahead = self._begun.get(act)
+        if (
+            ahead is None
+            or not ahead.task.done()
+            or ahead.task.cancelled()
+            or ahead.task.exception() is not None
+        ):
+            return None
+        thought = ahead.task.result()
+        if thought is None or thought.end is not None:
+            return None
+        del self._begun[act]
+        return thought
+
+    def of_run(self, run_id: str, graph: GraphState | None = None) -> list[Act]:
+        """The acts of a run that were begun ahead, in this graph or anywhere."""
+        acts = [act for act, ahead in self._begun.items() if ahead.run_id == run_id]
+        return acts if graph is None else [act for act in acts if act[0] in graph.creatures]
+
+    def of_the_gone(self) -> list[tuple[Act, str]]:
+        """The acts of creatures that are gone, and the run that each draws on."""
+        world = self._ledger.world
+        return [(act, one.run_id) for act, one in self._begun.items() if act[0] not in world.creatures]
+
+    async def close(self) -> None:
+        """Let go of everything. It is owed still, and will be thought again."""
+        tasks = [ahead.task for ahead in self._begun.values()]
+        self._begun.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

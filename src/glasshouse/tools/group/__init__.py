@@ -1,0 +1,1 @@
+"""The group tools: how a privileged creature changes its own graph."""

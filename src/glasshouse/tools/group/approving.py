@@ -1,0 +1,118 @@
+"""Asking somebody outside before a change is made that strangers' words may have led to.
+
+Always holds: a proposal and what was decided are in the ledger before anything changes; what is decided there stands, and
+nobody is asked again, not after a crash and not in a replay. Whoever is asked has so many seconds; nobody there is a no.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import VISITOR, Event
+from glasshouse.runtime.acts.inside import be_part_of_the_act
+from glasshouse.runtime.ports import Approver, Errand, Proposal, Verdict
+from glasshouse.turns.policy import policy_of
+from glasshouse.turns.quoting import cut, one_line
+from glasshouse.turns.tools import ToolCall
+from glasshouse.world.intents import DecideEdit, ProposeEdit
+from glasshouse.world.state import CreatureState
+
+approval_seconds_max: Final = 120.0
+reason_chars_max: Final = 400
+
+NOBODY: Final = "nobody"
+
+
+class Approving:
+    """Knows whom to ask, if anybody."""
+
+    def __init__(self, approver: Approver | None, seconds_max: float = approval_seconds_max) -> None:
+        self._approver = approver
+        self._seconds_max = seconds_max
+
+    async def check(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> None:
+        """Return if a change that strangers' words may have led to is allowed; else refuse, and say why."""
+        how = policy_of(errand.folded.runs, caller).untrusted_edits
+        if how == "allow":
+            return
+        if how == "refuse":
+            raise Refused(
+                "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"
+                f" to {deed} then.",
+                "Do it when they are gone from what you read, or say what should be done.",
+            )
+        verdict = await self._verdict(errand, caller, call, deed)
+        if not verdict.is_approved:
+            who = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
+            raise Refused(
+                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you read"
+                f" now.{who}{_after_a_space(verdict.reason)}",
+                "Say what should be done and why, and go on without it.",
+            )
+
+    async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> Verdict:
+        """What is on record for this very call, or what is said now, put on record."""
+        known = _decided(errand.on_the_way)
+        if known is not None:
+            return known
+        called, number = errand.called.id, errand.number
+        why = f"{caller.handle} wants to {deed}, and a visitor's or a tool's words were in what it read."
+        if not errand.on_the_way:
+            await errand.write(ProposeEdit(caller.id, called, call.tool, call.arguments, number, why))
+        verdict = _decided(errand.then)
+        if verdict is None:
+            proposal = Proposal(caller.id, caller.handle, caller.run_id, call.tool, call.arguments, why)
+            verdict = await self._asked(proposal)
+        await errand.write(
+            DecideEdit(caller.id, called, number, verdict.is_approved, verdict.by, verdict.reason)
+        )
+        return verdict
+
+    async def _asked(self, proposal: Proposal) -> Verdict:
+        if self._approver is None:
+            return Verdict(False, NOBODY, "Nobody is there to ask.")
+        task = asyncio.create_task(_answer(self._approver, proposal), name="glasshouse approval")
+        try:
+            await asyncio.wait([task], timeout=self._seconds_max)
+            if not task.done():
+                return Verdict(False, NOBODY, "Nobody answered in time.")
+            failure = asyncio.CancelledError() if task.cancelled() else task.exception()
+            return _read(task.result()) if failure is None else _failed(failure)
+        finally:
+            task.cancel()
+
+
+def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
+    told = next((event.payload for event in on_the_way if event.kind == kinds.EDIT_DECIDED), None)
+    return None if told is None else Verdict(told["is_approved"], told["by"], told["reason"])
+
+
+async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:
+    be_part_of_the_act()
+    try:
+        return await approver(proposal)
+    except SystemExit as leaving:
+        return _failed(leaving)
+
+
+def _failed(failure: BaseException) -> Verdict:
+    """Whoever gives up while asked, or wants to end the whole program, has not said yes."""
+    words = one_line(str(failure)) if isinstance(failure, Refused) else f"{type(failure).__name__}."
+    return Verdict(False, NOBODY, cut(f"Asking failed: {words}", reason_chars_max))
+
+
+def _read(said: object) -> Verdict:
+    """Only a plain yes is one: a word such as "no" would count as true."""
+    if isinstance(said, Verdict):
+        by, reason = (cut(one_line(str(text)), reason_chars_max) for text in (said.by, said.reason))
+        return Verdict(said.is_approved is True, by or VISITOR, reason)
+    if said is None:
+        return Verdict(False, NOBODY, "Nobody is there to ask.")
+    return Verdict(said is True, VISITOR)
+
+
+def _after_a_space(words: str) -> str:
+    return f" {words}" if words else ""

@@ -1,0 +1,94 @@
+"""The group tools: how a privileged creature changes its own graph from inside its act.
+
+Always holds: they make the same intents as the API, through the same door, so the same rules hold and the same events
+tell of it; what policy refuses is refused before. A change and the answer to its call are one batch. `dry_run` is the
+same decision without the commit. Only privilege gives these tools: no manifest can.
+"""
+
+from __future__ import annotations
+
+from glasshouse.errors import Refused
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ports import Approver, Errand
+from glasshouse.tools.group.approving import Approving, approval_seconds_max
+from glasshouse.tools.group.offers import offers_for
+from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
+from glasshouse.tools.group.status import status_of
+from glasshouse.tools.group.words import already, done, forecast, refused
+from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decide import decide
+from glasshouse.world.speaking import check_may_act
+from glasshouse.world.state import CreatureState
+
+
+class GroupTools:
+    """Offers the group tools to privileged creatures, and carries them out."""
+
+    def __init__(
+        self, approver: Approver | None = None, *, approval_seconds: float = approval_seconds_max
+    ) -> None:
+        self._approving = Approving(approver, approval_seconds)
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        """What this creature may use now; nothing unless it is privileged."""
+        return offers_for(folded, creature)
+
+    def has(self, tool: str) -> bool:
+        """Whether this is a group tool."""
+        return tool in ARGUMENTS
+
+    def names(self) -> frozenset[str]:
+        """The names that a manifest may grant: none of these."""
+        return frozenset()
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        """Carry a call out. A refusal is an answer: what is wrong, and what would work."""
+        try:
+            return await self._used(call, errand)
+        except Refused as refusal:
+            return refused(refusal)
+
+    async def _used(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        _privileged(errand, call)
+        given = arguments_of(call.tool, call.arguments)
+        await errand.wait_for_room()
+        caller = _privileged(errand, call)
+        if isinstance(given, Look):
+            return status_of(errand.folded, caller, is_wide=given.scope == "terrarium")
+        request = request_of(errand.folded, caller, call.tool, given)
+        decision = decide(errand.folded.world, request.intent)
+        if not decision.writes:
+            return already(request)
+        if given.dry_run:
+            return forecast(errand.folded.world, request, decision.change)
+        if request.is_risky and errand.is_untrusted:
+            await self._approving.check(errand, caller, call, request.deed)
+            await errand.wait_for_room()
+            request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
+        return await errand.edit(
+            request.intent, lambda change, subject: done(errand.folded.world, request, change, subject)
+        )
+
+
+def _same(allowed: Request, now: Request) -> Request:
+    """The request as it stands now, unless it comes to something else than what was allowed."""
+    if now.intent != allowed.intent:
+        raise Refused(
+            f"Who or what is meant has changed while somebody was asked: it was allowed to {allowed.deed}.",
+            "Look with group_status, and ask again.",
+        )
+    return now
+
+
+def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
+    """The caller, if it lives, has the right, and its run goes on; else a refusal."""
+    caller = errand.creature
+    if caller is None:
+        raise Refused(f"{errand.creature_id} was removed in the middle of its act.", "Let the act end here.")
+    if not caller.is_privileged:
+        raise Refused(
+            f"{call.tool} is for privileged creatures, and {caller.handle} is none.",
+            "Ask one of them, or answer without it.",
+        )
+    check_may_act(errand.folded.world, caller)
+    return caller
