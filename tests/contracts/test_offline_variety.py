@@ -178,3 +178,12 @@ def test_one_who_is_alone_goes_on_from_what_it_said_in_its_other_parts() -> None
         assert set(formed.fields["cites"]) <= {line.id for line in said[::3]}
         assert raised.fields["against"] == formed.id
         assert found.text
+
+
+def test_a_leader_dismisses_in_other_words_each_time() -> None:
+    played = play("far-end-of-the-attic", rng_seed=3)
+
+    said = " ".join(line.text for line in played.lines if line.who == "brigadier")
+    released = shelf.sections("circles.txt")["released"]
+    phrases = [max(re.split(r"<\w+>", one), key=len).strip(" .,:") for one in released]
+    assert [one for one in phrases if said.count(one) > 1] == []

@@ -176,7 +176,7 @@ def test_a_reader_who_has_seen_enough_ends_it_and_it_can_go_on(tmp_path: Path) -
         (["play", "--continue", "last", "--rng-seed", "0"], 2, "--rng-seed is for a new run"),
         (["play", "--continue", "last", "--run-id", "r-mine"], 2, "--run-id is for a new run"),
         (["play", "--watch", "--rng-seed", "7"], 2, "--rng-seed is for a new run"),
-        (["play", "--continue", "r-nobody"], 3, "no run is called 'r-nobody'"),
+        (["play", "--continue", "r-nobody"], 3, "There is no store at "),
         (["play", "--watch"], 3, "There is no store"),
     ],
 )

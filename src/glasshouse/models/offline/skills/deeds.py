@@ -17,7 +17,7 @@ from glasshouse.models.offline.directions import Direction, directions_of, heard
 from glasshouse.models.offline.lifting import nouns_in
 from glasshouse.models.offline.reading import Heard, Reading, ToolSaid
 from glasshouse.models.offline.skills.regrouping import says_it_is_done
-from glasshouse.models.offline.skills.reply import Branch, Reply, passing, with_gaps_filled, with_line
+from glasshouse.models.offline.skills.reply import Branch, Reply, passing, untold, with_gaps_filled, with_line
 from glasshouse.models.offline.skills.sleuthing import NOTHING_NAMED, details_in
 from glasshouse.models.offline.speaking import Speaker, Spoken, name_of
 from glasshouse.models.offline.vocabulary import WORD, is_a, stem, stems_of
@@ -102,7 +102,7 @@ def _of_the_hour(speaker: Speaker, branch: Branch) -> Spoken | None:
     if gaps["last"] == NOTHING_NAMED:
         gaps["last"] = speaker.topic.noun.definite
     act = "recall" if heading in {_CLOSED, _TOLD} else "offer"
-    return speaker.dress(_sentences(heading, **gaps), act, own=_OWN_LINE)
+    return speaker.dress(_sentences(heading, reading, **gaps), act, own=_OWN_LINE)
 
 
 def _winner(reading: Reading) -> str:
@@ -157,12 +157,12 @@ def aftermath(speaker: Speaker) -> Spoken | None:
     told = list(done.items())[:changes_told_max]
     named = [whom for _, names in told for whom in names]
     stake = at_stake(speaker, _cues(speaker.reading, named))
-    lines = [_of_change(heading, whom, stake) for heading, whom in told]
+    lines = [_of_change(speaker.reading, heading, whom, stake) for heading, whom in told]
     if len(lines) == 1:
         after = f"{told[0][0]} after"
         if after not in shelf.sections("circles.txt"):
             return speaker.dress(lines[0], "offer")
-        lines.append(_sentences(after, detail=speaker.topic.noun.definite))
+        lines.append(_sentences(after, speaker.reading, detail=speaker.topic.noun.definite))
     return speaker.dress([f"{one}. {speaker.dice.choice(lines[1])}" for one in lines[0]], "offer")
 
 
@@ -172,12 +172,12 @@ def _is_joining_refused(reading: Reading) -> bool:
     return bool(joins) and not any(one.is_ok for one in joins)
 
 
-def _of_change(heading: str, whom: list[str], stake: str) -> list[str]:
+def _of_change(reading: Reading, heading: str, whom: list[str], stake: str) -> list[str]:
     names = list(dict.fromkeys(whom))
     many = f"{heading} many"
     if len(names) > 1 and many in shelf.sections("circles.txt"):
         heading = many
-    return _sentences(heading, who=_all_of(names), detail=stake)
+    return _sentences(heading, reading, who=_all_of(names), detail=stake)
 
 
 def at_stake(speaker: Speaker, cues: frozenset[str]) -> str:
@@ -240,7 +240,7 @@ def _carried(speaker: Speaker) -> Spoken | None:
     if detail == NOTHING_NAMED:
         return None
     gaps = {"who": name_of(across[-1].handle), "detail": detail, "other": other, "you": name_of(cause.handle)}
-    return speaker.dress(_sentences("carried", **gaps), "offer")
+    return speaker.dress(_sentences("carried", reading, **gaps), "offer")
 
 
 def _is_across(channels_of: Mapping[str, tuple[str, ...]], line: Heard, here: set[str]) -> bool:
@@ -248,12 +248,16 @@ def _is_across(channels_of: Mapping[str, tuple[str, ...]], line: Heard, here: se
     return line.origin == "cast" and bool(line.text) and bool(where) and not here & set(where)
 
 
-def _sentences(heading: str, **gaps: str) -> list[str]:
-    """The sentences of a heading with their gaps filled; those of somebody gone, or of no winner, where that is so."""
+def _sentences(heading: str, reading: Reading | None = None, **gaps: str) -> list[str]:
+    """The sentences of a heading with their gaps filled; those of somebody gone, or of no winner, where that is so.
+
+    Where a reading is given: those that nobody in sight has said yet, as long as there are such.
+    """
     known = shelf.sections("circles.txt")
     absent = next((gap for gap in ("gone", "crew") if gaps.get(gap)), "")
     if absent and f"{heading} {absent}" in known:
         heading = f"{heading} {absent}"
     elif gaps.get("winner") == "" and f"{heading} nobody" in known:
         heading = f"{heading} nobody"
-    return with_gaps_filled(known[heading], gaps)
+    fresh = [] if reading is None else untold(reading, heading, "circles.txt", **gaps)
+    return fresh or with_gaps_filled(known[heading], gaps)
