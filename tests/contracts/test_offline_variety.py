@@ -17,6 +17,9 @@ from glasshouse.turns.character import Character, Voice
 from tests.contracts.offline_stage import OfflineStage
 
 SEEDS = range(200)
+TENS = [pytest.param(tens, marks=pytest.mark.soak if tens >= 6 else ()) for tens in range(20)]
+"""Two hundred plays, ten in each test; a soak plays them all, every other run sixty."""
+
 reused_share_max = 0.10
 
 
@@ -33,7 +36,7 @@ def a_play(seed: int) -> list[str]:
     return stage.play(40)
 
 
-@pytest.mark.parametrize("tens", range(20))
+@pytest.mark.parametrize("tens", TENS)
 def test_no_line_is_said_twice_and_few_skeletons_are(tens: int) -> None:
     for seed in list(SEEDS)[tens * 10 : tens * 10 + 10]:
         lines = a_play(seed)
