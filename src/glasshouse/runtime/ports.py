@@ -148,6 +148,10 @@ class Router(Protocol):
         """The model behind a profile, or the one of this name that a run has put in its place; or a refusal."""
 
 
+BeforeCommit = Callable[[], Awaitable[None]]
+"""Awaited before anything is written: where a replay lets happen what came from outside."""
+
+
 class Outcome(Protocol):
     """What came of an intent, durable."""
 
@@ -218,7 +222,7 @@ class Errand:
         is_untrusted: bool,
         on_the_way: tuple[Event, ...] = (),
         then: tuple[Event, ...] = (),
-        before_commit: Callable[[], Awaitable[None]] | None = None,
+        before_commit: BeforeCommit | None = None,
     ) -> None:
         self.ledger = ledger
         self.creature_id = creature_id
