@@ -34,6 +34,7 @@ from tests.pages import (
     ROOT,
     Fence,
     bounds_told_of,
+    command_lines,
     exists_somewhere,
     fences,
     fields_told_of,
@@ -138,6 +139,16 @@ def test_every_make_target_that_a_page_names_is_real(page: str) -> None:
 @pytest.mark.parametrize("page", pages())
 def test_every_link_leads_somewhere(page: str) -> None:
     assert [link for link in links(page_text(page)) if is_broken(link, ROOT / page)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if command_lines(page_text(page))])
+def test_every_command_line_that_a_page_shows_is_understood(page: str) -> None:
+    for _, *words in command_lines(page_text(page)):
+        command: Any = get_command(glasshouse.cli.app)
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+
+        assert command.make_context("glasshouse", words).command is command
 
 
 def test_every_kind_is_documented() -> None:
