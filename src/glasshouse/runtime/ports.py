@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -156,20 +156,8 @@ class Outcome(Protocol):
     """What came of an intent, durable."""
 
     @property
-    def change(self) -> Change:
-        """What it changed."""
-
-    @property
-    def subject(self) -> str:
-        """The id of what it made or touched."""
-
-    @property
     def events(self) -> list[Event]:
         """The events that tell of it."""
-
-    @property
-    def seen(self) -> Any:
-        """What the caller looked at right after the decision."""
 
 
 class Door(Protocol):
@@ -182,16 +170,10 @@ class Door(Protocol):
     async def wait_for_room(self) -> None:
         """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
 
-    async def change(self, intent: AnyIntent, look: Callable[[str], object] | None = None) -> Outcome:
+    async def change(self, intent: AnyIntent) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
-    async def edit(
-        self,
-        intent: AnyIntent,
-        cause: str,
-        tell: Callable[[Change, str], AnyIntent],
-        look: Callable[[str], object] | None = None,
-    ) -> Outcome:
+    async def edit(self, intent: AnyIntent, cause: str, tell: Callable[[Change, str], AnyIntent]) -> Outcome:
         """Decide an intent and what is told of it, as one batch: all or nothing."""
 
 
