@@ -16,7 +16,7 @@ import pytest
 from glasshouse import BadWorld, Manifest, MemoryStore, Refused, Terrarium, Toolbox, UnknownName, kinds, tool
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.ports import Errand
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Toolbox as Port
 from glasshouse.tools import running
 from glasshouse.tools.joined import JoinedTools
@@ -35,7 +35,7 @@ async def answer(function: Any, granted: tuple[str, ...] = (), **arguments: Any)
         await t.add_creature(Manifest(name="bo"))
         line = await t.append("bo", _line())
         receipt = await t._ledger.change(CallTool("ada", line.id, made.name, arguments, 1))
-        errand = Errand(t._ledger, "ada", line, receipt.events[0], is_untrusted=False)
+        errand = Errand(t._ledger, "ada", receipt.events[0], is_untrusted=False)
         return await box.use(ToolCall(made.name, arguments), errand)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from glasshouse import Manifest, MemoryStore
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
-from glasshouse.runtime.ports import Errand, Store
+from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
@@ -49,7 +50,7 @@ async def errand_for(
     """A call that is durable and not yet carried out."""
     cause = (await ledger_of(t))[0]
     receipt = await t._ledger.change(CallTool(creature, cause.id, tool, arguments, 1))
-    return Errand(t._ledger, creature, cause, receipt.events[0], is_untrusted=is_untrusted)
+    return Errand(t._ledger, creature, receipt.events[0], is_untrusted=is_untrusted)
 
 
 async def use(

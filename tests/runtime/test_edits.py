@@ -4,8 +4,9 @@ import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.assembly import Terrarium
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Errand, Store
+from glasshouse.runtime.ports import Store
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from glasshouse.world.intents import AnyIntent, CallTool, Connect, Disconnect, RemoveCreature
 from glasshouse.world.values import Change
@@ -24,7 +25,7 @@ async def called_by(t: Terrarium, creature: str) -> Errand:
     cause = await t.append(other, line("change something", None))
     call = ToolCall("rebuild", {})
     receipt = await ledger_of(t).change(CallTool(creature, cause.id, call.tool, call.arguments, 1))
-    return Errand(ledger_of(t), creature, cause, receipt.events[0], is_untrusted=False)
+    return Errand(ledger_of(t), creature, receipt.events[0], is_untrusted=False)
 
 
 def done(change: Change, subject: str) -> ToolAnswer:

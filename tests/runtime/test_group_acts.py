@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.assembly import usual_tools
-from glasshouse.runtime.ports import Errand
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.replays.replay import verify
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment import Moment

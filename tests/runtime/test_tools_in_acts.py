@@ -7,7 +7,7 @@ import pytest
 from glasshouse import Draft, MemoryStore, ModelUnreachable, Refused, StoreFailed, UnknownName, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.ports import Errand
+from glasshouse.runtime.errand import Errand
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall, tool_calls_in_act_max

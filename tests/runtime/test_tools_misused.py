@@ -4,7 +4,7 @@ import asyncio
 
 from glasshouse import MemoryStore, Refused, kinds
 from glasshouse.runtime.acts.taking_up import taken_up_from
-from glasshouse.runtime.ports import Errand
+from glasshouse.runtime.errand import Errand
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from tests.runtime.stage_crew import Doing, on_stage, ticking, told, world_of

@@ -13,7 +13,8 @@ from glasshouse import Draft, Event, MemoryStore, Toolbox, WhatIf, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.ports import Errand, Proposal
+from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.ports import Proposal
 from glasshouse.runtime.replays.replay import verify
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.moment import Moment

@@ -6,8 +6,8 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ports import Errand
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state import CreatureState
 

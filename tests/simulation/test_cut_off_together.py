@@ -14,8 +14,8 @@ import pytest
 from glasshouse import Agent, Draft, Event, MemoryStore, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ports import Errand
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ports import Errand, Toolbox
+from glasshouse.runtime.ports import Toolbox
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state import CreatureState
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
-from glasshouse.runtime.ports import Errand
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool
 from glasshouse.tools.running import answer_from

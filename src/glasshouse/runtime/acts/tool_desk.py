@@ -8,8 +8,9 @@ from typing import Protocol
 from glasshouse.events.event import Event
 from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, taken_up_from
 from glasshouse.runtime.acts.warming import Warming
+from glasshouse.runtime.errand import BeforeCommit
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import BeforeCommit, Toolbox
+from glasshouse.runtime.ports import Toolbox
 from glasshouse.turns.schedule import Due
 from glasshouse.world.state import CreatureState
 

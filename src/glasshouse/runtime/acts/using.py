@@ -14,9 +14,10 @@ from glasshouse.events.event import VISITOR, Event, Json
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, completion_of
 from glasshouse.runtime.acts.tool_desk import ToolDesk
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.receipts import Queued
-from glasshouse.runtime.ports import Batch, Errand
+from glasshouse.runtime.ports import Batch
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
@@ -212,7 +213,6 @@ class Using:
         errand = Errand(
             self._ledger,
             self._creature.id,
-            self._cause,
             called,
             is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
             on_the_way=step.on_the_way,

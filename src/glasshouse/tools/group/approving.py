@@ -13,7 +13,8 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.runtime.acts.inside import be_part_of_the_act
-from glasshouse.runtime.ports import Approver, Errand, Proposal, Verdict
+from glasshouse.runtime.errand import Errand
+from glasshouse.runtime.ports import Approver, Proposal, Verdict
 from glasshouse.turns.policy import policy_of
 from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.tools import ToolCall

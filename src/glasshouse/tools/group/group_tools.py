@@ -8,8 +8,9 @@ same decision without the commit. Only privilege gives these tools: no manifest 
 from __future__ import annotations
 
 from glasshouse.errors import Refused
+from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ports import Approver, Errand
+from glasshouse.runtime.ports import Approver
 from glasshouse.tools.group.approving import Approving, approval_seconds_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
