@@ -13,18 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
-from glasshouse.views.stage import (
-    Counters,
-    Member,
-    Note,
-    RunStatus,
-    StageProjection,
-    Touched,
-    stage_lines_max,
-)
+from glasshouse.views.stage import StageProjection, Touched, stage_lines_max
+from glasshouse.views.stage_parts import CastMember, Counters, Note, RunStatus
 
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts")
-ROWS: Final[dict[str, type[Any]]] = {"cast": Member, "runs": RunStatus}
+ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
 SCENE: Final = ("current_scene", "scene_title")
 _COUNTERS: Final = Counters.__struct_fields__
 

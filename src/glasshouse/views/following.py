@@ -11,7 +11,7 @@ from typing import Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.views.stage import Path, StageProjection, Touched
+from glasshouse.views.stage import Part, StageProjection, Touched
 
 OF_THE_CAST: Final = frozenset(
     {
@@ -54,7 +54,7 @@ class Following:
         gone = [name for name in stage.cast if name not in here]
         for name in gone:
             del stage.cast[name]
-        touched: list[Path] = [("cast", name) for name in gone]
+        touched: list[Part] = [("cast", name) for name in gone]
         for name in here:
             member = self._everybody.cast.get(name)
             if member is not None and stage.cast.get(name) != member:

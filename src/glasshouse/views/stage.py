@@ -8,74 +8,21 @@ taken off the events before they get here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
+from glasshouse.views.stage_parts import CastMember, Counters, Note, RunStatus
 
 stage_lines_max = 200
 stage_runs_max = 64
 
-Path: TypeAlias = tuple[str, ...]
-Touched: TypeAlias = tuple[Path, ...]
+Part: TypeAlias = tuple[str, ...]
+Touched: TypeAlias = tuple[Part, ...]
 """The parts of a stage that an event changed, counters aside."""
-
-
-class Note(msgspec.Struct, frozen=True, gc=False):
-    """One line: who said what, where and when. `private` is there for whoever may read it."""
-
-    id: str
-    actor: str
-    handle: str
-    kind: str
-    text: str
-    fields: Json
-    channel: str | None
-    turn: int
-    private: Json | None = None
-
-
-class Member(msgspec.Struct, frozen=True, gc=False):
-    """A creature of the cast as the stage knows it."""
-
-    handle: str
-    role: str = "worker"
-    is_running: bool = True
-    profile: str = ""
-
-
-class RunStatus(msgspec.Struct, frozen=True, gc=False):
-    """How far a run is, and, once it is finished, how it went and what it took."""
-
-    state: Literal["playing", "paused", "finished"] = "playing"
-    title: str = ""
-    goal: str = ""
-    seed: str = ""
-    budget: Json = {}
-    """The limits it was started with, by name."""
-    reason: str | None = None
-    axis: str | None = None
-    winner: str | None = None
-    why: str | None = None
-    turns: int | None = None
-    calls: int | None = None
-    tokens: int | None = None
-    usd: float | None = None
-
-
-class Counters(msgspec.Struct):
-    """How often things happened. Calls and tokens are counted from what models were asked, so by directors only."""
-
-    events: int = 0
-    turns: int = 0
-    lines: int = 0
-    calls: int = 0
-    tokens: int = 0
-    failures: int = 0
-    passes: int = 0
 
 
 class StageProjection(msgspec.Struct):
@@ -94,7 +41,7 @@ class StageProjection(msgspec.Struct):
     agent_notes: list[Note] = []
     judge_notes: list[Note] = []
     user_artifacts: list[Note] = []
-    cast: dict[str, Member] = {}
+    cast: dict[str, CastMember] = {}
     runs: dict[str, RunStatus] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
     past_run_ids: tuple[str, ...] = ()
@@ -256,7 +203,7 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
     if manifest is not None or known is None:
         told = manifest or {}
         role, profile = _words(told.get("role")) or "worker", _words(told.get("model_profile")) or "fast"
-        stage.cast[creature] = Member(handle, role=role, profile=profile)
+        stage.cast[creature] = CastMember(handle, role=role, profile=profile)
     else:
         stage.cast[creature] = replace(known, handle=handle, is_running=True)
     return touched
@@ -305,7 +252,7 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
         seed=_words(payload.get("seed")),
         budget=_object(payload.get("limits")),
     )
-    touched: list[Path] = [("runs", name)]
+    touched: list[Part] = [("runs", name)]
     if len(stage.runs) > stage_runs_max:
         oldest = next(iter(stage.runs))
         del stage.runs[oldest]

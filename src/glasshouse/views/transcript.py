@@ -14,7 +14,8 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
-from glasshouse.views.stage import Note, StageProjection, past_runs
+from glasshouse.views.stage import StageProjection, past_runs
+from glasshouse.views.stage_parts import Note
 
 Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
 

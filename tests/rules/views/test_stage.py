@@ -9,9 +9,9 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
 from glasshouse.views import seeking
-from glasshouse.views.projection import Projection
 from glasshouse.views.seeking import StageSeeker
-from glasshouse.views.stage import Member, StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
+from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
+from glasshouse.views.stage_parts import CastMember
 from tests.rules.views.stories_on_stage import (
     LIMITS,
     RUNS,
@@ -98,7 +98,7 @@ def test_the_cast_is_born_rests_runs_again_and_goes() -> None:
 
     shown = [rebuild_stage(events[:k]).cast.get("ada") for k in range(1, 5)]
 
-    running = Member("ada", role="narrator", is_running=True, profile="tiny")
+    running = CastMember("ada", role="narrator", is_running=True, profile="tiny")
     assert shown == [running, msgspec.structs.replace(running, is_running=False), running, None]
 
 
@@ -190,7 +190,7 @@ def test_a_payload_without_words_is_shown_without_words(kind: str, payload: dict
 def test_the_stage_rebuilt_at_every_event_equals_the_one_folded_on(
     story: list[Event], run_id: str | None
 ) -> None:
-    live: Projection = StageProjection(run_id=run_id)
+    live = StageProjection(run_id=run_id)
 
     for k, event in enumerate(story, start=1):
         live.apply(event)
