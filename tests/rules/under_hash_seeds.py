@@ -14,24 +14,27 @@ program_seconds_max = 300
 
 def printed_under_hash_seeds(program: str) -> set[str]:
     """What the program prints under each seed, as a set: one element if hashes do not show."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", program],
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
-            },
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed in SEEDS
-    ]
-    answers = set()
-    for process in running:
-        answer, complaint = process.communicate(timeout=program_seconds_max)
-        assert process.returncode == 0, complaint
-        answers.add(answer)
-    return answers
+    return {printed_by(running) for running in [started(seed, "-c", program) for seed in SEEDS]}
+
+
+def printed(hash_seed: str, *arguments: str) -> str:
+    """What Python prints, called with these arguments under a hash seed."""
+    return printed_by(started(hash_seed, *arguments))
+
+
+def started(hash_seed: str, *arguments: str) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": path},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def printed_by(process: subprocess.Popen[str]) -> str:
+    answer, complaint = process.communicate(timeout=program_seconds_max)
+    assert process.returncode == 0, complaint
+    return answer

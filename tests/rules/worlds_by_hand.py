@@ -66,11 +66,14 @@ class HandWorld:
             if write.opens is not None:
                 begin(self.world, write.opens)
             for event in events:
-                evolve(self.world, event)
-                self.agenda.apply(self.world, event)
+                self._fold(event)
         written = [event for _, events in batch for event in events]
         self.ledger += written
         return Done(decision.change, decision.subject, written)
+
+    def _fold(self, event: Event) -> None:
+        evolve(self.world, event)
+        self.agenda.apply(self.world, event)
 
     def _stamped(self, write: Write) -> list[Event]:
         events = stamped(self.world, write, NOON + timedelta(seconds=len(self.ledger)))

@@ -1,9 +1,6 @@
 """Many graphs: in lockstep as deterministic as one; merged and split while they play, with nobody's act cut off."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ from glasshouse import Agent, Event, MemoryStore, SqliteStore, kinds
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.turns.moment import Moment
+from tests.rules.under_hash_seeds import printed
 from tests.runtime.many_graphs_play import play
 from tests.runtime.stage_crew import (
     Doing,
@@ -30,7 +28,6 @@ from tests.runtime.stage_crew import (
 )
 from tests.runtime.troupe import loop_turns, soon
 
-ROOT = Path(__file__).resolve().parents[2]
 PACINGS: tuple[Pacing, ...] = ("lockstep", "free")
 
 
@@ -61,19 +58,15 @@ async def test_that_holds_too_where_a_limit_shared_by_all_graphs_ends_the_run(
 
 
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
-    def printed(hash_seed: str, *where: str) -> str:
-        played = subprocess.run(
-            [sys.executable, "-m", "tests.runtime.many_graphs_play", *where],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert played.returncode == 0, played.stderr
-        return played.stdout
+    play_it = ("-m", "tests.runtime.many_graphs_play")
 
-    assert len({printed("0"), printed("1", str(tmp_path / "t.db")), printed("4242")}) == 1
+    stories = {
+        printed("0", *play_it),
+        printed("1", *play_it, str(tmp_path / "t.db")),
+        printed("4242", *play_it),
+    }
+
+    assert len(stories) == 1
 
 
 async def test_at_its_own_speed_every_graph_says_the_same(tmp_path: Path) -> None:

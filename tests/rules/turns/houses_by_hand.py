@@ -14,10 +14,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
-from glasshouse.world.decide import decide
-from glasshouse.world.evolve import begin
 from glasshouse.world.intents import (
-    AnyIntent,
     BeginRun,
     ChannelPlan,
     EndAct,
@@ -30,7 +27,7 @@ from glasshouse.world.intents import (
     Troupe,
     WirePlan,
 )
-from tests.rules.worlds_by_hand import Done, HandWorld
+from tests.rules.worlds_by_hand import HandWorld
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_THOUGHT)
 
@@ -43,18 +40,8 @@ class House(HandWorld):
         self.folded = Folded(self.world, self.agenda)
         self.runs, self.tables = self.folded.runs, self.folded.tables
 
-    def do(self, intent: AnyIntent) -> Done:
-        """Decide, stamp, fold. A refusal is raised and changes nothing."""
-        decision = decide(self.world, intent)
-        batch = [(write, self._stamped(write)) for write in decision.writes]
-        for write, events in batch:
-            if write.opens is not None:
-                begin(self.world, write.opens)
-            for event in events:
-                fold(self.folded, event)
-        written = [event for _, events in batch for event in events]
-        self.ledger += written
-        return Done(decision.change, decision.subject, written)
+    def _fold(self, event: Event) -> None:
+        fold(self.folded, event)
 
     def begin_run(self, run_id: str, graph: str, limits: Governor | None = None) -> None:
         self.do(BeginRun(run_id, graph, RunStarted(limits=(limits or Governor()).as_json())))

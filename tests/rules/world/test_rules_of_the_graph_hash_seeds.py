@@ -1,28 +1,17 @@
 """Event order, ids and tie-breaks hang on the story alone: not on the hash seed, not on who watches."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.rules.under_hash_seeds import printed
+
 SCRIPT = Path(__file__).with_name("seeded_play.py")
 
 
 def told(hash_seed: str, *, seed: int, watchers: int = 0) -> str:
     """What the play prints in a process of its own."""
-    played = subprocess.run(
-        [sys.executable, str(SCRIPT), str(seed), str(watchers)],
-        env={**os.environ, "PYTHONHASHSEED": hash_seed},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert played.returncode == 0, played.stderr
-    return played.stdout
+    return printed(hash_seed, str(SCRIPT), str(seed), str(watchers))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
