@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -48,6 +48,18 @@ class Thought(msgspec.Struct, frozen=True):
     beside: Batch
     reservation: Reservation
     stopped_by: BudgetExceeded | ModelUnreachable | None = None
+
+
+class _Begun(NamedTuple):
+    """An act that begins: who acts, in which world, and what of it is in the ledger already."""
+
+    world: World
+    creature: CreatureState
+    character: Character
+    then: Seen | None
+    """The world in which it first began, where it was begun together with others and cut off."""
+    before: TakenUp | None
+    """None for one that has no tools."""
 
 
 class Record(Protocol):
@@ -109,6 +121,38 @@ class Acts:
 
         Tools wait for the gate.
         """
+        begun = await self._begun(due)
+        if begun is None:
+            return None
+        world, creature = begun.world, begun.creature
+        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
+        channels = _channels_of(world, creature.id)
+        mine = self._treasury.begin(run_id or "", creature.graph_id)
+        try:
+            scene = self._scene(begun, cause, upto, mine)
+            if begun.before is not None:
+                self._add_tools(scene, begun.before, gate)
+            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
+        except BaseException:
+            self._treasury.release(mine)
+            raise
+        told: EndAct | None = None
+        if stopped_by is None or _is_worth_telling(stopped_by, scene):
+            told = EndAct(
+                creature=creature.id,
+                cause=due.cause,
+                session_id=session_id,
+                reply_to=cause.channel_id,
+                model=_model_told(scene),
+                run_id=run_id,
+                **changes,
+            )
+        is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
+        self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
+        return Thought(told, Batch(prompts=tuple(scene.asking.prompts)), mine, stopped_by)
+
+    async def _begun(self, due: Due) -> _Begun | None:
+        """Who acts, in which world, and what it has written already; none if it is gone."""
         then = await self._seen.by(due)
         if due.creature not in self._ledger.world.creatures:
             return None
@@ -122,39 +166,16 @@ class Acts:
                 return None
             world = self._world_of(due, then)
             creature = world.creatures[due.creature]
-        session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
-        channels = _channels_of(world, creature.id)
-        mine = self._treasury.begin(run_id or "", creature.graph_id)
-        try:
-            route = self.route(character.model_profile, self._model_named_for(creature))
-            recorded, upto = self._recorded(creature, cause, upto)
-            if recorded is None:
-                recorded = self._recall.answers(run_id or "", character.model_profile, route.name)
-            asking = Asking(route, self._treasury, mine, recorded)
-            scene = Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
-            if before is not None:
-                self._add_tools(scene, before, gate)
-            changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
-        except BaseException:
-            self._treasury.release(mine)
-            raise
-        model: Json | None = None
-        if asking.calls or scene.has_told_calls:
-            model = {"profile": character.model_profile, "as_of": scene.as_of, "calls": asking.calls}
-        told: EndAct | None = None
-        if stopped_by is None or _is_worth_telling(stopped_by, scene):
-            told = EndAct(
-                creature=creature.id,
-                cause=due.cause,
-                session_id=session_id,
-                reply_to=cause.channel_id,
-                model=model,
-                run_id=run_id,
-                **changes,
-            )
-        is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
-        self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
-        return Thought(told, Batch(prompts=tuple(asking.prompts)), mine, stopped_by)
+        return _Begun(world, creature, character, then, before)
+
+    def _scene(self, begun: _Begun, cause: Event, upto: int | None, mine: Reservation) -> Scene:
+        creature, character = begun.creature, begun.character
+        route = self.route(character.model_profile, self._model_named_for(creature))
+        recorded, upto = self._recorded(creature, cause, upto)
+        if recorded is None:
+            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
+        asking = Asking(route, self._treasury, mine, recorded)
+        return Scene(self._ledger, creature, character, cause, upto, route, asking, then=begun.then)
 
     def _world_of(self, due: Due, then: Seen | None) -> World:
         """The world that an act is of: that in which it first began, if its creature had the name it has."""
@@ -273,6 +294,17 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
         open_to_it = ", ".join(channels) or "no channel"
         raise Refused(f"There is no channel {draft.channel!r} here.", f"Speak on {open_to_it}.")
     return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
+
+
+def _model_told(scene: Scene) -> Json | None:
+    """What is told of the models that an act asked; none if it asked nobody."""
+    if not scene.asking.calls and not scene.has_told_calls:
+        return None
+    return {
+        "profile": scene.character.model_profile,
+        "as_of": scene.as_of,
+        "calls": scene.asking.calls,
+    }
 
 
 def _is_cancelled() -> bool:
