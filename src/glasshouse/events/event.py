@@ -7,8 +7,9 @@ Always holds: an unknown field is an error; a kind matches the one pattern; an e
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -25,6 +26,8 @@ TERRARIUM = "terrarium"
 CONDUCTOR = "conductor"
 VISITOR = "visitor"
 RESERVED_ACTORS = frozenset({TERRARIUM, CONDUCTOR, VISITOR})
+
+_EVENT_ID: Final = re.compile(rf"s-[0-9a-f]{{16}}\.[0-9]{{1,{seq_digits_max}}}")
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -83,6 +86,11 @@ EngineEvent: TypeAlias = Event
 def event_id(session_id: str, seq: int) -> str:
     """The id of the event at `seq` of a session's own segment."""
     return f"{session_id}.{seq}"
+
+
+def is_event_id(value: object) -> TypeGuard[str]:
+    """Whether a value has the shape of an event's id."""
+    return isinstance(value, str) and _EVENT_ID.fullmatch(value) is not None
 
 
 def place_of(id_of_event: str) -> tuple[str, int]:

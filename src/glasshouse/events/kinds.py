@@ -88,7 +88,10 @@ INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
 WITHOUT_WORDS: Final = (
     WITHOUT_A_LINE | MID_ACT | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED}
 )
-"""Kinds that are no lines: nobody hears them said."""
+"""Kinds of a show that are no lines: nobody hears them said."""
+
+NO_LINES: Final = WITHOUT_WORDS | ENGINE
+"""All kinds that no creature ever reads as a line."""
 
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")

@@ -18,7 +18,7 @@ from glasshouse.events.event import Event
 from glasshouse.turns import context
 from glasshouse.turns.character import character_of
 from glasshouse.turns.quoting import cut
-from glasshouse.turns.reading import NO_LINES, is_line_for, line_chars_max, number_of, speaker_of
+from glasshouse.turns.reading import is_line_for, line_chars_max, number_of, speaker_of
 from glasshouse.turns.renaming import Renamed
 from glasshouse.turns.tables import Tables
 from glasshouse.views.why import Section, SeenLine
@@ -87,7 +87,7 @@ def by_words(past: Iterable[Event]) -> ByWords:
     """Events that are lines, so that lines of prompts can be looked up among them."""
     found: ByWords = {}
     for event in past:
-        if event.kind not in NO_LINES:
+        if event.kind not in kinds.NO_LINES:
             found.setdefault(_words(event.kind, event.payload.get("text")), []).append(event)
     return found
 

@@ -13,7 +13,7 @@ from zlib import crc32
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
 from glasshouse.turns.moment import Origin
 from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
 
@@ -22,12 +22,10 @@ field_chars_max: Final = 240
 fields_chars_max: Final = 800
 reading_cache_events_max: Final = 32_768
 
-NO_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 """Kinds that never are a line."""
 
 _NUMBERS_FROM: Final = 10_000
 _NUMBERS: Final = 90_000
-_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
 """The same where every letter is one of these."""
@@ -65,7 +63,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 def is_line_for(creature_id: str, event: Event) -> bool:
     """Whether an event that a creature sees is a line to it."""
     kind = event.kind
-    return kind not in NO_LINES and (kind not in kinds.INNER or event.actor == creature_id)
+    return kind not in kinds.NO_LINES and (kind not in kinds.INNER or event.actor == creature_id)
 
 
 def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
@@ -168,15 +166,9 @@ def _fields(rest: Json) -> str:
 
 def _ids_in(value: object) -> list[str]:
     """The event ids that a field holds, if it holds nothing else."""
-    if isinstance(value, str):
-        return [value] if _EVENT_ID.fullmatch(value) else []
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(one, str) and _EVENT_ID.fullmatch(one) for one in value)
-    ):
-        return value
-    return []
+    if isinstance(value, list):
+        return value if all(is_event_id(one) for one in value) else []
+    return [value] if is_event_id(value) else []
 
 
 def content_words(text: str) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ _CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
     kinds.WORLD_OBSERVED: {"text": "string"},
 }
 _PLAIN_FIELDS: Final[dict[str, Any]] = {"text": "string"}
-_NEVER_OFFERED: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 _RESERVED: Final = frozenset({"kind", "thought", "mood"})
 
 _STRING: Final[Json] = {"type": "string"}
@@ -64,7 +63,7 @@ class ReplySchema(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=schema_cache_values_max)
 def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
     """The kinds a creature may answer with, each once, in the order of its manifest."""
-    return tuple(dict.fromkeys(kind for kind in may_emit if kind not in _NEVER_OFFERED))
+    return tuple(dict.fromkeys(kind for kind in may_emit if kind not in kinds.NO_LINES))
 
 
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:

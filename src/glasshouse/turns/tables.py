@@ -26,7 +26,6 @@ from glasshouse.world.state import CreatureState, GraphState, World
 version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
-NOT_LINES: Final = kinds.WITHOUT_WORDS | kinds.ENGINE
 
 ROOTS_OWN: Final = "*"
 
@@ -58,7 +57,7 @@ class Tables(Remembered, dict=True):
 
     def apply(self, world: World, event: Event) -> None:
         """Move on by one event."""
-        if event.kind in NOT_LINES:
+        if event.kind in kinds.NO_LINES:
             if event.kind == kinds.CHANNEL_JOINED:
                 self._note_joined(world, event)
             elif event.kind == kinds.CHANNEL_LEFT:

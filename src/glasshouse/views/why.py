@@ -6,22 +6,19 @@ role may not read is not in the value: thoughts are for the audience, what model
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.world.hearing import visible_to, wire_that_handed
 from glasshouse.world.state import World
 
 links_max: Final = 16
 cited_events_max: Final = 16
-
-_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
 
 Section = Literal["discussion", "scene", "known", "remembered", "disturbances", "answered"]
 LinesFrom = Literal["prompt", "ledger", "nothing"]
@@ -144,7 +141,7 @@ def cited_in(event: Event) -> list[str]:
 def is_cited(value: object) -> bool:
     """Whether a field's value names events, and nothing else."""
     parts = value if isinstance(value, list) else [value]
-    return bool(parts) and all(isinstance(part, str) and _EVENT_ID.fullmatch(part) for part in parts)
+    return bool(parts) and all(is_event_id(part) for part in parts)
 
 
 def for_role(link: Link, role: Role) -> Link:

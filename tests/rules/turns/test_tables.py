@@ -11,7 +11,6 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.turns.newest_lines import heard_lines_max
 from glasshouse.turns.recalling import heard_by
-from glasshouse.turns.tables import NOT_LINES
 from glasshouse.world.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
 
@@ -24,7 +23,7 @@ def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Even
     lines = [
         replace(event, private=None, sealed=None, model=None)
         for event in house.ledger
-        if event.kind not in NOT_LINES and visible_to(creature, event)
+        if event.kind not in kinds.NO_LINES and visible_to(creature, event)
     ]
     lines = [line for line in lines if upto is None or line.lamport <= upto]
     lines.sort(key=lambda line: (line.lamport, sessions[line.session_id].segment.ordinal, line.seq))

@@ -91,7 +91,7 @@ class Reading:
 
     def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
         self.me = identity_of(prompt.system)
-        self.schema: Any = prompt.schema if prompt.schema is not None else _value(self.me.schema)
+        self.schema: Any = prompt.schema if prompt.schema is not None else value_in(self.me.schema)
         parts = _sections(prompt.user)
         self.discussion = _lines(parts.get(DISCUSSION, ()))
         self.remembered = _lines(parts.get(REMEMBERED, ()))
@@ -113,14 +113,14 @@ class Reading:
     @cached_property
     def scene(self) -> str:
         """What the world looked like last."""
-        found = _value(self._scene[0]) if self._scene else ""
+        found = value_in(self._scene[0]) if self._scene else ""
         return found if isinstance(found, str) else ""
 
     @cached_property
     def known(self) -> Json:
         """What was dealt to me alone."""
         pairs = (line.partition(": ") for line in self._known)
-        return {key: _value(value) for key, _, value in pairs if key}
+        return {key: value_in(value) for key, _, value in pairs if key}
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ def line_of(text: str) -> Heard | None:
     if found is None:
         return None
     ref, handle, origin, kind, said, fields = found.groups()
-    spoken = _value(said) if "\\" in said else said[1:-1]
+    spoken = value_in(said) if "\\" in said else said[1:-1]
     return Heard(ref, handle, origin, kind, spoken if isinstance(spoken, str) else "", fields or "")
 
 
@@ -236,7 +236,7 @@ def identity_of(system: str) -> Identity:
             name, many = _LABELS[label]
             found[name] = tuple(part.strip() for part in rest.split("; ") if part.strip()) if many else rest
         elif line.startswith('- "'):
-            found.setdefault("examples", []).append(_value(line[2:]))
+            found.setdefault("examples", []).append(value_in(line[2:]))
         elif spoken := re.fullmatch(r"Speak (.+)\.", line):
             found["language"] = spoken[1]
         elif line and line != "Lines in your voice:":
@@ -274,17 +274,18 @@ def _lines(texts: Any) -> list[Heard]:
 def _tools(texts: Any) -> list[ToolSaid]:
     found = (_TOOL.fullmatch(text) for text in texts)
     return [
-        ToolSaid(one[1], _fields(one[2]), one[3] == "answered", str(_value(one[4]))) for one in found if one
+        ToolSaid(one[1], _fields(one[2]), one[3] == "answered", str(value_in(one[4]))) for one in found if one
     ]
 
 
 @lru_cache(maxsize=line_cache_lines_max)
 def _fields(text: str) -> Json:
-    value = _value(text)
+    value = value_in(text)
     return value if isinstance(value, dict) else {}
 
 
-def _value(text: str) -> Any:
+def value_in(text: str) -> Any:
+    """The JSON value that a text is; none if it is none."""
     try:
         return json.loads(text)
     except ValueError:

@@ -7,17 +7,14 @@ was, whatever those before have made of the graph since. A batch that was not cu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from glasshouse.events.event import Event
 from glasshouse.runtime.acts.warming import spans_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.schedule import Due
-
-EventById = Callable[[str], Awaitable[Event]]
 
 
 class Seen(NamedTuple):

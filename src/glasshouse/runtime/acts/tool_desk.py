@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from glasshouse.events.event import Event
@@ -10,11 +10,10 @@ from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, taken_
 from glasshouse.runtime.acts.warming import Warming
 from glasshouse.runtime.errand import BeforeCommit
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.turns.schedule import Due
 from glasshouse.world.state import CreatureState
-
-EventById = Callable[[str], Awaitable[Event]]
 
 
 class Steps(Protocol):

@@ -6,19 +6,16 @@ cites is what was read before it, or nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any, Final
 
-from glasshouse.events.event import RESERVED_ACTORS, Draft, Event
+from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
 from glasshouse.runtime.show.referee_sight import is_public_line
 from glasshouse.runtime.terrarium import Terrarium
 
 lines_read_max: Final = 120
 """Of each play, the last so many lines are read, so that whoever judges hears all of both."""
-
-_EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.[0-9]{1,18}")
 
 
 async def said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
@@ -52,7 +49,7 @@ async def read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[E
 
 def _read(value: Any, now: Mapping[str, str]) -> Any:
     """A field's value with the ids that its events have now; none if it named an event that was not read."""
-    if isinstance(value, str) and _EVENT_ID.fullmatch(value):
+    if is_event_id(value):
         return now.get(value)
     if isinstance(value, list):
         return [read for one in value if (read := _read(one, now)) is not None]

@@ -6,7 +6,7 @@ and only then fetches. So a history has no gap at its end, however many appends 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -32,6 +32,9 @@ from glasshouse.world.lineage import (
 )
 from glasshouse.world.names import the_creature, the_session
 from glasshouse.world.state import SessionState, World
+
+EventById = Callable[[str], Awaitable[Event]]
+"""Brings an event by its id."""
 
 
 class HistoryReader:

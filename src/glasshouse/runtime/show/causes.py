@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from glasshouse.events.event import Event
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.turns.recalling import line_heard_by
 from glasshouse.turns.schedule import Due
-
-EventById = Callable[[str], Awaitable[Event]]
 
 
 class Causes:

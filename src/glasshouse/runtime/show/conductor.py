@@ -23,10 +23,11 @@ from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Record, Thought
 from glasshouse.runtime.acts.warming import Warming
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.runtime.show.accounts import accounts_of, last_graph
-from glasshouse.runtime.show.causes import Causes, EventById
+from glasshouse.runtime.show.causes import Causes
 from glasshouse.runtime.show.endings import Ending, Endings
 from glasshouse.runtime.show.thinking_ahead import Act, ThinkingAhead, run_drawn_on
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn

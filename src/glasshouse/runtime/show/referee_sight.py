@@ -13,14 +13,13 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.newest_lines import Table
 from glasshouse.turns.referees import match_lines_max
-from glasshouse.turns.tables import NOT_LINES
 
 Moment = tuple[int, int, int]
 
 
 def is_public_line(run_id: str, line: Event) -> bool:
     """Whether a line is of a run, and one that everybody there may hear."""
-    return line.run_id == run_id and line.kind not in NOT_LINES and line.kind not in kinds.INNER
+    return line.run_id == run_id and line.kind not in kinds.NO_LINES and line.kind not in kinds.INNER
 
 
 class RunPast:

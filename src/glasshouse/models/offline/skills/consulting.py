@@ -7,14 +7,13 @@ again; whoever chooses a day chooses one that was looked up, and says on which l
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
 from glasshouse.events import kinds
-from glasshouse.models.offline.reading import Reading, ToolSaid
+from glasshouse.models.offline.reading import Reading, ToolSaid, value_in
 from glasshouse.models.offline.schema import is_ref
 from glasshouse.models.offline.skills.almanacs import (
     BOOK,
@@ -87,7 +86,7 @@ def _looked_up(speaker: Speaker, branch: Branch, day: date) -> Reply:
 
 def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
     """What the tool said, in my own words, with its numbers in the fields that ask for them."""
-    result = _value(said.text) if said.is_ok else None
+    result = value_in(said.text) if said.is_ok else None
     if not isinstance(result, dict):
         texts = (
             sentences("told", BOOK, told=said.text.rstrip(".")) if said.is_ok else sentences("unread", BOOK)
@@ -268,10 +267,3 @@ def _length(told: str) -> str:
         .replace(" h ", " hours and ")
         .replace(" min", " minutes")
     )
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
