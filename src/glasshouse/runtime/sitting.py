@@ -1,8 +1,10 @@
-"""A sitting: one run, or several that have met, played act by act in the order that every way of driving gives; no other run of
-the store.
+"""A sitting: one run, or several that have met, played act by act in the order that every way of driving gives.
+
+No other run of the store is played.
 
 Always holds: what is due is asked anew before every act, of the ledger's folds; so a sitting can be left at any moment
-and another one goes on where it was. A run that has nothing left to do is ended; one that was given too few turns stays open.
+and another one goes on where it was. A run that has nothing left to do is ended; one that was given too few turns
+stays open.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ wire handed over is kept with what is owed, whatever becomes of the wire. One ca
 in names its cause and settles it. What a stopped creature hears waits for it as one bundle, which one act
 settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
 
-What an act of the reactive track causes is due in the same turn; what comes from outside, and what ticks cause, is due
-in the next. A tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not ended is
-under way: what it has written is noted, and it goes before all others, so that it is taken up where it was. So what is left of a turn can be told from the
-ledger alone, and a show that was cut off goes on exactly where it was.
+What an act of the reactive track causes is due in the same turn; what comes from outside, and what ticks cause, is
+due in the next. A tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not
+ended is under way: what it has written is noted, and it goes before all others, so that it is taken up where it was.
+So what is left of a turn can be told from the ledger alone, and a show that was cut off goes on exactly where it was.
 """
 
 from __future__ import annotations

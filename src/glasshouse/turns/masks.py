@@ -154,8 +154,11 @@ def _folded(handle: str) -> str:
 
 
 def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
-    """Puts labels over names where they are whole words and meant as names, hyphens or not, an article before them included. A hyphen or an
-    underscore joins two words to one, unless parts of words are meant too."""
+    """Puts labels over names where they are whole words and meant as names, an article before them included.
+
+    A name is found with hyphens or without. A hyphen or an underscore joins two words to one, unless parts of words are
+    meant too (`is_within`).
+    """
     names = sorted(labels, key=lambda name: (-len(name), name))
     parts = "|".join([r"[-_\s]".join(map(re.escape, name.split("-"))) for name in names])
     before, after = r"(?<![^\W_])(?<!~)", r"(?![^\W_]|~"

@@ -1,7 +1,8 @@
 """The shape of a reply: which kinds a creature may answer with, their fields, and the JSON Schema that says so.
 
-Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, then one a tool that is
-offered, and passing last; every branch names all its fields and allows no others. Kinds that the engine writes are never offered.
+Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, then one a tool that
+is offered, and passing last; every branch names all its fields and allows no others. Kinds that the engine writes are
+never offered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Whose turn it is: the next act of a graph's present turn, and the number of its next turn. Pure.
 
-Always holds: an act that is under way comes first; reactions come before ticks, in the order of their causes and then of the creatures' ages; ticks come in
-the order of the cast. Nothing but the ledger's folds is asked, so every way of driving a graph gives the same order.
+Always holds: an act that is under way comes first; reactions come before ticks, in the order of their causes and then
+of the creatures' ages; ticks come in the order of the cast. Nothing but the ledger's folds is asked, so every way of
+driving a graph gives the same order.
 """
 
 from __future__ import annotations

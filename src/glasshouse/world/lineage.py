@@ -1,10 +1,11 @@
 """The lineage: which segments a session sees, how far, and in which order they are read.
 
-Theory of operation. Segments form a DAG, as commits do in git. A session sees all of its own segment and,
-of every ancestor, the longest prefix that any path to it allows. The order of a history is (lamport, segment,
-seq), segments by their ordinal and then their id. Because lamport times are dense within a segment (`base + seq`), a span of a segment is also a span of
-time, and a read can be planned by arithmetic alone: `pages` cuts the visible spans into slices of time small
-enough to be fetched and sorted at once, whatever the number of segments. No event is looked at to plan a read.
+Theory of operation. Segments form a DAG, as commits do in git. A session sees all of its own segment and, of every
+ancestor, the longest prefix that any path to it allows. The order of a history is (lamport, segment, seq), segments
+by their ordinal and then their id. Because lamport times are dense within a segment (`base + seq`), a span of a
+segment is also a span of time, and a read can be planned by arithmetic alone: `pages` cuts the visible spans into
+slices of time small enough to be fetched and sorted at once, whatever the number of segments. No event is looked at
+to plan a read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Subscriptions: readers that are told of every committed event, and can never hold anything up.
 
 Always holds: a subscriber sees each matching event exactly once, in the order of commits. When the terrarium closes,
-it still gets what can be read; where the store is gone already, it ends and can go on later, by position. Its queue is bounded; when
-it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store by position.
-The hub holds subscribers weakly: one that is dropped is forgotten.
+it still gets what can be read; where the store is gone already, it ends and can go on later, by position. Its queue
+is bounded; when it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store
+by position. The hub holds subscribers weakly: one that is dropped is forgotten.
 """
 
 from __future__ import annotations

@@ -38,9 +38,8 @@ class WriterLock:
                 " to look on, open the store as a guest."
             ) from taken
         self._descriptor = descriptor
-        with suppress(
-            OSError
-        ):  # Naming the holder is a courtesy; on a full disk SQLite itself says what is wrong.
+        # Naming the holder is a courtesy; on a full disk SQLite itself says what is wrong.
+        with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
 
