@@ -3,7 +3,7 @@
 import pytest
 
 from glasshouse import MemoryStore, kinds
-from glasshouse.runtime.show import show
+from glasshouse.runtime.show import inbox
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
 
 WORLD = world_of(ticking("a"))
@@ -25,8 +25,8 @@ async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
 async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(show, "inbox_lines_max", 2)
-    monkeypatch.setattr(show, "inbox_seconds_min", 0.0)
+    monkeypatch.setattr(inbox, "inbox_lines_max", 2)
+    monkeypatch.setattr(inbox, "inbox_seconds_min", 0.0)
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
         over, open_one = await t.play(WORLD), await t.play(WORLD)

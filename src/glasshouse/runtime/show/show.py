@@ -7,10 +7,7 @@ whoever opens the terrarium.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Final, Literal
-
-from msgspec.structs import replace
+from typing import Literal
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, Json
@@ -29,25 +26,17 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.past.restating import Limits, restate_of
 from glasshouse.runtime.past.resuming import Recipes, resume_of
-from glasshouse.runtime.ports import Batch, Clock, InboxLine, Router, Store, Toolbox
+from glasshouse.runtime.ports import Batch, Clock, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.runtime.show.casting import Casting
 from glasshouse.runtime.show.conductor import Conductor, Pacing
 from glasshouse.runtime.show.driving import Driver
 from glasshouse.runtime.show.endings import Endings
+from glasshouse.runtime.show.inbox import Inbox
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
-from glasshouse.world.intents import Inject, Member, MoveRun, OpenRun, Restate
+from glasshouse.world.intents import Inject, MoveRun, OpenRun
 from glasshouse.world.regrowth import LineAfter
-
-inbox_lines_max: Final = 64
-inbox_seconds_min: Final = 0.25
-"""The inbox is looked into no more often than this."""
-
-
-def _asked_for(member: Member) -> tuple[str, str | None]:
-    """The profile that a manifest asks for, and the model that the run has put in its place."""
-    profile = str(member.manifest.get("model_profile", "fast"))
-    return profile, member.model if member.is_bound else None
 
 
 class Show:
@@ -67,12 +56,9 @@ class Show:
         governor: Governor,
         record: Record | None = None,
     ) -> None:
-        self._store = store
         self._ledger = ledger
-        self._clock = clock
         self._history = history
         self.new_run_id = new_run_id
-        self._looked_at: datetime | None = None
         self._endings = Endings(lambda: ledger.folded)
         self._recall = recall = Recall(ledger, history)
         treasury = Treasury(lambda: ledger.folded, clock)
@@ -84,12 +70,13 @@ class Show:
         self._conductor = Conductor(
             ledger, self._acts, clock, self._endings, history.event, governor, warming, record
         )
-        self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
+        self._casting = Casting(self._acts)
+        inbox = Inbox(store, ledger, clock, self._say_from_inbox)
+        self._driver = Driver(ledger, self._conductor, inbox.take_in)
 
     async def open(self, intent: OpenRun) -> Run:
         """Begin a run."""
-        self._check_prices(intent)
-        await self._ledger.change(self._with_models(intent))
+        await self._ledger.change(self._casting.with_models(intent))
         return self.run(intent.run_id)
 
     async def restate(
@@ -106,11 +93,11 @@ class Show:
         for run_id, purse in past.folded.runs.purses.items():
             if past.holds_run(run_id):
                 told = await self._history.event(purse.told_in)
-                started[run_id] = self._with_models_now(past, payload_of(told, RunStarted))
+                started[run_id] = self._casting.with_models_now(past, payload_of(told, RunStarted))
         intent = restate_of(
             past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
         )
-        self._check_prices_of(past, intent)
+        self._casting.check_prices_of(past, intent)
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
 
@@ -122,54 +109,10 @@ class Show:
 
     async def resume(self, past: Past, recipes: Recipes) -> Run:
         """Play scenarios on from a past."""
-        for opening in recipes.values():
-            self._check_prices(opening)
-        intent = resume_of(past, {old: self._with_models(opening) for old, opening in recipes.items()})
+        with_models = self._casting.with_models
+        intent = resume_of(past, {old: with_models(opening) for old, opening in recipes.items()})
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
-
-    def _with_models_now(self, past: Past, started: RunStarted) -> RunStarted:
-        cast = [{**one, **self._profile_now(past, one)} for one in started.cast]
-        return replace(started, cast=cast)
-
-    def _profile_now(self, past: Past, one: Json) -> Json:
-        creature = past.world.creatures.get(one["creature"])
-        if creature is None:
-            return {}
-        profile = str(past.world.facts_of(creature).manifest.get("model_profile", "fast"))
-        model = one["model"] if one.get("is_bound") else None
-        return {"profile": profile, "model": self._acts.route(profile, model).name}
-
-    def _with_models(self, intent: OpenRun) -> OpenRun:
-        """Write down which model stands behind each creature's profile as it begins."""
-        troupes = [
-            replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
-            for troupe in intent.troupes
-        ]
-        return replace(intent, troupes=tuple(troupes))
-
-    def _with_model(self, member: Member) -> Member:
-        return replace(member, model=self._acts.route(*_asked_for(member)).name)
-
-    def _check_prices(self, intent: OpenRun) -> None:
-        asked_for = [_asked_for(m) for t in intent.troupes for m in t.members]
-        self._check_prices_for(intent.started, asked_for)
-
-    def _check_prices_of(self, past: Past, intent: Restate) -> None:
-        """The same for runs that go on, whose limits and creatures may have been changed."""
-        for run in intent.runs:
-            here = [one for graph in intent.graphs for one in graph.creatures if one.run_id == run.old]
-            if run.started is not None:
-                bound = past.folded.runs.purses[run.old].bound
-                profiles = [
-                    (str(one.manifest.get("model_profile", "fast")), bound.get(one.key)) for one in here
-                ]
-                self._check_prices_for(run.started, profiles)
-
-    def _check_prices_for(self, started: RunStarted, asked_for: list[tuple[str, str | None]]) -> None:
-        if started.limits.get("hourly_budget_usd") is not None:
-            spawnable = [(str(m.get("model_profile", "fast")), None) for m in started.spawnable.values()]
-            self._acts.check_prices({*asked_for, *spawnable})
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
@@ -206,6 +149,9 @@ class Show:
         await wait_to_be_outside(self._ledger)
         return await self._driver.play(turns, pacing, run_id)
 
+    async def _say_from_inbox(self, run_id: str, text: str, numbers: tuple[int, ...]) -> Event:
+        return await self.disturb(run_id, text, inbox=numbers)
+
     async def disturb(
         self, run_id: str, text: str, graph_id: str | None = None, inbox: tuple[int, ...] = ()
     ) -> Event:
@@ -236,28 +182,3 @@ class Show:
     async def close(self) -> None:
         """Let go of what was begun ahead."""
         await self._conductor.close()
-
-    async def _take_in_inbox(self) -> None:
-        """What other processes left for a run is said by the visitor, and goes out of the inbox with that very commit."""
-        now = self._clock.now()
-        if self._looked_at is not None and now - self._looked_at < timedelta(seconds=inbox_seconds_min):
-            return
-        self._looked_at = now
-        for line in await self._store.read_inbox(inbox_lines_max):
-            await self._answer(line)
-
-    async def _answer(self, line: InboxLine) -> None:
-        run_id = line.run_id or self._newest_playing()
-        run = self._ledger.world.runs.get(run_id or "")
-        if run is not None and run.status == "finished":
-            await self._ledger.set_aside((line.number,))
-            return
-        if run is None or run_id is None or not self.run(run_id).graph_ids:
-            return
-        await self.disturb(run_id, line.text, inbox=(line.number,))
-
-    def _newest_playing(self) -> str | None:
-        playing = [
-            run.id for run in self._ledger.world.runs.values() if run.status == "playing" and run.is_begun
-        ]
-        return playing[-1] if playing else None

@@ -1,0 +1,61 @@
+"""The inbox: what other processes left for a run is said by the visitor, and goes out of the inbox with that very commit.
+
+Always holds: a line is said once, or set aside if its run is over; one for a run that nobody plays waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from glasshouse.events.event import Event
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ports import Clock, InboxLine, Store
+
+inbox_lines_max: Final = 64
+inbox_seconds_min: Final = 0.25
+"""The inbox is looked into no more often than this."""
+
+Say = Callable[[str, str, tuple[int, ...]], Awaitable[Event]]
+"""Says a text to a run as the visitor, and takes lines out of the inbox by their numbers."""
+
+
+class Inbox:
+    """Takes lines in between two turns."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._say = say
+        self._looked_at: datetime | None = None
+
+    async def take_in(self) -> None:
+        """Let be said what waits, unless somebody has just looked."""
+        now = self._clock.now()
+        if self._looked_at is not None and now - self._looked_at < timedelta(seconds=inbox_seconds_min):
+            return
+        self._looked_at = now
+        for line in await self._store.read_inbox(inbox_lines_max):
+            await self._answer(line)
+
+    async def _answer(self, line: InboxLine) -> None:
+        world = self._ledger.world
+        run_id = line.run_id or self._newest_playing()
+        run = world.runs.get(run_id or "")
+        if run is not None and run.status == "finished":
+            await self._ledger.set_aside((line.number,))
+            return
+        if (
+            run is None
+            or run_id is None
+            or not any(creature.run_id == run_id for creature in world.creatures.values())
+        ):
+            return  # Nobody is there to hear it yet.
+        await self._say(run_id, line.text, (line.number,))
+
+    def _newest_playing(self) -> str | None:
+        runs = self._ledger.world.runs.values()
+        playing = [run.id for run in runs if run.status == "playing" and run.is_begun]
+        return playing[-1] if playing else None
