@@ -11,12 +11,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import VISITOR, Draft, Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
+from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.inside import check_is_outside
 from glasshouse.runtime.creature import Creature, creature_of
@@ -173,17 +174,17 @@ class Habitat:
 
     async def start_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
-        return await self._turn(StartCreature(creature_id), dry_run=dry_run)
+        return await self._altered(StartCreature(creature_id), dry_run=dry_run)
 
     async def stop_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a creature rest. Its edges and its mail stay."""
-        return await self._turn(StopCreature(creature_id), dry_run=dry_run)
+        return await self._altered(StopCreature(creature_id), dry_run=dry_run)
 
     async def grant_privilege(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        return await self._turn(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
+        return await self._altered(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
 
-    async def _turn(
+    async def _altered(
         self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
     ) -> Creature:
         if dry_run:
@@ -395,13 +396,7 @@ class Habitat:
         receipt = await self._ledger.change(Fork(writer, event_id, upto))
         return self.session(receipt.subject)
 
-    async def export(
-        self,
-        session_id: str,
-        path: str | Path,
-        *,
-        role: Literal["spectator", "audience", "director"] = "audience",
-    ) -> Path:
+    async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
         """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
         return await portable.export(self._store, self._ledger, session_id, Path(path), role)
 
