@@ -34,7 +34,7 @@ check: setup ## lint, types, import contracts, tidiness, docs
 	@echo "mypy: types" && $(bin)/mypy --no-error-summary $(code)
 	@echo "import-linter: who may import whom" && $(bin)/lint-imports --no-logo > .venv/lint-imports.log \
 		|| { cat .venv/lint-imports.log; exit 1; }
-	@echo "pytest: tidiness and docs" && $(bin)/python -m pytest -q tests/test_tidy.py tests/test_docs.py
+	@echo "pytest: tidiness and docs" && $(bin)/python -m pytest -q tests/test_tidy.py tests/test_docs.py tests/test_pages.py
 	@echo "make check: all in order."
 
 bench: setup ## measure against the bounds; prints a table, writes bench/results.json

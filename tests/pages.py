@@ -95,6 +95,12 @@ def command_lines(markdown: str) -> list[list[str]]:
     return [list(takewhile(lambda word: word != "|", line)) for line in lines if line[:1] == ["glasshouse"]]
 
 
+def calls_told_of(markdown: str) -> list[tuple[str, str]]:
+    """Every call of a terrarium, here `t`, that stands alone in a code span: its name and its parameters."""
+    pattern = re.compile(r"(?:await |async for \w+ in )?t\.(\w+)\((.*)\)")
+    return [(found[1], found[2]) for span in code_spans(markdown) if (found := pattern.fullmatch(span))]
+
+
 def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 

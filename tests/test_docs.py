@@ -5,13 +5,11 @@ so that something new which nobody wrote down fails here. A missing page fails t
 """
 
 import inspect
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import pytest
-from pydantic import BaseModel, Field
 from typer.main import get_command
 
 import glasshouse
@@ -25,7 +23,6 @@ from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
-from glasshouse.manifests.yaml_source import source_of
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.referees import REFEREES
@@ -34,9 +31,9 @@ from tests.pages import (
     ROOT,
     Fence,
     bounds_told_of,
+    calls_told_of,
     command_lines,
     exists_somewhere,
-    fences,
     fields_told_of,
     files_in,
     fragments_in,
@@ -57,7 +54,6 @@ from tests.pages import (
     write_files,
 )
 from tests.what_is_offered import (
-    bounds_in,
     bounds_of_program,
     commands_of,
     errors_of,
@@ -67,7 +63,9 @@ from tests.what_is_offered import (
     models_within,
     names_read,
     options_of,
+    parameters_of,
 )
+from tests.worlds_on_pages import problems_with, worlds_under
 
 VALUES = [
     glasshouse.Change,
@@ -215,6 +213,21 @@ def test_every_call_of_the_terrarium_is_documented() -> None:
     assert {name for name in calls if not is_documented(name, page)} == set()
 
 
+def test_every_call_is_documented_with_its_parameters() -> None:
+    page = page_text("docs/reference/api.md")
+    calls = calls_told_of(page)
+    wrong = [
+        f"{name}({told})"
+        for name, told in calls
+        if told != parameters_of(getattr(glasshouse.Terrarium, name))
+    ]
+
+    assert calls
+    assert wrong == []
+    for name in ("play", "Terrarium", "Tournament"):
+        assert f"`{name}({parameters_of(getattr(glasshouse, name))})`" in page
+
+
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
 def test_the_fields_of_every_public_value_are_documented(value: type) -> None:
     page = page_text("docs/reference/api.md")
@@ -312,136 +325,3 @@ def test_every_part_of_a_scenario_on_a_page_fits_into_the_world_there(
     write_files(page_text(page), tmp_path)
 
     assert problems_with(part.text, worlds_under(tmp_path)[0]) == []
-
-
-def worlds_under(folder: Path) -> list[Path]:
-    return sorted(path.parent for path in folder.rglob("scenario.yaml"))
-
-
-def problems_with(part: str, world: Path) -> list[str]:
-    """What is wrong with a world when these fields stand in its scenario in place of its own."""
-    fields, given = read_yaml((world / "scenario.yaml").read_text(encoding="utf-8")), read_yaml(part)
-    left = {name: value for name, value in fields.items() if name != "cast" or "troupes" not in given}
-    (world / "scenario.yaml").write_text(json.dumps({**left, **given}), encoding="utf-8")
-    return [str(problem) for problem in problems_in(world)]
-
-
-def read_yaml(text: str) -> dict[str, Any]:
-    source = source_of(text, "page")
-    assert source.problems == ()
-    assert isinstance(source.data, dict)
-    return source.data
-
-
-SAMPLE_PAGE = """# A page
-
-See `docs/nowhere.md`, `tests/rules/`, `world/decide.py`, `a/b` and `make teste JOBS=4`.
-Read [this](nowhere.md), [that](#a-page), [there](#no-heading) and [far](https://example.invalid).
-
-```sh
-$ make play
-```
-
-```python
-await something
-```
-"""
-
-
-def test_a_page_is_read_for_paths_targets_links_and_samples() -> None:
-    sh, python = fences(SAMPLE_PAGE)
-
-    assert paths_named(SAMPLE_PAGE) == {"docs/nowhere.md", "tests/rules/", "world/decide.py"}
-    assert targets_named(SAMPLE_PAGE) == {"teste", "play"}
-    assert links(SAMPLE_PAGE) == ["nowhere.md", "#a-page", "#no-heading"]
-    assert (sh.language, python.language, python.text) == ("sh", "python", "await something\n")
-    assert SAMPLE_PAGE.splitlines()[python.line - 1] == "await something"
-
-
-def test_what_is_not_there_is_noticed(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(SAMPLE_PAGE, encoding="utf-8")
-
-    assert [link for link in links(SAMPLE_PAGE) if is_broken(link, page)] == ["nowhere.md", "#no-heading"]
-    assert not exists_somewhere("docs/nowhere.md", [ROOT, tmp_path])
-    assert exists_somewhere("docs/adr/*.md", [ROOT])
-    assert targets_offered("lock_options := x\nplay: setup ## go\n") == {"play"}
-
-
-def test_a_name_counts_only_when_it_stands_whole() -> None:
-    assert is_documented("Terrarium", "`Terrarium(store)` hosts creatures")
-    assert not is_documented("Terra", "`Terrarium(store)` hosts creatures")
-    assert not is_documented("run.start", "`run.started`")
-    assert is_shown("glasshouse tour", "run `glasshouse tour --slow`")
-    assert not is_shown("glasshouse tour", "run `glasshouse tours`")
-
-
-def test_a_wrong_table_of_fields_or_bounds_is_noticed() -> None:
-    page = "### `a.b` and `c.d`\n\n| `one` | text |\n| `two` | text |\n\n### `e.f`\n\n| `three` | text |\n"
-    row = "| `queue_events_max` | 1,024 | events | `runtime/queue.py` | they wait |\n"
-
-    assert fields_told_of("a.b", page) == fields_told_of("c.d", page) == ["one", "two"]
-    assert fields_told_of("a", page) == []
-    decimal = "| `look_seconds_min` | 0.25 | seconds | `runtime/look.py` | it waits |\n"
-
-    assert bounds_told_of(row + decimal) == {
-        ("queue_events_max", "1,024", "runtime/queue.py"),
-        ("look_seconds_min", "0.25", "runtime/look.py"),
-    }
-    assert bounds_told_of(row.replace("they wait", "")) == set()
-    assert bounds_in("a_max = 1\nb_min: int = 2\nmax_c = 3\ndef f():\n    d_max = 4\n") == {"a_max", "b_min"}
-
-
-def test_a_sample_may_await_and_may_fail() -> None:
-    run_sample(Fence("python", 3, "import asyncio\nawait asyncio.sleep(0)\n"), "page.md")
-    with pytest.raises(ZeroDivisionError):
-        run_sample(Fence("python", 3, "1 / 0\n"), "page.md")
-
-
-class _Inner(BaseModel):
-    depth: int = 3
-
-
-class _Outer(BaseModel):
-    name: str
-    wanted: bool = False
-    words: tuple[str, ...] = ("a", "b")
-    inner: Annotated[tuple[_Inner, ...], Field(max_length=2)] = Field(default=(), alias="from")
-    own: _Inner = _Inner()
-    nothing: int | None = None
-
-
-def test_the_fields_of_files_are_found_with_their_defaults() -> None:
-    assert models_within(_Outer) == {_Outer: "", _Inner: "inner"}
-    assert fields_and_defaults(_Inner) == [("depth", "`3`")]
-    assert fields_and_defaults(_Outer) == [
-        ("name", "required"),
-        ("wanted", "`false`"),
-        ("words", "`[a, b]`"),
-        ("from", "empty"),
-        ("own", "its own"),
-        ("nothing", "none"),
-    ]
-
-
-def test_a_field_or_setting_that_is_left_out_or_has_another_default_is_noticed() -> None:
-    row = "| `depth` | number | `3` | how deep | `depth: 4` |\n"
-
-    assert rows_in_table(row) == fields_and_defaults(_Inner)
-    assert rows_in_table(row.replace("`3`", "`4`")) != fields_and_defaults(_Inner)
-    assert rows_in_table("| `depth` | how deep |\n") == rows_in_table("no table") == []
-    assert not is_documented("names_the_word", "`names_the_words` and names_the_word")
-
-
-def test_a_world_on_a_page_is_found_and_its_faults_are_noticed(tmp_path: Path) -> None:
-    page = (
-        "```yaml\n# w/scenario.yaml\nname: w\ncast: [ada]\n```\n\n"
-        "```yaml\n# w/creatures/ada.yaml\nname: ada\n```\n\n```yaml\ngoal: Sing.\n```\n"
-    )
-    write_files(page, tmp_path)
-    (world,) = worlds_under(tmp_path)
-
-    assert problems_in(world) == []
-    assert [part.text for part in fragments_in(page)] == ["goal: Sing.\n"]
-    assert problems_with("goal: Sing.\n", world) == []
-    assert len(problems_with("cast: [adda]\nglaol: Sing.\n", world)) == 2

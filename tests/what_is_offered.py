@@ -7,7 +7,7 @@ import ast
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, get_args
 
@@ -73,6 +73,20 @@ def bounds_of_program() -> set[tuple[str, str, str]]:
             value: int | float = getattr(importlib.import_module(module), name)
             found.add((name, f"{value:,}", str(place)))
     return found
+
+
+def parameters_of(call: Callable[..., Any]) -> str:
+    """The parameters of a call as the docs write them, without `self`."""
+    told, is_named = [], False
+    for parameter in inspect.signature(call).parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not is_named:
+            told.append("*")
+            is_named = True
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}".replace("'", '"')
+        told.append(f"{parameter.name}{default}")
+    return ", ".join(told)
 
 
 def names_read() -> set[str]:
