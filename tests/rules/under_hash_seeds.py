@@ -14,12 +14,12 @@ program_seconds_max = 300
 
 def printed_under_hash_seeds(program: str) -> set[str]:
     """What the program prints under each seed, as a set: one element if hashes do not show."""
-    return {printed_by(running) for running in [started(seed, "-c", program) for seed in SEEDS]}
+    return set(printed_by([started(seed, "-c", program) for seed in SEEDS]))
 
 
 def printed(hash_seed: str, *arguments: str) -> str:
     """What Python prints, called with these arguments under a hash seed."""
-    return printed_by(started(hash_seed, *arguments))
+    return printed_by([started(hash_seed, *arguments)])[0]
 
 
 def started(hash_seed: str, *arguments: str) -> subprocess.Popen[str]:
@@ -34,7 +34,10 @@ def started(hash_seed: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def printed_by(process: subprocess.Popen[str]) -> str:
-    answer, complaint = process.communicate(timeout=program_seconds_max)
-    assert process.returncode == 0, complaint
-    return answer
+def printed_by(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """What each printed. All are waited for before one may fail, so that none is left behind in another's test."""
+    told = [process.communicate(timeout=program_seconds_max) for process in processes]
+    assert [(process.returncode, said[1]) for process, said in zip(processes, told, strict=True)] == [
+        (0, said[1]) for said in told
+    ]
+    return [said[0] for said in told]
