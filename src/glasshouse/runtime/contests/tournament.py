@@ -112,7 +112,7 @@ class Tournament:
         return self._terrarium.run_of(run.id)
 
     async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
-        """The same goal for one, with as many calls, tokens and dollars as the troupe has spent."""
+        """The same goal for one, with as many calls and tokens as the troupe has spent."""
         world = solo_world(self._world, acts=max(1, troupe.calls), turns=max(1, troupe.turns))
         purse = Governor(
             max_turns=max(1, troupe.calls),
