@@ -68,11 +68,11 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
         "no creature is called 'adda'",
         "Did you mean 'ada'?",
     ),
-    "a graph that is not open": (lambda w: new(graph="g-0"), "no open graph is called 'g-0'", "There is g-"),
+    "a graph that is not open": (lambda w: new(graph="g-0"), "no open graph is called 'g-0'", "There are g-"),
     "removing nobody": (lambda w: RemoveCreature("boo"), "no creature is called 'boo'", "mean 'bo'?"),
     "starting nobody": (lambda w: StartCreature("boo"), "no creature is called 'boo'", "mean 'bo'?"),
     "stopping nobody": (lambda w: StopCreature("boo"), "no creature is called 'boo'", "mean 'bo'?"),
-    "a channel in no graph": (lambda w: AddChannel("g-0", "hall"), "no open graph is called", "There is g-"),
+    "a channel in no graph": (lambda w: AddChannel("g-0", "hall"), "no open graph is called", "There are g-"),
     "a malformed channel": (
         lambda w: AddChannel(w.graph_of("ada"), "Hall"),
         "'Hall' is no channel name.",
@@ -83,7 +83,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
         "Graph ada has a channel 'stage' already.",
         "Use it, or open 'stage~2'.",
     ),
-    "closing in no graph": (lambda w: RemoveChannel("g-0", "stage"), "no open graph is called", "There is"),
+    "closing in no graph": (lambda w: RemoveChannel("g-0", "stage"), "no open graph is called", "There are g-"),
     "closing no channel": (
         lambda w: RemoveChannel(w.graph_of("ada"), "stag"),
         "no channel of graph ada is called 'stag'",
@@ -181,7 +181,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
         "happened, so it can cause nothing.",
         "Give the id of an event, or none.",
     ),
-    "a fork of no session": (lambda w: Fork("s-0", "s-0.1", 1), "no session is called 's-0'", "There is s-"),
+    "a fork of no session": (lambda w: Fork("s-0", "s-0.1", 1), "no session is called 's-0'", "There are s-"),
 }
 
 
