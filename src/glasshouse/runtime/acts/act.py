@@ -122,7 +122,8 @@ class Acts:
             creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
-        mine = self._treasury.begin(run_id or "", creature.graph_id)
+        place = self._ledger.world.creatures[due.creature].graph_id
+        mine = self._treasury.begin(run_id or "", creature.id, place)
         try:
             route = self.route(character.model_profile, self._model_named_for(creature))
             recorded, upto = self._recorded(creature, cause, upto)
