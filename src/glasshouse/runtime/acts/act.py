@@ -28,6 +28,7 @@ from glasshouse.runtime.acts.using import Using
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.faults import text_of_fault
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
@@ -283,7 +284,7 @@ def _is_cancelled() -> bool:
 
 
 def _told(wrong: BaseException) -> str:
-    text = str(wrong) or type(wrong).__name__
+    text = text_of_fault(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 
