@@ -7,8 +7,10 @@ import ast
 import asyncio
 import inspect
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,6 +86,13 @@ def targets_named(markdown: str) -> set[str]:
 
 def targets_offered(makefile: str) -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):(?!=)", makefile, flags=re.MULTILINE))
+
+
+def command_lines(markdown: str) -> list[list[str]]:
+    """The words of every line of shell that calls `glasshouse`, up to a pipe."""
+    shell = [fence.text.replace("\\\n", " ") for fence in fences(markdown) if fence.language == "sh"]
+    lines = [shlex.split(line, comments=True) for text in shell for line in text.splitlines()]
+    return [list(takewhile(lambda word: word != "|", line)) for line in lines if line[:1] == ["glasshouse"]]
 
 
 def slug(heading: str) -> str:
@@ -198,7 +207,7 @@ def pages() -> list[str]:
 
 
 def samples() -> list[tuple[str, Fence]]:
-    playable = [page for page in pages() if page == "README.md" or page.startswith("docs/how-to/")]
+    playable = [page for page in pages() if page.startswith(("README.md", "docs/how-to/", "docs/reference/"))]
     return [
         (page, fence) for page in playable for fence in fences(page_text(page)) if fence.language == "python"
     ]

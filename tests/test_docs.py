@@ -18,8 +18,9 @@ import glasshouse
 import glasshouse.cli
 import glasshouse.testing
 from glasshouse import errors
-from glasshouse.events import kinds, run_payloads
-from glasshouse.events.payloads import PAYLOAD_TYPES, Payload
+from glasshouse.events import kinds
+from glasshouse.events.payloads import PAYLOAD_TYPES
+from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
@@ -33,6 +34,7 @@ from tests.pages import (
     ROOT,
     Fence,
     bounds_told_of,
+    command_lines,
     exists_somewhere,
     fences,
     fields_told_of,
@@ -63,6 +65,7 @@ from tests.what_is_offered import (
     fields_of,
     kinds_of,
     models_within,
+    names_read,
     options_of,
 )
 
@@ -101,11 +104,10 @@ VALUES = [
     glasshouse.Wire,
 ]
 
-RUN_PAYLOADS: dict[str, type[Payload]] = {
-    kinds.RUN_STARTED: run_payloads.RunStarted,
-    kinds.RUN_PAUSED: run_payloads.RunPaused,
-    kinds.RUN_FINISHED: run_payloads.RunFinished,
-    kinds.TURN_STARTED: run_payloads.TurnStarted,
+FIELDS_OF_PAYLOADS = {
+    kind: fields
+    for kind, payload in (PAYLOAD_TYPES | RUN_PAYLOAD_TYPES).items()
+    if (fields := list(inspect.get_annotations(payload)))
 }
 
 FILE_FIELDS = {
@@ -137,6 +139,16 @@ def test_every_make_target_that_a_page_names_is_real(page: str) -> None:
 @pytest.mark.parametrize("page", pages())
 def test_every_link_leads_somewhere(page: str) -> None:
     assert [link for link in links(page_text(page)) if is_broken(link, ROOT / page)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if command_lines(page_text(page))])
+def test_every_command_line_that_a_page_shows_is_understood(page: str) -> None:
+    for _, *words in command_lines(page_text(page)):
+        command: Any = get_command(glasshouse.cli.app)
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+
+        assert command.make_context("glasshouse", words).command is command
 
 
 def test_every_kind_is_documented() -> None:
@@ -183,12 +195,11 @@ def test_every_option_is_documented() -> None:
     assert {option for option in options if not is_documented_option(option, page)} == set()
 
 
-@pytest.mark.parametrize("kind", sorted(PAYLOAD_TYPES | RUN_PAYLOADS))
+@pytest.mark.parametrize("kind", sorted(FIELDS_OF_PAYLOADS))
 def test_the_fields_of_every_typed_payload_are_documented_in_order(kind: str) -> None:
-    fields = list(inspect.get_annotations((PAYLOAD_TYPES | RUN_PAYLOADS)[kind]))
+    told = fields_told_of(kind, page_text("docs/reference/events.md"))
 
-    assert fields
-    assert fields_told_of(kind, page_text("docs/reference/events.md")) == fields
+    assert told == FIELDS_OF_PAYLOADS[kind]
 
 
 def test_the_fields_of_an_event_are_documented() -> None:
@@ -255,6 +266,12 @@ def test_every_bound_is_documented_with_its_value_and_place() -> None:
 
     assert bounds
     assert bounds_told_of(page_text("docs/reference/limits.md")) == bounds
+
+
+def test_every_bound_bounds_something() -> None:
+    bounds = {name for name, _, _ in bounds_of_program()}
+
+    assert bounds - names_read() == set()
 
 
 def test_the_readme_shows_python_that_runs() -> None:

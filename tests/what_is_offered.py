@@ -75,6 +75,16 @@ def bounds_of_program() -> set[tuple[str, str, str]]:
     return found
 
 
+def names_read() -> set[str]:
+    """Every name that some module of the program reads."""
+    modules = [
+        ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src/glasshouse").rglob("*.py")
+    ]
+    nodes = [node for module in modules for node in ast.walk(module)]
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
 def models_within(
     model: type[BaseModel], at: str = "", known: dict[type[BaseModel], str] | None = None
 ) -> dict[type[BaseModel], str]:

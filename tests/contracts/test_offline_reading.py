@@ -76,7 +76,6 @@ def test_a_repair_is_read_like_the_prompt_it_repairs() -> None:
 
     reading = Reading(repair_prompt(prompt, "not json", "Answer with one JSON object."))
 
-    assert reading.is_repair
     assert [one.text for one in reading.fresh] == ["The eels are late."]
     assert reading.words_max == 17
 

@@ -173,7 +173,7 @@ class HandWorld:
 
     def owed(self, creature: str) -> list[str]:
         """The ids of the events a creature owes an act for, oldest first."""
-        return [owed.cause for owed in self.agenda.owed_to(creature)]
+        return list(self.agenda.owed.get(creature, {}))
 
     def as_bytes(self) -> bytes:
         """Everything there is, for telling whether anything changed."""

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, cast
+from typing import Literal, Self
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import VISITOR, Draft, Event
@@ -56,12 +56,7 @@ from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage
 class Habitat:
     """Hosts creatures, owns topology and ledger."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        ids: Ids,
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
         self._store = store
         self._ids = ids
         self._subscriptions = Subscriptions(store)
@@ -165,7 +160,7 @@ class Habitat:
                 self._agents[creature_id] = agent
             return self.creature(creature_id)
 
-        return cast("Creature", (await self._ledger.change(intent, settled)).seen)
+        return await self._ledger.change_and_see(intent, settled)
 
     def _check_manifest(self, manifest: Manifest) -> None:
         """Whatever keeps a creature from living here."""
@@ -193,7 +188,7 @@ class Habitat:
     ) -> Creature:
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent))
-        return cast("Creature", (await self._ledger.change(intent, self.creature)).seen)
+        return await self._ledger.change_and_see(intent, self.creature)
 
     def _creature_foreseen(self, foreseen: Receipt, manifest: Manifest | None = None) -> Creature:
         world, events = self._ledger.world, foreseen.events
@@ -256,7 +251,7 @@ class Habitat:
         intent = AddChannel(graph, name, description, history)
         if dry_run:
             return channel_foreseen(self._ledger.world, (await self._ledger.foresee(intent)).events)
-        return cast("Channel", (await self._ledger.change(intent, self._channel)).seen)
+        return await self._ledger.change_and_see(intent, self._channel)
 
     def _channel(self, channel_id: str) -> Channel:
         world = self._ledger.world
@@ -285,8 +280,7 @@ class Habitat:
         if dry_run:
             foreseen = await self._ledger.foresee(intent)
             return wire_foreseen(self._ledger.world, foreseen.subject, foreseen.events)
-        receipt = await self._ledger.change(intent, lambda wire_id: self._ledger.world.wires[wire_id])
-        return cast("Wire", receipt.seen)
+        return await self._ledger.change_and_see(intent, lambda wire_id: self._ledger.world.wires[wire_id])
 
     async def unwire(self, source: str, target: str, *, dry_run: bool = False) -> Change:
         """Take an output wire away."""

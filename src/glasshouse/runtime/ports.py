@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -148,24 +148,16 @@ class Router(Protocol):
         """The model behind a profile, or the one of this name that a run has put in its place; or a refusal."""
 
 
+BeforeCommit = Callable[[], Awaitable[None]]
+"""Awaited before anything is written: where a replay lets happen what came from outside."""
+
+
 class Outcome(Protocol):
     """What came of an intent, durable."""
 
     @property
-    def change(self) -> Change:
-        """What it changed."""
-
-    @property
-    def subject(self) -> str:
-        """The id of what it made or touched."""
-
-    @property
     def events(self) -> list[Event]:
         """The events that tell of it."""
-
-    @property
-    def seen(self) -> Any:
-        """What the caller looked at right after the decision."""
 
 
 class Door(Protocol):
@@ -178,16 +170,10 @@ class Door(Protocol):
     async def wait_for_room(self) -> None:
         """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
 
-    async def change(self, intent: AnyIntent, look: Callable[[str], object] | None = None) -> Outcome:
+    async def change(self, intent: AnyIntent) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
-    async def edit(
-        self,
-        intent: AnyIntent,
-        cause: str,
-        tell: Callable[[Change, str], AnyIntent],
-        look: Callable[[str], object] | None = None,
-    ) -> Outcome:
+    async def edit(self, intent: AnyIntent, cause: str, tell: Callable[[Change, str], AnyIntent]) -> Outcome:
         """Decide an intent and what is told of it, as one batch: all or nothing."""
 
 
@@ -218,7 +204,7 @@ class Errand:
         is_untrusted: bool,
         on_the_way: tuple[Event, ...] = (),
         then: tuple[Event, ...] = (),
-        before_commit: Callable[[], Awaitable[None]] | None = None,
+        before_commit: BeforeCommit | None = None,
     ) -> None:
         self.ledger = ledger
         self.creature_id = creature_id

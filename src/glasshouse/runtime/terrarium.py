@@ -5,8 +5,7 @@ Always holds: every change goes through `Ledger.change`; every answer carries id
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from glasshouse.errors import Refused, UnknownName
@@ -24,8 +23,8 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.past.hindsight import Hindsight
 from glasshouse.runtime.past.past import Pasts
+from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow, check_is_not_live, is_edited, recipes_of
 from glasshouse.runtime.past.record import Records, RunRecord
-from glasshouse.runtime.past.resuming import Recipes
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.results import doubled_in, results_of
@@ -34,16 +33,13 @@ from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.runtime.show.referee_files import referee_named
 from glasshouse.runtime.show.show import Show
 from glasshouse.turns.governor import Governor
-from glasshouse.turns.runs import Purse
 from glasshouse.views.knowing import WhoKnew
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.why import Why
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import OpenRun
-from glasshouse.world.names import the_creature, the_session
+from glasshouse.world.names import the_creature
 
-World = str | Path | LoadedWorld
-"""A world by its name, by where it lies, or loaded."""
 AgentFor = Callable[[Manifest], Agent]
 """Makes the mind of a creature that was given none."""
 
@@ -103,7 +99,7 @@ class Terrarium(Habitat):
 
     async def play(
         self,
-        world: str | Path | LoadedWorld,
+        world: AnyWorld,
         seed: str | None = None,
         rng_seed: int = 0,
         governor: Governor | None = None,
@@ -155,7 +151,7 @@ class Terrarium(Habitat):
         session_id: str,
         shape: Literal["recipe", "as-was"] = "recipe",
         *,
-        world: World | Sequence[World] | None = None,
+        world: WorldsNow = None,
     ) -> Run:
         """Play on from a session that is closed, imported or over, as a child of it.
 
@@ -163,93 +159,19 @@ class Terrarium(Habitat):
         very shape that the session ended with. `world` is where the scenario lies now, if it has moved. Where several
         scenarios had met in the session, all live again: `beside` of the run that is returned names the others.
         """
-        self._check_is_not_live(session_id)
+        check_is_not_live(self._ledger.world, session_id)
         past = await self._pasts.at_the_end(session_id)
         if shape == "as-was":
             return await self._show.restate(past, "resume")
-        recipes: Recipes = {}
-        purses = past.folded.runs.purses
-        held = [name for name, one in purses.items() if one.playbill.name and past.holds_run(name)]
-        scenarios = self._scenarios_now([purses[name] for name in held], world)
-        for run_id, loaded in zip(held, scenarios, strict=True):
-            seed, rng_seed = purses[run_id].seed, purses[run_id].rng_seed
-            new = self._show.new_run_for(past)
-            recipes[run_id] = opening_of(loaded, run_id=new, seed=seed, rng_seed=rng_seed)
-        if not recipes:
-            raise Refused(
-                f"Session {session_id} was opened from no scenario.",
-                "Resume it as it was (shape='as-was', --as-was).",
-            )
+        recipes = recipes_of(
+            past, session_id, world, self._tools.names(), lambda: self._show.new_run_for(past)
+        )
         return await self._show.resume(past, recipes)
 
-    def is_edited(self, run_id: str, *, world: World | Sequence[World] | None = None) -> bool:
+    def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
         """Whether the scenario on disk is another than the one that a run was opened from."""
         purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
-        if purse is None or not purse.playbill.name:
-            raise Refused(
-                f"Run {run_id} was opened from no scenario.",
-                "Resume it as it was (shape='as-was', --as-was).",
-            )
-        loaded = self._loaded(world)
-        given = (
-            loaded if len(loaded) < 2 else [one for one in loaded if one.scenario.name == purse.playbill.name]
-        )
-        return self._scenario_now(purse, given[0] if given else None).digest != purse.scenario_digest
-
-    def _check_is_not_live(self, session_id: str) -> None:
-        world = self._ledger.world
-        graph = world.graphs.get(the_session(world, session_id).segment.graph_id)
-        if graph is None or graph.session_id != session_id:
-            return
-        runs = {world.creatures[name].run_id: None for name in graph.creatures}
-        playing = [run_id for run_id in runs if self._is_live(run_id)]
-        if playing:
-            named = [run_id for run_id in playing if run_id is not None]
-            what = f"run {' and '.join(named)}" if named else "its run"
-            raise Refused(
-                f"Session {session_id} is live: its graph can be driven as it is.",
-                f"Drive it, or finish {what} first, or branch it.",
-            )
-
-    def _is_live(self, run_id: str | None) -> bool:
-        run = self._ledger.world.runs.get(run_id or "")
-        return run is None or run.status != "finished"
-
-    def _loaded(self, world: World | Sequence[World] | None) -> list[LoadedWorld]:
-        given = [] if world is None else [world] if isinstance(world, str | Path | LoadedWorld) else world
-        names = self._tools.names()
-        return [one if isinstance(one, LoadedWorld) else load_world(one, tools=names) for one in given]
-
-    def _scenarios_now(
-        self, purses: Sequence[Purse], world: World | Sequence[World] | None
-    ) -> list[LoadedWorld]:
-        """The scenario of each run as it is now. Of several, a world that was given is the one of its name."""
-        loaded = self._loaded(world)
-        if len(purses) == 1 and len(loaded) == 1:
-            return loaded
-        given = {one.scenario.name: one for one in loaded}
-        names = list(dict.fromkeys([purse.playbill.name for purse in purses]))
-        for name in given:
-            if name not in names:
-                raise Refused(
-                    f"No scenario of this session is called {name!r}; it has {' and '.join(names)}.",
-                    "Give worlds that have these names still.",
-                )
-        return [self._scenario_now(purse, given.get(purse.playbill.name)) for purse in purses]
-
-    def _scenario_now(self, purse: Purse, given: LoadedWorld | None) -> LoadedWorld:
-        if given is not None:
-            return given
-        for place in (purse.folder, purse.playbill.name):
-            try:
-                if place is not None:
-                    return load_world(place, tools=self._tools.names())
-            except UnknownName:
-                continue
-        raise Refused(
-            f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
-            "Say where it is now (world=…, --world), or resume it as it was (shape='as-was', --as-was).",
-        )
+        return is_edited(run_id, purse, world, self._tools.names())
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""

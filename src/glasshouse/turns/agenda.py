@@ -88,10 +88,6 @@ class Agenda(msgspec.Struct):
     under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
     """The acts that are in the middle of using tools, by creature."""
 
-    def owed_to(self, creature_id: str) -> tuple[Owed, ...]:
-        """A creature's mailbox, oldest cause first."""
-        return tuple(self.owed.get(creature_id, {}).values())
-
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
         """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
         newest_first = reversed(self.owed.get(creature_id, {}).values())

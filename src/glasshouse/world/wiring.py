@@ -7,7 +7,7 @@ of the line. What was heard stands in quotation marks inside what is asked, and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from json import JSONEncoder
 from string import Formatter
@@ -18,7 +18,6 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import WireAdded, WireRemoved, payload_of
 from glasshouse.world.conditions import condition_of, holds
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
@@ -45,14 +44,6 @@ class Handed(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     with_content: bool = True
     asked: str = ""
-
-
-class Hand(msgspec.Struct, frozen=True, gc=False):
-    """That a creature was handed an event by a wire."""
-
-    creature: str
-    wire_id: str
-    with_content: bool
 
 
 def check_wire(*, with_content: bool, prompt: str | None, when: str | None) -> None:
@@ -142,25 +133,3 @@ def wires_taken(world: World, event: Event) -> Iterator[Wire]:
             wire = world.wires[wire_id]
             if wire.source == event.actor and holds(wire.when, event):
                 yield wire
-
-
-def hands_of(history: Iterable[Event], wanted: Collection[str]) -> dict[str, tuple[Hand, ...]]:
-    """Who was handed which of the wanted events (by id) by a wire, folded from a history in its order.
-
-    Only the wanted events, `wire.added` and `wire.removed` are looked at; the history may hold nothing else. One whose
-    own run had ended is listed as well, though it never acted on what it was handed.
-    """
-    wires: dict[str, dict[str, Wire]] = {}
-    found: dict[str, tuple[Hand, ...]] = {}
-    for event in history:
-        if event.kind == kinds.OUTPUT_WIRE_ADDED:
-            told = payload_of(event, WireAdded)
-            wire = Wire(told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when)
-            wires.setdefault(told.source, {})[wire.id] = wire
-        elif event.kind == kinds.OUTPUT_WIRE_REMOVED:
-            gone = payload_of(event, WireRemoved)
-            wires.get(gone.source, {}).pop(gone.edge_id, None)
-        elif event.id in wanted and is_carried(event):
-            taken = [wire for wire in wires.get(event.actor, {}).values() if holds(wire.when, event)]
-            found[event.id] = tuple(Hand(wire.target, wire.id, wire.with_content) for wire in taken)
-    return found

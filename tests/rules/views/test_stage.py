@@ -10,7 +10,7 @@ from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
 from glasshouse.views import seeking
 from glasshouse.views.projection import Projection
-from glasshouse.views.seeking import PagedStageSeeker, StageSeeker
+from glasshouse.views.seeking import StageSeeker
 from glasshouse.views.stage import Member, StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
 from tests.rules.views.stories_on_stage import (
     LIMITS,
@@ -219,23 +219,6 @@ def test_seeking_to_any_event_in_any_order_equals_rebuilding(story: list[Event],
 
     for k in places:
         assert seeker.stage_at(k) == rebuild_stage(story[:k])
-
-
-async def test_seeking_in_pages_equals_rebuilding_and_reads_only_from_the_checkpoint_on() -> None:
-    story = told(birth("ada"), *(said("ada", f"{n}") for n in range(40)))
-    begun: list[str | None] = []
-
-    async def pages(after: str | None):  # type: ignore[no-untyped-def]  # an asynchronous generator of pages
-        begun.append(after)
-        first = 0 if after is None else int(after.rpartition(".")[2])
-        for start in range(first, len(story), 7):
-            yield story[start : start + 7]
-
-    seeker = PagedStageSeeker(pages, every=10)
-    found = [await seeker.stage_at(k) for k in (41, 25, 0, 20, 99)]
-
-    assert found == [rebuild_stage(story[:k]) for k in (41, 25, 0, 20, 99)]
-    assert begun == [None, story[19].id, story[39].id]
 
 
 def test_checkpoints_stay_bounded_and_seeking_stays_right(monkeypatch: pytest.MonkeyPatch) -> None:

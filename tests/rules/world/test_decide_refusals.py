@@ -83,7 +83,11 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
         "Graph ada has a channel 'stage' already.",
         "Use it, or open 'stage~2'.",
     ),
-    "closing in no graph": (lambda w: RemoveChannel("g-0", "stage"), "no open graph is called", "There are g-"),
+    "closing in no graph": (
+        lambda w: RemoveChannel("g-0", "stage"),
+        "no open graph is called",
+        "There are g-",
+    ),
     "closing no channel": (
         lambda w: RemoveChannel(w.graph_of("ada"), "stag"),
         "no channel of graph ada is called 'stag'",

@@ -9,7 +9,7 @@ from glasshouse.events.event import Draft
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.intents import AddWire, Say
 from glasshouse.world.values import Wire
-from glasshouse.world.wiring import Hand, Handed, asked_chars_max, handed, hands_of, prompt_chars_max
+from glasshouse.world.wiring import Handed, asked_chars_max, handed, prompt_chars_max
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.worlds_by_hand import HandWorld, payloads_of, table
 
@@ -27,7 +27,7 @@ def pair(**options: object) -> HandWorld:
 
 
 def handed_to_bo(made: HandWorld) -> list[Handed | None]:
-    return [owed.handed for owed in made.agenda.owed_to("bo")]
+    return [owed.handed for owed in made.agenda.owed["bo"].values()]
 
 
 def test_a_line_goes_over_a_wire_when_its_condition_holds() -> None:
@@ -191,20 +191,6 @@ def test_an_unplugged_or_replaced_wire_changes_nothing_that_was_handed_over() ->
     made.say("ada")
 
     assert handed_to_bo(made) == [Handed(asked="First."), Handed(asked="Second.")]
-
-
-def test_who_was_handed_a_line_can_be_folded_from_the_ledger_alone() -> None:
-    made = pair(when="text has lantern", with_content=False)
-    wire_id = next(iter(made.world.wires))
-    said = [made.say("ada", "A lantern."), made.say("ada", "A lamp."), made.say("bo", "A lantern.")]
-    made.unwire("ada", "bo")
-    said.append(made.say("ada", "One more lantern."))
-
-    found = hands_of(made.ledger, {line.id for line in said})
-
-    assert {line: hands for line, hands in found.items() if hands} == {
-        said[0].id: (Hand("bo", wire_id, with_content=False),)
-    }
 
 
 def test_what_was_handed_over_is_kept_in_a_snapshot() -> None:

@@ -105,7 +105,6 @@ class Reading:
         self.usable_cache: dict[str, list[Noun]] = {}
         """The things in a text that I may speak of; worked out once for each text."""
         self.around = "\n".join(parts.get(AROUND, ()))
-        self.is_repair = LAST_ANSWER in parts
         self._scene = parts.get(SCENE, ())
         self._known = parts.get(KNOWN, ())
         limit = _WORDS_MAX.search(prompt.user, max(0, len(prompt.user) - 400))

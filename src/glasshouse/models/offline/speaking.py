@@ -20,7 +20,6 @@ from glasshouse.models.offline.salience import Topic, is_addressed, is_somebody,
 from glasshouse.models.offline.voice import Voice, breaks_a_vow, voice_of
 
 tries_max: Final = 12
-short_sentence_words_max: Final = 5
 own_line_words_max: Final = 12
 sentences_dressed_max: Final = 6
 

@@ -33,7 +33,6 @@ class Voice(NamedTuple):
     last_words: tuple[str, ...] = ()
     sentences: tuple[Pattern, ...] = ()
     whole: tuple[str, ...] = ()
-    sentence_words: float = 12.0
     exclaims: bool = False
     forbidden: tuple[str, ...] = ()
     register: str = "any"
@@ -44,13 +43,11 @@ class Voice(NamedTuple):
 def voice_of(me: Identity) -> Voice:
     """The voice that an identity's examples and vows make."""
     sentences = [one for example in me.examples for one in _SENTENCES.split(example.strip()) if one]
-    counts = [len(one.split()) for one in sentences]
     return Voice(
         openings=tuple(dict.fromkeys(filter(None, map(_opening, me.examples)))),
         last_words=tuple(dict.fromkeys(filter(None, map(_last_words, me.examples)))),
         sentences=tuple(filter(None, map(_with_gap, sentences))),
         whole=me.examples,
-        sentence_words=sum(counts) / len(counts) if counts else 12.0,
         exclaims=2 * sum(one.endswith("!") for one in sentences) > len(sentences),
         forbidden=_forbidden(me.never),
         register=_register(me.temper),

@@ -80,9 +80,9 @@ class Acts:
         router: Router,
         agent_of: Callable[[str], Agent],
         tools: ToolDesk,
+        recall: Recall,
+        seen: SeenTogether,
         record: Record | None = None,
-        recall: Recall | None = None,
-        seen: SeenTogether | None = None,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
@@ -96,19 +96,21 @@ class Acts:
 
     async def make_ready(self, due: Due) -> None:
         """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
-        if self._seen is not None and due.creature in self._ledger.world.creatures:
+        if due.creature in self._ledger.world.creatures:
             await self._seen.by(due)
         creature = self._ledger.world.creatures.get(due.creature)
         run_id = "" if creature is None else creature.run_id or ""
-        if self._recall is not None and self._recall.is_needed(run_id):
+        if self._recall.is_needed(run_id):
             await self._recall.make_ready(run_id)
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
-        """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only. Tools wait
-        for the gate."""
-        then = None if self._seen is None else await self._seen.by(due)
+        """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only.
+
+        Tools wait for the gate.
+        """
+        then = await self._seen.by(due)
         if due.creature not in self._ledger.world.creatures:
             return None
         world = self._world_of(due, then)
@@ -122,18 +124,18 @@ class Acts:
             world = self._world_of(due, then)
             creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
-        channels = {world.channels[c].name: c for c in world.topology.channels_of.get(creature.id, ())}
+        channels = _channels_of(world, creature.id)
         place = self._ledger.world.creatures[due.creature].graph_id
         mine = self._treasury.begin(run_id or "", creature.id, place)
         try:
             route = self.route(character.model_profile, self._model_named_for(creature))
             recorded, upto = self._recorded(creature, cause, upto)
-            if recorded is None and self._recall is not None:
+            if recorded is None:
                 recorded = self._recall.answers(run_id or "", character.model_profile, route.name)
             asking = Asking(route, self._treasury, mine, recorded)
             scene = Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
             if before is not None:
-                self._add_tools(scene, before, mine, gate)
+                self._add_tools(scene, before, gate)
             changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
         except BaseException:
             self._treasury.release(mine)
@@ -193,12 +195,10 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _add_tools(
-        self, scene: Scene, before: TakenUp, mine: Reservation, gate: asyncio.Event | None
-    ) -> None:
+    def _add_tools(self, scene: Scene, before: TakenUp, gate: asyncio.Event | None) -> None:
         told = scene.fix_the_past(before.as_of)
-        scene.using = self._tools.using(
-            scene.creature, scene.cause, told, before, self._treasury, mine, scene.asking, gate
+        scene.using = Using(
+            self._tools, scene.creature, scene.cause, told, scene.asking, before=before, gate=gate
         )
 
     def route(self, profile: str, model: str | None) -> Route:

@@ -56,6 +56,10 @@ class Asking:
         self._recorded = recorded
         self._calls_told = 0
 
+    def tell_treasury(self, graph_id: str | None) -> None:
+        """What this act has cost so far is counted by the fold; from here on it is held for the graph named."""
+        self._treasury.tell(self._mine, graph_id)
+
     def begin_anew(self) -> None:
         """The calls so far are told in the middle of the act; from here on new ones gather."""
         self._calls_told += len(self.calls)

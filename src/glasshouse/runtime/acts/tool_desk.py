@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from glasshouse.events.event import Event, Json
-from glasshouse.runtime.acts.asking import Asking
+from glasshouse.events.event import Event
 from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, taken_up_from
-from glasshouse.runtime.acts.treasury import Reservation, Treasury
-from glasshouse.runtime.acts.using import BeforeCommit, Using
 from glasshouse.runtime.acts.warming import Warming
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ports import Toolbox
+from glasshouse.runtime.ports import BeforeCommit, Toolbox
 from glasshouse.turns.schedule import Due
 from glasshouse.world.state import CreatureState
 
@@ -28,62 +24,33 @@ class Steps(Protocol):
 
 
 class ToolDesk:
-    """Hands tools to acts."""
+    """What acts that use tools find: the tools, the record, and the ledger they write to."""
 
     def __init__(
         self,
         ledger: Ledger,
         toolbox: Toolbox,
+        record: Steps,
         event: EventById,
         warming: Warming,
-        then: Steps | None = None,
         before_commit: BeforeCommit | None = None,
     ) -> None:
-        self._ledger = ledger
-        self._toolbox = toolbox
+        self.ledger = ledger
+        self.toolbox = toolbox
+        self.record = record
+        self.before_commit = before_commit
         self._event = event
         self._warming = warming
-        self._then = then
-        self._before_commit = before_commit
 
     async def taken_up(self, due: Due) -> TakenUp:
         """What an act has written before it was cut off, if it was."""
-        act = self._ledger.agenda.under_way.get(due.creature)
+        act = self.ledger.agenda.under_way.get(due.creature)
         if act is None or act.cause != due.cause:
             return NOTHING_YET
         return taken_up_from([await self._event(name) for name in act.events])
 
-    def using(
-        self,
-        creature: CreatureState,
-        cause: Event,
-        told: Json,
-        before: TakenUp,
-        treasury: Treasury,
-        mine: Reservation,
-        asking: Asking,
-        gate: asyncio.Event | None,
-    ) -> Using:
-        """The tools of one act."""
-        then = self._then
-        return Using(
-            self._ledger,
-            self._toolbox,
-            treasury,
-            mine,
-            asking,
-            creature.id,
-            cause,
-            told,
-            before=before,
-            gate=gate,
-            before_commit=self._before_commit,
-            step_then=None if then is None else lambda way: then.step_then(creature, cause, way),
-            make_ready=self._make_ready,
-        )
-
-    async def _make_ready(self, creature: CreatureState) -> None:
+    async def make_ready(self, creature: CreatureState) -> None:
         """After a merge or a split the lines of the new graph are looked for before its creature looks again."""
-        graph = self._ledger.world.graphs[creature.graph_id]
+        graph = self.ledger.world.graphs[creature.graph_id]
         if not self._warming.is_ready(graph):
             await self._warming.make_ready(graph)

@@ -1,24 +1,22 @@
 """Using tools: the calls of one act, each written before it is carried out and after it is answered.
 
 Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
-after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls of an act go one after
-another; where acts think side by side, their tools wait for their turn.
+after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls
+of an act go one after another; where acts think side by side, their tools wait for their turn.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
 
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import VISITOR, Event, Json
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, completion_of
-from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.tool_desk import ToolDesk
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
-from glasshouse.runtime.ports import Batch, Errand, Toolbox
+from glasshouse.runtime.ports import Batch, Errand
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
@@ -35,58 +33,43 @@ from glasshouse.turns.tools import (
 from glasshouse.world.intents import AnyIntent, CallTool
 from glasshouse.world.state import CreatureState
 
-BeforeCommit = Callable[[], Awaitable[None]]
-StepThen = Callable[[Sequence[Step]], Step | None]
-"""Gives what a replay, or the parent of a branch, has on record of the last call of this way."""
-MakeReady = Callable[[CreatureState], Awaitable[None]]
-"""Brings the lines of the graph that a creature is in to hand."""
-
 
 class Using:
     """The tools of one act."""
 
     def __init__(
         self,
-        ledger: Ledger,
-        toolbox: Toolbox,
-        treasury: Treasury,
-        mine: Reservation,
-        asking: Asking,
-        creature_id: str,
+        desk: ToolDesk,
+        creature: CreatureState,
         cause: Event,
         told: Json,
+        asking: Asking,
         *,
         before: TakenUp = NOTHING_YET,
         gate: asyncio.Event | None = None,
-        before_commit: BeforeCommit | None = None,
-        step_then: StepThen | None = None,
-        make_ready: MakeReady,
     ) -> None:
         self.talk: list[ToolTalk] = []
         self.is_untrusted = before.is_untrusted
+        self.has_told_calls = bool(before.calls)
+        self.has_ended = False
         self.store_failure: StoreError | None = None
-        self._ledger = ledger
-        self._toolbox = toolbox
-        self._treasury = treasury
-        self._mine = mine
-        self._asking = asking
-        self._creature_id = creature_id
+        self._desk = desk
+        self._ledger = desk.ledger
+        self._creature = creature
         self._cause = cause
         self._told = told
+        """What every call tells of the act: its profile, and the past that it sees."""
+        self._asking = asking
+        self._gate = gate
+        """Opened when it is this act's turn to be written; none where acts do not think side by side."""
         self._steps = list(before.steps)
-        self._way: list[Step] = []
-        """The calls so far, each with what came of it."""
         self._completions = before.calls
         self._number = len(before.steps)
-        self.has_told_calls = bool(before.calls)
-        self._gate = gate
-        self._before_commit = before_commit
-        self._step_then = step_then
-        self._make_ready = make_ready
+        self._way: list[Step] = []
+        """The calls so far, each with what came of it."""
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
         self._one_at_a_time = asyncio.Lock()
-        self.has_ended = False
         self._has_asked = False
         self._has_changed = False
         """Whether something was carried out since offers were last looked at."""
@@ -102,7 +85,7 @@ class Using:
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
         else:
-            self._offers = self._toolbox.offers(folded, creature)
+            self._offers = self._desk.toolbox.offers(folded, creature)
         return self._offers
 
     async def go_on(self) -> int:
@@ -184,7 +167,7 @@ class Using:
                 f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
             )
         folded = self._ledger.folded
-        mine = folded.world.creatures.get(self._creature_id)
+        mine = folded.world.creatures.get(self._creature.id)
         offers = self.offers(folded, mine) if self._has_changed else self._offers
         offer = next((offer for offer in offers if offer.name == call.tool), None)
         if offer is None:
@@ -204,7 +187,7 @@ class Using:
         if self.is_untrusted:
             model["is_untrusted"] = True
         intent = CallTool(
-            self._creature_id,
+            self._creature.id,
             self._cause.id,
             call.tool,
             call.arguments,
@@ -222,47 +205,47 @@ class Using:
         return queued.events[0]
 
     async def _carried_out(self, step: Step) -> ToolAnswer:
-        if self._creature_id not in self._ledger.world.creatures:
-            raise _gone(self._creature_id)
+        if self._creature.id not in self._ledger.world.creatures:
+            raise _gone(self._creature.id)
         call, called = step.call, step.called
-        then = None if self._step_then is None else self._step_then((*self._way, step))
+        then = self._desk.record.step_then(self._creature, self._cause, (*self._way, step))
         errand = Errand(
             self._ledger,
-            self._creature_id,
+            self._creature.id,
             self._cause,
             called,
             is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
-            before_commit=self._before_commit,
+            before_commit=self._desk.before_commit,
         )
         answer = None if then is None else then.answer_on_record
         if answer is None:
             try:
-                answer = await self._toolbox.use(call, errand)
+                answer = await self._desk.toolbox.use(call, errand)
             except StoreError as failure:
                 self.store_failure = failure
                 raise
         if errand.returned is None:
             queued = await self._written(errand.returning(answer))
             if queued is None:
-                raise _gone(self._creature_id)
+                raise _gone(self._creature.id)
             await self._wait_for(queued)
             errand.returned = queued.events[0]
         answer = answer_of(errand.returned)  # What is told from a record later is what is told now.
         self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
         self._has_changed = True
         self._tell_treasury()
-        creature = self._ledger.world.creatures.get(self._creature_id)
+        creature = self._ledger.world.creatures.get(self._creature.id)
         if creature is None:
-            raise _gone(self._creature_id)
-        await self._make_ready(creature)
+            raise _gone(self._creature.id)
+        await self._desk.make_ready(creature)
         return answer
 
     async def _written(self, intent: AnyIntent, beside: Batch | None = None) -> Queued | None:
         try:
-            if self._before_commit is not None:
-                await self._before_commit()
+            if self._desk.before_commit is not None:
+                await self._desk.before_commit()
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
             return self._ledger.stage(intent, beside or Batch())
@@ -279,8 +262,8 @@ class Using:
 
     def _tell_treasury(self) -> None:
         """What was written is counted by the fold, and must not be held twice; the purse is drawn on where its creature is."""
-        creature = self._ledger.world.creatures.get(self._creature_id)
-        self._treasury.tell(self._mine, None if creature is None else creature.graph_id)
+        creature = self._ledger.world.creatures.get(self._creature.id)
+        self._asking.tell_treasury(None if creature is None else creature.graph_id)
 
 
 def _shown(sight: Moment) -> Json:

@@ -17,7 +17,7 @@ import asyncio
 from asyncio import Future
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -59,9 +59,10 @@ class Audience(Protocol):
         """Be told that the store reaches this far, by whatever way."""
 
 
-Look = Callable[[str], object]
-"""Takes the id of what a decision touched, and gives what the caller wants to see of it."""
+Seen = TypeVar("Seen")
 
+Look = Callable[[str], object]
+"""Takes the id of what a decision touched, right after the decision."""
 
 Tell = Callable[[Change, str], AnyIntent]
 """Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
@@ -137,17 +138,24 @@ class Ledger:
             await self.wait_for_room()
         decision = decide(self.world, intent)
         queued = self._stage(decision.writes, beside) if decision.writes else None
-        seen = None if look is None else look(decision.subject)
+        if look is not None:
+            look(decision.subject)
         if queued is not None:
             await queued.acknowledged
-            return Receipt(decision.change, decision.subject, queued.events, seen)
+            return Receipt(decision.change, decision.subject, queued.events)
         refolds = self.refolds
         await self.wait_for_durability()
         if self.refolds != refolds:
             return await self.change(intent, look, beside)  # What made it true already never came to be.
-        return Receipt(decision.change, decision.subject, [], seen)
+        return Receipt(decision.change, decision.subject, [])
 
-    async def edit(self, intent: AnyIntent, cause: str, tell: Tell, look: Look | None = None) -> Receipt:
+    async def change_and_see(self, intent: AnyIntent, look: Callable[[str], Seen]) -> Seen:
+        """Decide an intent; what `look` saw of its subject right after the decision, once that is durable."""
+        seen: list[Seen] = []
+        await self.change(intent, lambda subject: seen.append(look(subject)))
+        return seen[-1]
+
+    async def edit(self, intent: AnyIntent, cause: str, tell: Tell) -> Receipt:
         """Decide an intent, whose events name `cause`, and on the world right after it what is told of it: one batch.
 
         What `tell` gives must not be refused. An intent that changes nothing is told of all the same.
@@ -160,7 +168,6 @@ class Ledger:
             changed = caused_by(decision.writes, cause)
             parts.append(taken_in(self.folded, changed, self._clock.now(), self._give_up_world))
         try:
-            seen = None if look is None else look(decision.subject)
             told = decide(self.world, tell(decision.change, decision.subject))
         except BaseException as unforeseen:
             if parts:
@@ -171,7 +178,7 @@ class Ledger:
         events = [event for part in parts for event in part[0]]
         if events:
             await self._enqueue(Batch(as_one_batch([part[1] for part in parts])), events).acknowledged
-        return Receipt(decision.change, decision.subject, events, seen)
+        return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""

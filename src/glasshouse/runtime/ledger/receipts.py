@@ -19,7 +19,6 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     change: Change
     subject: str
     events: list[Event]
-    seen: Any = None
 
 
 class Queued(msgspec.Struct, frozen=True):

@@ -15,13 +15,12 @@ graph a task of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
-from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.act import Acts, Record, Thought
 from glasshouse.runtime.acts.warming import Warming
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
@@ -40,11 +39,6 @@ Pacing = Literal["lockstep", "free"]
 acts_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""
 
-BeforeCommit = Callable[[], Awaitable[None]]
-"""Called before the conductor writes anything: where a replay lets happen what came from outside."""
-IsTurnOf = Callable[[str], Awaitable[bool]]
-"""Called before somebody is chosen to act: whether a replay has this graph next."""
-
 
 class Conductor:
     """Gives the creatures of every graph their turns."""
@@ -58,8 +52,7 @@ class Conductor:
         event: EventById,
         governor: Governor,
         warming: Warming,
-        before_commit: BeforeCommit | None = None,
-        is_turn_of: IsTurnOf | None = None,
+        record: Record | None = None,
     ) -> None:
         self._ledger = ledger
         self._acts = acts
@@ -67,8 +60,7 @@ class Conductor:
         self._endings = endings
         self._governor = governor
         self._warming = warming
-        self._before_commit = before_commit
-        self._is_turn_of = is_turn_of
+        self._record = record
         self._causes = Causes(ledger, event)
         self._ahead = ThinkingAhead(ledger, acts, self._causes)
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
@@ -113,7 +105,7 @@ class Conductor:
             finished = await self._finish_what_is_over(graph)
             if finished is not None:
                 return finished
-            if self._is_turn_of is not None and not await self._is_turn_of(graph_id):
+            if self._record is not None and not await self._record.is_turn_of(graph_id):
                 return None
             if self._ledger.world.graphs.get(graph_id) is not graph:
                 continue
@@ -293,8 +285,8 @@ class Conductor:
             await self._wait_for_durability(graph_id)
 
     async def _let_others_in(self) -> None:
-        if self._before_commit is not None:
-            await self._before_commit()
+        if self._record is not None:
+            await self._record.before_commit()
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]

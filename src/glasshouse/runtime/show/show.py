@@ -78,19 +78,11 @@ class Show:
         treasury = Treasury(lambda: ledger.folded, clock)
         warming = Warming(store, ledger)
         before_commit = None if record is None else record.before_commit
-        desk = ToolDesk(ledger, tools, history.event, warming, record or recall, before_commit)
+        desk = ToolDesk(ledger, tools, record or recall, history.event, warming, before_commit)
         seen = SeenTogether(store, history.event)
-        acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall, seen)
+        self._acts = Acts(ledger, treasury, router, agent_of, desk, recall, seen, record)
         self._conductor = Conductor(
-            ledger,
-            acts,
-            clock,
-            self._endings,
-            history.event,
-            governor,
-            warming,
-            None if record is None else record.before_commit,
-            None if record is None else record.is_turn_of,
+            ledger, self._acts, clock, self._endings, history.event, governor, warming, record
         )
         self._driver = Driver(ledger, self._conductor, self._take_in_inbox)
 

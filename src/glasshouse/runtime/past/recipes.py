@@ -1,0 +1,113 @@
+"""The recipes of a past: the scenario of each of its runs, as it is on disk now, edited or not.
+
+Always holds: a world that somebody gives goes before the folder that a run was opened from, and that before the name of
+its scenario; what is nowhere is refused in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.manifests.loading import LoadedWorld, load_world
+from glasshouse.manifests.opening import opening_of
+from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.resuming import Recipes
+from glasshouse.turns.runs import Purse
+from glasshouse.world.names import the_session
+from glasshouse.world.state import World
+
+AnyWorld = str | Path | LoadedWorld
+"""A world by its name, by where it lies, or loaded."""
+WorldsNow = AnyWorld | Sequence[AnyWorld] | None
+"""Where scenarios lie now, if they have moved."""
+
+
+def check_is_not_live(world: World, session_id: str) -> None:
+    """Refuse to resume a session that can be driven as it is."""
+    graph = world.graphs.get(the_session(world, session_id).segment.graph_id)
+    if graph is None or graph.session_id != session_id:
+        return
+    run_ids = dict.fromkeys(world.creatures[name].run_id for name in graph.creatures)
+    playing = [run_id for run_id in run_ids if _is_playing(world, run_id)]
+    if playing:
+        named = [run_id for run_id in playing if run_id is not None]
+        what = f"run {' and '.join(named)}" if named else "its run"
+        raise Refused(
+            f"Session {session_id} is live: its graph can be driven as it is.",
+            f"Drive it, or finish {what} first, or branch it.",
+        )
+
+
+def _is_playing(world: World, run_id: str | None) -> bool:
+    run = world.runs.get(run_id or "")
+    return run is None or run.status != "finished"
+
+
+def recipes_of(
+    past: Past, session_id: str, given: WorldsNow, tools: frozenset[str], new_run_id: Callable[[], str]
+) -> Recipes:
+    """The opening of every scenario that a past has, under new ids of runs."""
+    purses = {
+        run_id: purse
+        for run_id, purse in past.folded.runs.purses.items()
+        if purse.playbill.name and past.holds_run(run_id)
+    }
+    if not purses:
+        raise _without_scenario(f"Session {session_id}")
+    scenarios = _scenarios_now(list(purses.values()), given, tools)
+    return {
+        run_id: opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
+        for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True)
+    }
+
+
+def is_edited(run_id: str, purse: Purse | None, given: WorldsNow, tools: frozenset[str]) -> bool:
+    """Whether the scenario on disk is another than the one that a run was opened from."""
+    if purse is None or not purse.playbill.name:
+        raise _without_scenario(f"Run {run_id}")
+    loaded = _loaded(given, tools)
+    if len(loaded) > 1:
+        loaded = [one for one in loaded if one.scenario.name == purse.playbill.name]
+    return _scenario_now(purse, loaded[0] if loaded else None, tools).digest != purse.scenario_digest
+
+
+def _without_scenario(what: str) -> Refused:
+    return Refused(f"{what} was opened from no scenario.", "Resume it as it was (shape='as-was', --as-was).")
+
+
+def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
+    worlds = [] if given is None else [given] if isinstance(given, str | Path | LoadedWorld) else given
+    return [one if isinstance(one, LoadedWorld) else load_world(one, tools=tools) for one in worlds]
+
+
+def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]) -> Sequence[LoadedWorld]:
+    """The scenario of each run as it is now. Of several, a world that was given is the one of its name."""
+    loaded = _loaded(given, tools)
+    if len(purses) == 1 and len(loaded) == 1:
+        return loaded
+    by_name = {one.scenario.name: one for one in loaded}
+    names = list(dict.fromkeys([purse.playbill.name for purse in purses]))
+    for name in by_name:
+        if name not in names:
+            raise Refused(
+                f"No scenario of this session is called {name!r}; it has {' and '.join(names)}.",
+                "Give worlds that have these names still.",
+            )
+    return [_scenario_now(purse, by_name.get(purse.playbill.name), tools) for purse in purses]
+
+
+def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]) -> LoadedWorld:
+    if given is not None:
+        return given
+    for place in (purse.folder, purse.playbill.name):
+        try:
+            if place is not None:
+                return load_world(place, tools=tools)
+        except UnknownName:
+            continue  # It is not there any more: look in the next place.
+    raise Refused(
+        f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
+        "Say where it is now (world=…, --world), or resume it as it was (shape='as-was', --as-was).",
+    )
