@@ -31,6 +31,10 @@ CATCHES_EVERYTHING_IN = frozenset(
         "src/glasshouse/runtime/acts/act.py",
         # Round a tool in its thread: whatever it raises is told to the creature that used it, and the act goes on.
         "src/glasshouse/tools/running.py",
+        # Round code beside a world: whatever it raises is told as a fault of that world, with its file.
+        "src/glasshouse/runtime/minds/code_beside.py",
+        # Round the words of an exception, which may raise when it is asked for them.
+        "src/glasshouse/runtime/minds/faults.py",
         # Round an observer's callback and its task: whoever raises is let go, and the show goes on.
         "src/glasshouse/runtime/ledger/observer.py",
         # The thread hands whatever goes wrong to the caller who awaits the answer.

@@ -66,6 +66,35 @@ async def raises_later(word: str) -> str:
     raise LookupError(word)
 
 
+class Speechless(Exception):
+    """A fault that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raises_speechless(word: str) -> str:
+    """Break without words."""
+    raise Speechless
+
+
+async def raises_speechless_later(word: str) -> str:
+    """Break without words, awaited."""
+    raise Speechless
+
+
+class Stubborn(str):
+    """A text that will not be written down."""
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        raise RuntimeError("no")
+
+
+def finds_its_own_text(word: str) -> str:
+    """Give back a text of its own sort."""
+    return Stubborn(word)
+
+
 def leaves(word: str) -> str:
     """End the program."""
     raise SystemExit(word)
@@ -168,6 +197,8 @@ async def test_what_a_function_gives_back_is_words_for_the_model_and_a_value_for
         (raises_later, "LookupError: moss"),
         (leaves, "SystemExit: moss"),
         (leaves_later, "SystemExit: moss"),
+        (raises_speechless, "Speechless"),
+        (raises_speechless_later, "Speechless"),
         (finds_nothing, "StopIteration"),
         (finds_nothing_later, "RuntimeError: coroutine raised StopIteration"),
         (nonsense, "nonsense gave back something that is no data: dict."),
@@ -181,6 +212,10 @@ async def test_what_goes_wrong_in_a_tool_is_a_failure_that_a_model_can_read(func
     found = await answer(function, word="moss")
 
     assert found == ToolAnswer(is_ok=False, text=text)
+
+
+async def test_a_text_of_its_own_sort_is_told_as_the_text_that_it_is() -> None:
+    assert (await answer(finds_its_own_text, word="moss")).text == "moss"
 
 
 async def test_a_function_that_does_not_take_what_it_says_it_takes_fails_in_words() -> None:

@@ -35,6 +35,27 @@ async def test_whoever_gives_up_while_asked_says_no(asked: Any, why: str) -> Non
         assert t.creature("moth").is_running
 
 
+class Unsayable:
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+async def test_a_verdict_by_something_without_words_counts_and_is_told_without_them() -> None:
+    async def asked(_proposal: Proposal) -> Any:
+        return Verdict(False, Unsayable(), Unsayable())  # type: ignore[arg-type]
+
+    async with on_stage() as t:
+        await expedition(t)
+
+        answer = await soon(
+            use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
+        )
+
+        assert not answer.is_ok
+        (decided,) = await told(t, kinds.EDIT_DECIDED)
+        assert (decided.payload["by"], decided.payload["reason"]) == ("visitor", "")
+
+
 @pytest.mark.parametrize("says", ["no", 1, object(), Verdict("no", "keeper")])  # type: ignore[arg-type]
 async def test_only_a_plain_yes_is_a_yes(says: Any) -> None:
     async def asked(_proposal: Proposal) -> Any:

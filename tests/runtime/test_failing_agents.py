@@ -31,6 +31,13 @@ from tests.runtime.stage_crew import (
 from tests.runtime.troupe import soon
 
 
+class Speechless(Exception):
+    """A fault that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
 async def _failures(t: Terrarium) -> list[Event]:
     return await told(t, kinds.AGENT_FAILED)
 
@@ -259,3 +266,13 @@ async def test_who_goes_on_without_its_model_is_bounded_like_everybody() -> None
         await soon(t.run())
 
         assert (await the_end(t)).payload["axis"] == "max_calls_per_turn"
+
+
+async def test_a_fault_that_cannot_say_what_it_is_is_told_by_its_name() -> None:
+    async def deed(_moment: Moment) -> None:
+        raise Speechless
+
+    texts, failures = await _played_beside(Doing(deed), turns=1)
+
+    assert len(texts) == 2
+    assert [failure.payload["reason"] for failure in failures] == ["Speechless: Speechless"]

@@ -19,6 +19,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Json
 from glasshouse.runtime.acts.inside import be_a_thread_of_the_act, be_part_of_the_act
+from glasshouse.runtime.minds.faults import fault_in_words
 from glasshouse.tools.function import Tool
 from glasshouse.turns.quoting import compact_json, cut, one_line
 from glasshouse.turns.tools import ToolAnswer
@@ -53,9 +54,7 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
         return _failure(f"{tool.name} gave up by itself.")
     wrong = running.exception()
     if wrong is not None:
-        text = str(wrong.__cause__ if isinstance(wrong, _Left) else wrong)
-        name = type(wrong.__cause__ if isinstance(wrong, _Left) else wrong).__name__
-        return _failure(f"{name}: {text}" if text else name)
+        return _failure(fault_in_words((wrong.__cause__ or wrong) if isinstance(wrong, _Left) else wrong))
     return _answer(tool, running.result())
 
 
@@ -108,7 +107,7 @@ def _answer(tool: Tool[..., Any], value: Any) -> ToolAnswer:
     if value is None:
         return ToolAnswer(is_ok=True, text="Done.")
     if isinstance(value, str):
-        text, result = value.encode("utf-8", "replace").decode(), None
+        text, result = str.encode(value, "utf-8", "replace").decode(), None
     else:
         try:
             result = json_copy(kinds.TOOL_RETURNED, {"value": msgspec.to_builtins(value)})["value"]

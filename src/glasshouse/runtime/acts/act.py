@@ -28,6 +28,7 @@ from glasshouse.runtime.acts.using import Using
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.faults import text_of_fault
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
@@ -127,7 +128,8 @@ class Acts:
         world, creature = begun.world, begun.creature
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         channels = _channels_of(world, creature.id)
-        mine = self._treasury.begin(run_id or "", creature.graph_id)
+        place = self._ledger.world.creatures[due.creature].graph_id
+        mine = self._treasury.begin(run_id or "", creature.id, place)
         try:
             scene = self._scene(begun, cause, upto, mine)
             if begun.before is not None:
@@ -314,7 +316,7 @@ def _is_cancelled() -> bool:
 
 
 def _told(wrong: BaseException) -> str:
-    text = str(wrong) or type(wrong).__name__
+    text = text_of_fault(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 

@@ -1,8 +1,8 @@
 """Reservations: how calls that run side by side keep within one purse.
 
 Always holds: a call reserves its worst case before it runs and holds its true cost until the event that tells of it
-is in the ledger; so calls side by side never go over a limit together. A call that would fit but for calls still open
-waits for them. It waits for nothing else, and those wait for nobody, so there is no way for two to wait for each other.
+is in the ledger; so calls side by side never go over a limit together. It holds them in the graph that its creature is
+in now, whatever merges and splits came after its act began. A call that would fit but for calls still open waits for them. It waits for nothing else, and those wait for nobody, so there is no way for two to wait for each other.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from glasshouse.errors import BudgetExceeded
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, tripped_by_call, tripped_by_time
+from glasshouse.world.state import World
 
 
 class Reservation:
     """What one act holds of its run's purse."""
 
-    __slots__ = ("done", "graph_id", "is_held", "open", "run_id")
+    __slots__ = ("creature_id", "done", "graph_id", "is_held", "open", "run_id")
 
-    def __init__(self, run_id: str, graph_id: str) -> None:
+    def __init__(self, run_id: str, creature_id: str, graph_id: str) -> None:
         self.run_id = run_id
+        self.creature_id = creature_id
         self.graph_id = graph_id
         self.is_held = True
         self.done = NOTHING
@@ -56,26 +58,30 @@ class Treasury:
     def __init__(self, folded: Callable[[], Folded], clock: Clock) -> None:
         self._folded = folded
         self._clock = clock
-        self._acts: dict[str, int] = {}
+        self._acts: dict[str, dict[Reservation, None]] = {}
+        self._graphs_cache: tuple[World, int] | None = None
+        """The world that everything was last held in its place in, and how many sessions it had then."""
         self._done: dict[str, Held] = {}
         self._open: dict[str, Held] = {}
         self._moved = asyncio.Event()
 
-    def begin(self, run_id: str, graph_id: str) -> Reservation:
-        """An act begins to draw on a purse."""
+    def begin(self, run_id: str, creature_id: str, graph_id: str) -> Reservation:
+        """An act of a creature begins to draw on a purse, in a graph."""
         if not self._acts.get(run_id):
-            self._acts[run_id] = 0
+            self._acts[run_id] = {}
             self._done[run_id], self._open[run_id] = Held(), Held()
-        self._acts[run_id] += 1
-        return Reservation(run_id, graph_id)
+        mine = Reservation(run_id, creature_id, graph_id)
+        self._acts[run_id][mine] = None
+        return mine
 
     async def reserve(self, mine: Reservation, worst: Cost) -> None:
         """Set aside what a call may cost at worst; `BudgetExceeded` if that does not fit whatever the others cost."""
         while True:
+            self._follow_the_creatures()
             axis = self._axis(mine, worst, with_open=False)
             if axis is not None:
                 raise BudgetExceeded(axis)
-            if self._acts[mine.run_id] == 1 or self._axis(mine, worst, with_open=True) is None:
+            if len(self._acts[mine.run_id]) == 1 or self._axis(mine, worst, with_open=True) is None:
                 self._hold_open(mine, worst)
                 return
             self._moved.clear()
@@ -105,8 +111,23 @@ class Treasury:
         self._hold_open(mine, NOTHING)
         self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
         mine.done = NOTHING
-        self._acts[mine.run_id] -= 1
+        del self._acts[mine.run_id][mine]
         self._moved.set()
+
+    def _follow_the_creatures(self) -> None:
+        """Hold everything in the graph that its creature is in now. Every merge and split begins a session, so nothing
+        has to be looked at where there are no more of them than before."""
+        world, kept = self._folded().world, self._graphs_cache
+        if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
+            return
+        self._graphs_cache = world, len(world.sessions)
+        for mine in [mine for acts in self._acts.values() for mine in acts]:
+            creature = world.creatures.get(mine.creature_id)
+            if creature is not None and creature.graph_id != mine.graph_id:
+                for held, cost in ((self._done, mine.done), (self._open, mine.open)):
+                    held[mine.run_id].move(mine.graph_id, cost, NOTHING)
+                    held[mine.run_id].move(creature.graph_id, NOTHING, cost)
+                mine.graph_id = creature.graph_id
 
     def _hold_open(self, mine: Reservation, cost: Cost) -> None:
         if mine.open is not cost:

@@ -1,7 +1,7 @@
 """Code beside a world: one function of a Python file in the world's folder.
 
 Always holds: it runs only when somebody plays that world, never when a store is looked at. It is found by the folder that
-its run was opened from, so two worlds may call theirs alike.
+its run was opened from, so two worlds may call theirs alike. Whatever it raises is told as a fault of that world, with its file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.errors import BadWorld
+from glasshouse.runtime.minds.faults import fault_in_words
 
 
 def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
@@ -24,8 +25,22 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
     if spec is None or spec.loader is None:
         raise BadWorld(f"{path}: this is no Python file. Write the {noun} as file.py:function.")
     module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as wrong:
+        raise BadWorld(
+            f"{path}: the {noun}'s file cannot be loaded ({fault_in_words(wrong)}). Mend it."
+        ) from wrong
     found: Callable[..., Any] | None = getattr(module, function, None)
     if not callable(found):
         raise BadWorld(f"{path}: there is no function {function!r}. Define it: {advice}")
     return found
+
+
+def given_back_by(function: Callable[..., Any], where: str, *given: Any) -> Any:
+    """What a function of a world gives back; `where` tells its file, what it is for and its name."""
+    try:
+        return function(*given)
+    except (Exception, SystemExit) as wrong:
+        words = f"{where} raised {fault_in_words(wrong)}. Mend it to go on with this run."
+        raise BadWorld(words) from wrong

@@ -46,7 +46,7 @@ class Endings:
             return None
         ruling = self._ruling(run_id, purse)
         if ruling is not None and purse.playbill.ends_when.referee:
-            return Ending("ended", ruling.winner, ruling.why, ruling.members)
+            return _ruled(ruling, purse)
         if not purse.has_come_to_its_end:
             return None
         return self._judged(run_id, purse)
@@ -60,10 +60,9 @@ class Endings:
         """The referee's word counts before a judge's. A verdict that names nobody leaves a competition open."""
         ruling = self._ruling(run_id, purse) or self._last_word(run_id, purse)
         if ruling is not None:
-            return Ending("ended", ruling.winner, ruling.why, ruling.members)
+            return _ruled(ruling, purse)
         winner = purse.spent.winner if (purse.spent.winner or "") not in NOBODY else None
-        is_contest = purse.playbill.competition.kind != "none"
-        return Ending("no_contest" if is_contest and winner is None else "ended", winner, purse.spent.why)
+        return _ended(purse, winner, purse.spent.why)
 
     def _referee(self, purse: Purse) -> Referee | None:
         name = purse.playbill.competition.referee
@@ -143,3 +142,16 @@ class Endings:
             return []
         here = {world.creatures[name].run_id for name in graph.creatures}
         return [run_id for run_id in runs.watched if run_id in here]
+
+
+def _ruled(ruling: Ruling, purse: Purse) -> Ending:
+    """The end that a ruling makes. Whoever it names plays here, or is told by the members; else nobody has won."""
+    known = (*purse.playbill.competition.may_win, *purse.cast.values())
+    if ruling.winner is None or ruling.members or ruling.winner in known:
+        return _ended(purse, ruling.winner, ruling.why, tuple(ruling.members))
+    return _ended(purse, None, f"{ruling.why} (The referee named {ruling.winner!r}, who does not play here.)")
+
+
+def _ended(purse: Purse, winner: str | None, why: str | None, members: tuple[str, ...] = ()) -> Ending:
+    is_open = winner is None and purse.playbill.competition.kind != "none"
+    return Ending("no_contest" if is_open else "ended", winner, why, members)

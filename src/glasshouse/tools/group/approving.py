@@ -108,11 +108,15 @@ def _failed(failure: BaseException) -> Verdict:
 def _read(said: object) -> Verdict:
     """Only a plain yes is one: a word such as "no" would count as true."""
     if isinstance(said, Verdict):
-        by, reason = (cut(one_line(str(text)), reason_chars_max) for text in (said.by, said.reason))
+        by, reason = (_plain(text) for text in (said.by, said.reason))
         return Verdict(said.is_approved is True, by or VISITOR, reason)
     if said is None:
         return Verdict(False, NOBODY, "Nobody is there to ask.")
     return Verdict(said is True, VISITOR)
+
+
+def _plain(text: object) -> str:
+    return cut(one_line(text), reason_chars_max) if isinstance(text, str) else ""
 
 
 def _after_a_space(words: str) -> str:
