@@ -215,3 +215,18 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
 
         assert honest.is_same, told(honest)
         assert not outcome.is_same
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+async def test_a_branch_that_begins_in_the_middle_of_ticks_that_go_together_comes_out_the_same(
+    place: int,
+) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play(two_troupes(), rng_seed=2)
+        await t.run(run.id)
+        branch = await branched(t, run, place=place)
+
+        outcome = await verified(t, branch.id)
+
+        assert outcome.is_same, told(outcome)
+        assert outcome.prompt_diffs == ()

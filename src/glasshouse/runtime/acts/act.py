@@ -25,6 +25,7 @@ from glasshouse.runtime.acts.taking_up import Step, TakenUp
 from glasshouse.runtime.acts.tool_desk import ToolDesk
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.using import Using
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
@@ -67,6 +68,9 @@ class Record(Protocol):
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """What was recorded of the last call of an act's way, and of what came of it."""
+
+    def world_before(self, event_id: str) -> Folded | None:
+        """The world before an event of the past that its run began with, where ticks began that were cut off there."""
 
 
 class Acts:

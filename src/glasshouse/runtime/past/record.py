@@ -14,10 +14,14 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, place_of
+from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.events.run_payloads import BranchOf
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
+from glasshouse.turns.agenda import Debts
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
 from glasshouse.world.state import Segment, SessionState
@@ -51,6 +55,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The batch that restates that past, a part for each graph."""
     grows_from: str | None = None
     """The run of this house that it goes on from."""
+    worlds_before: dict[str, Folded] = {}
+    """Where ticks that go together were cut off by the end of that past: the world before their first event, by its id."""
 
     @property
     def taken(self) -> tuple[Event, ...]:
@@ -94,6 +100,7 @@ class Records:
             past=await self._past(own, story, branch_of),
             regrown=tuple(sorted(regrown, key=lambda part: part.events[0].position or 0)),
             grows_from=self._grows_from(branch_of),
+            worlds_before=await self._worlds_before(regrown),
         )
 
     def _own_sessions(self, run_id: str) -> list[str]:
@@ -173,6 +180,13 @@ class Records:
     def _grows_from(self, branch_of: BranchOf | None) -> str | None:
         is_here = branch_of is not None and self._history.is_of_this_house(branch_of)
         return branch_of.run_id if branch_of is not None and is_here else None
+
+    async def _worlds_before(self, regrown: Iterable[Part]) -> dict[str, Folded]:
+        restated = [e for part in regrown for e in part.events if e.kind == kinds.SESSION_RESTATED]
+        carried = [payload_of(event, SessionRestated).carried.get("agenda", {}) for event in restated]
+        ticks = [tick for agenda in carried for tick in msgspec.convert(agenda, Debts).ticks.values()]
+        firsts = [await self._history.event(name) for name in {tick.begun_by: None for tick in ticks} if name]
+        return {first.id: await folded_from(self._store, (first.position or 1) - 1) for first in firsts}
 
     async def _times(self, events: Iterable[Event]) -> dict[str, int]:
         times = {event.id: event.lamport for event in events}

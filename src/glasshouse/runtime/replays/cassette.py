@@ -23,6 +23,7 @@ from glasshouse.runtime.acts.taking_up import (
     taken_up_from,
     ways_of,
 )
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
@@ -56,6 +57,8 @@ class Cassette:
         """Waits until everything that the replay has written counts as produced."""
         self.place_of: Callable[[Event], Awaitable[str | None]] | None = None
         """The graph of the replay that an event is to come from, if it is there."""
+        self.worlds_before: Mapping[str, Folded] = {}
+        """The worlds that ticks of the past saw, by the first event of theirs."""
         self._times = times
         self._is_busy = False
         self._acts: dict[ActKey, Event] = {}
@@ -178,6 +181,10 @@ class Cassette:
             return _answer(call)
 
         return recorded
+
+    def world_before(self, event_id: str) -> Folded | None:
+        """The world before an event of the past that the record begins with, if ticks began there that were cut off."""
+        return self.worlds_before.get(event_id)
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""

@@ -146,6 +146,7 @@ class _Replay:
             governor=_governor(self._started),
             record=cassette,
         )
+        cassette.worlds_before = record.worlds_before
         cassette.let_happen = self._let_happen
         cassette.settle = self._stage.settled
         cassette.place_of = self._graph

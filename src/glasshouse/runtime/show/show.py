@@ -79,7 +79,7 @@ class Show:
         warming = Warming(store, ledger)
         before_commit = None if record is None else record.before_commit
         desk = ToolDesk(ledger, tools, history.event, warming, record or recall, before_commit)
-        seen = SeenTogether(store, history.event)
+        seen = SeenTogether(store, history.event, record)
         acts = self._acts = Acts(ledger, treasury, router, agent_of, desk, record, recall, seen)
         self._conductor = Conductor(
             ledger,
