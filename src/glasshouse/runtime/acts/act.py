@@ -170,7 +170,7 @@ class Acts:
         calls, using = scene.asking, scene.using
         try:
             agent = self._agent_of(scene.creature.id)
-            if not agent.asks_before_anything:
+            if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Cost(calls=1))
             with act_of(self._ledger):
                 if using is not None:
@@ -305,9 +305,14 @@ def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scen
     return has_written and isinstance(stopped_by, BudgetExceeded)
 
 
+def _goes_on(agent: Agent, using: Using | None) -> bool:
+    """Whether an act that was cut off goes on from what its tools have said."""
+    return using is not None and using.has_written and agent.goes_on_from_its_talk
+
+
 async def _taken_up(scene: Scene, agent: Agent, using: Using, moment: Moment) -> Moment:
     """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
-    if not using.has_written or not agent.goes_on_from_its_talk:
+    if not _goes_on(agent, using):
         return moment
     scene.asked = await using.go_on()
     return scene.moment()

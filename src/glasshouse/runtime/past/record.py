@@ -24,7 +24,7 @@ from glasshouse.runtime.ports import Store
 from glasshouse.turns.agenda import Debts
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
-from glasshouse.world.state import Segment, SessionState
+from glasshouse.world.state import CreatureState, ManifestFacts, Segment, SessionState
 from glasshouse.world.values import GOES_ON
 
 
@@ -34,6 +34,13 @@ class Part(msgspec.Struct, frozen=True):
     segment: Segment
     events: tuple[Event, ...]
     inner: frozenset[int] = frozenset()
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A creature of the past, as this house knows it."""
+
+    creature: CreatureState
+    facts: ManifestFacts
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -57,6 +64,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The run of this house that it goes on from."""
     worlds_before: dict[str, Folded] = {}
     """Where ticks that go together were cut off by the end of that past: the world before their first event, by its id."""
+    known: dict[str, Known] = {}
+    """Those who were in that past, and who are still known in this house: whose words are whose."""
 
     @property
     def taken(self) -> tuple[Event, ...]:
@@ -90,6 +99,7 @@ class Records:
         begun = {event.id for part in regrown for event in part.events}
         written = [event for event in events if event.id not in begun]
         branch_of = self._branch_of(run_id)
+        past = await self._past(own, story, branch_of)
         return RunRecord(
             run_id=run_id,
             story=tuple(story),
@@ -97,11 +107,19 @@ class Records:
             inner={name: await self._inner(name) for name in own},
             times=await self._times(written),
             skews={name: one.skew for name, one in self._sessions.items() if one.skew},
-            past=await self._past(own, story, branch_of),
+            past=past,
             regrown=tuple(sorted(regrown, key=lambda part: part.events[0].position or 0)),
             grows_from=self._grows_from(branch_of),
             worlds_before=await self._worlds_before(regrown),
+            known=self._known(past),
         )
+
+    def _known(self, past: Iterable[Part]) -> dict[str, Known]:
+        world = self._ledger.world
+        here = [part.segment.id for part in past if not part.segment.is_imported]
+        names = dict.fromkeys([name for one in here for name in self._sessions[one].joined or ()])
+        found = {name: world.ever(name) for name in names}
+        return {name: Known(one, world.facts_of(one)) for name, one in found.items() if one is not None}
 
     def _own_sessions(self, run_id: str) -> list[str]:
         """The sessions that a run wrote, those that its creatures were in, and what these grew from in one life."""

@@ -6,7 +6,7 @@ changed again through the same door.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -16,12 +16,13 @@ from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.past.record import Part, RunRecord
+from glasshouse.runtime.past.record import Known, Part, RunRecord
 from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.world.lineage import place_in_story
+from glasshouse.world.state import Departed
 
 
 async def lay_out(record: RunRecord, scratch: Store) -> int:
@@ -50,6 +51,13 @@ class ReplayStage(Terrarium):
     async def settled(self) -> None:
         """Wait until everything that was written is durable."""
         await self._ledger.wait_for_durability()
+
+    def know(self, known: Mapping[str, Known]) -> None:
+        """Let those of the past be known here as they were there, gone as they are."""
+        world = self._ledger.world
+        for name, one in known.items():
+            world.departed.setdefault(name, Departed(one.creature, ""))
+            world.manifests.setdefault(one.creature.manifest_digest, one.facts)
 
     def numbers_in(self, run_id: str) -> dict[str, int]:
         """The creatures of a run that are there already, and the how-manieth of it each is."""
