@@ -6,7 +6,7 @@ changed again through the same door.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -16,7 +16,7 @@ from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.past.record import Known, Part, RunRecord
+from glasshouse.runtime.past.record import Part, RunRecord
 from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
@@ -52,10 +52,13 @@ class ReplayStage(Terrarium):
         """Wait until everything that was written is durable."""
         await self._ledger.wait_for_durability()
 
-    def know(self, known: Mapping[str, Known]) -> None:
-        """Let those of the past be known here as they were there, gone as they are."""
+    def know(self, record: RunRecord) -> None:
+        """Let those of the past be known here as they were there, gone as they are; and let sessions that begin from here on
+        be younger than those of the past, as they were: the order of what happened at one time hangs on it."""
         world = self._ledger.world
-        for name, one in known.items():
+        ordinals = [part.segment.ordinal + 1 for part in record.regrown]
+        world.sessions_begun = max([world.sessions_begun, *ordinals])
+        for name, one in record.known.items():
             world.departed.setdefault(name, Departed(one.creature, ""))
             world.manifests.setdefault(one.creature.manifest_digest, one.facts)
 
