@@ -13,7 +13,7 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.folded import Folded
@@ -22,6 +22,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.agenda import Debts
+from glasshouse.turns.tables import Remembered
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
 from glasshouse.world.state import CreatureState, ManifestFacts, Segment, SessionState
@@ -99,7 +100,7 @@ class Records:
         begun = {event.id for part in regrown for event in part.events}
         written = [event for event in events if event.id not in begun]
         branch_of = self._branch_of(run_id)
-        past = await self._past(own, story, branch_of)
+        past = await self._past(own, story, branch_of, regrown)
         return RunRecord(
             run_id=run_id,
             story=tuple(story),
@@ -165,9 +166,10 @@ class Records:
         return Part(self._sessions[session_id].segment, tuple(first))
 
     async def _past(
-        self, own: list[str], story: Iterable[Event], branch_of: BranchOf | None
+        self, own: list[str], story: Iterable[Event], branch_of: BranchOf | None, regrown: Iterable[Part]
     ) -> tuple[Part, ...]:
-        """What the sessions of a run grew from: all that they see, all that its story tells, and the event of the cut."""
+        """What the sessions of a run grew from: all that they see, all that its story tells, the event of the cut, and
+        where the lines stand that were taken over."""
         prefixes: dict[str, int] = {}
 
         def see(found: Mapping[str, int]) -> None:
@@ -178,6 +180,9 @@ class Records:
             if self._goes_on(name):
                 see({**visible_prefixes(self._sessions, name), name: 0})
         named = [event.id for event in story] + ([] if branch_of is None else [branch_of.at])
+        for told in _restated(regrown):
+            tables = msgspec.convert(told.carried.get("tables", {}), Remembered).said.values()
+            named += [event_id(part.session_id, part.last) for table in tables for part in table.spans]
         for session_id, seq in map(place_of, named):
             if seq > prefixes.get(session_id, 0) and session_id not in own:
                 see({**visible_prefixes(self._sessions, session_id), session_id: seq})
@@ -200,8 +205,7 @@ class Records:
         return branch_of.run_id if branch_of is not None and is_here else None
 
     async def _worlds_before(self, regrown: Iterable[Part]) -> dict[str, Folded]:
-        restated = [e for part in regrown for e in part.events if e.kind == kinds.SESSION_RESTATED]
-        carried = [payload_of(event, SessionRestated).carried.get("agenda", {}) for event in restated]
+        carried = [told.carried.get("agenda", {}) for told in _restated(regrown)]
         ticks = [tick for agenda in carried for tick in msgspec.convert(agenda, Debts).ticks.values()]
         firsts = [await self._history.event(name) for name in {tick.begun_by: None for tick in ticks} if name]
         return {first.id: await folded_from(self._store, (first.position or 1) - 1) for first in firsts}
@@ -214,6 +218,11 @@ class Records:
                 if named is not None and named not in times:
                     times[named] = (await self._history.event(named)).lamport
         return times
+
+
+def _restated(regrown: Iterable[Part]) -> list[SessionRestated]:
+    events = [event for part in regrown for event in part.events]
+    return [payload_of(event, SessionRestated) for event in events if event.kind == kinds.SESSION_RESTATED]
 
 
 def _check_is_alone(run_id: str, events: Iterable[Event]) -> None:

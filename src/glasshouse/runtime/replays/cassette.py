@@ -137,7 +137,8 @@ class Cassette:
     def _was_seen(self, event: Event) -> bool:
         """Whether the next act began to think after this had come from outside; what else is next did so anyway."""
         place = self.produced()
-        after = next((one for one in self.events[place:] if not came_from_outside(one)), None)
+        ahead = (self.events[number] for number in range(place, len(self.events)))
+        after = next((one for one in ahead if not came_from_outside(one)), None)
         if after is None or after.kind == kinds.TURN_STARTED:
             return True
         as_of = None if after.model is None else after.model.get("as_of")
