@@ -215,3 +215,33 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
 
         assert honest.is_same, told(honest)
         assert not outcome.is_same
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+async def test_a_branch_that_begins_in_the_middle_of_ticks_that_go_together_comes_out_the_same(
+    place: int,
+) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        run = await t.play(two_troupes(), rng_seed=2)
+        await t.run(run.id)
+        branch = await branched(t, run, place=place)
+
+        outcome = await verified(t, branch.id)
+
+        assert outcome.is_same, told(outcome)
+        assert outcome.prompt_diffs == ()
+
+
+async def test_what_happened_at_one_time_in_old_and_new_sessions_keeps_its_order_in_a_replay() -> None:
+    async with Terrarium(MemoryStore()) as t:
+        for _ in range(3):
+            await t.play(two_troupes())  # So that the house has seen more sessions than the replay will.
+        run = await t.play(two_troupes(), rng_seed=2)
+        await t.step(1)
+        branch = await t.branch(t.graph(run.graph_ids[0]).session_id)
+        await t.remove_channel(branch.graph_ids[0], "stage")
+        await t.run(branch.id)
+
+        outcome = await verified(t, branch.id)
+
+        assert outcome.is_same, told(outcome)

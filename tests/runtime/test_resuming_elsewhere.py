@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Governor, Refused, kinds
+from glasshouse import Draft, Governor, MemoryStore, Refused, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.runtime.replays.replay import verify
 from glasshouse.runtime.terrarium import Terrarium
 from tests.runtime.limits_by_hand import priced
 from tests.runtime.stage_crew import Speaker, ledger_of, show, ticking, world_of
@@ -174,3 +175,45 @@ async def test_a_new_seat_does_not_get_the_past_of_one_who_came_during_the_play(
         }
         assert known["left"][:2] == ["left1", "bo1"]
         assert known["right"] == ["left4"]
+
+
+async def test_a_file_need_not_tell_what_was_said_where_somebody_had_left(tmp_path: Path) -> None:
+    crew = minds()
+    async with show() as there, show(minds=crew) as here:
+        await there.play(world(9, channels={"porch": ""}))
+        graph_id = there.creature("cy").graph_id
+        await there.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Both hear this."}))
+        await there.remove_channel(graph_id, "porch")
+        await there.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "She has gone."}))
+        await there.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "So quiet."}))
+        branch = await there.branch(there.creature("cy").session_id)
+        session_id = next(
+            c.session_id for c in there.creatures() if c.run_id == branch.id and c.handle == "cy"
+        )
+        file = await there.export(session_id, tmp_path / "cy.glass", role="director")
+
+        imported = await here.import_file(file)
+        run = await here.resume(imported.id, shape="as-was")
+        await here.step_one(run.graph_ids[0])
+
+        assert remembered({"cy": crew["cy"]}) == {"cy": {"Both hear this.", "So quiet."}}
+
+
+async def test_a_branch_of_a_file_is_verified_where_others_went_on_before_all_met_again(
+    tmp_path: Path,
+) -> None:
+    async with show(minds=minds()) as there, show(minds=minds()) as here:
+        await there.play(world(9, channels={"porch": ""}))
+        await there.remove_channel(there.creature("cy").graph_id, "porch")
+        await there.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "She has gone."}))
+        quiet = await there.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "So quiet."}))
+        await there.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "I go back."}))
+        await there.connect("ada", "cy", both=True)
+        file = await there.export(there.creature("cy").session_id, tmp_path / "cy.glass", role="director")
+        imported = await here.import_file(file)
+        branch = await here.branch(imported.id, quiet.id)
+        await here.step_one(branch.graph_ids[0])
+
+        outcome = await verify(here, branch.id, MemoryStore())
+
+        assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)

@@ -25,6 +25,7 @@ from glasshouse.runtime.acts.taking_up import Step, TakenUp
 from glasshouse.runtime.acts.tool_desk import ToolDesk
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.using import Using
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
@@ -80,6 +81,9 @@ class Record(Protocol):
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """What was recorded of the last call of an act's way, and of what came of it."""
+
+    def world_before(self, event_id: str) -> Folded | None:
+        """The world before an event of the past that its run began with, where ticks began that were cut off there."""
 
 
 class Acts:
@@ -190,7 +194,7 @@ class Acts:
         calls, using = scene.asking, scene.using
         try:
             agent = self._agent_of(scene.creature.id)
-            if not agent.asks_before_anything:
+            if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Cost(calls=1))
             with act_of(self._ledger):
                 if using is not None:
@@ -334,9 +338,14 @@ def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scen
     return has_written and isinstance(stopped_by, BudgetExceeded)
 
 
+def _goes_on(agent: Agent, using: Using | None) -> bool:
+    """Whether an act that was cut off goes on from what its tools have said."""
+    return using is not None and using.has_written and agent.goes_on_from_its_talk
+
+
 async def _taken_up(scene: Scene, agent: Agent, using: Using, moment: Moment) -> Moment:
     """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
-    if not using.has_written or not agent.goes_on_from_its_talk:
+    if not _goes_on(agent, using):
         return moment
     scene.asked = await using.go_on()
     return scene.moment()

@@ -7,7 +7,7 @@ was, whatever those before have made of the graph since. A batch that was not cu
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from glasshouse.runtime.acts.warming import spans_of
 from glasshouse.runtime.folded import Folded
@@ -24,12 +24,20 @@ class Seen(NamedTuple):
     creature_id: str
 
 
+class Before(Protocol):
+    """What a replay knows of the past that its run began with."""
+
+    def world_before(self, event_id: str) -> Folded | None:
+        """The world before an event of that past; none if it is to be folded from the store."""
+
+
 class SeenTogether:
     """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
 
-    def __init__(self, store: Store, event: EventById) -> None:
+    def __init__(self, store: Store, event: EventById, record: Before | None = None) -> None:
         self._store = store
         self._event = event
+        self._record = record
         self._world_cache: tuple[str, Folded] | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -41,11 +49,16 @@ class SeenTogether:
             return None
         async with self._one_at_a_time:
             if self._world_cache is None or self._world_cache[0] != due.begun_by:
-                first = await self._event(due.begun_by)
-                self._world_cache = due.begun_by, await folded_from(self._store, (first.position or 1) - 1)
+                self._world_cache = due.begun_by, await self._world_before(due.begun_by)
             seen = Seen(self._world_cache[1], due.was or due.creature)
             await self._warm(*seen)
             return seen
+
+    async def _world_before(self, event_id: str) -> Folded:
+        known = None if self._record is None else self._record.world_before(event_id)
+        if known is not None:
+            return known
+        return await folded_from(self._store, ((await self._event(event_id)).position or 1) - 1)
 
     async def _warm(self, folded: Folded, creature_id: str) -> None:
         """Bring back what was said there until then."""

@@ -85,9 +85,10 @@ class HistoryReader:
     async def events_of_run(self, run_id: str) -> list[Event]:
         """What a run wrote, and what happened to its graphs, until its end.
 
-        A run that was opened from a scenario has grown from one root; one that creatures were born into without a
-        scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged graphs are
-        not of it, and neither is what comes after its `run.finished`.
+        A run that was opened from a scenario has grown from one root, and from the graphs of those who were brought to life
+        alone for it; what its creatures said as guests in graphs of others is of it too. One that creatures were born
+        into without a scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged
+        graphs are not of it, and neither is what comes after its `run.finished`.
         """
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
@@ -96,8 +97,13 @@ class HistoryReader:
 
     async def events_of_its_own(self, run_id: str) -> list[Event]:
         """The same, without the past that a branch or a resumed run grew from."""
-        found = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
-        found = [event for event in found if event.run_id == run_id or self._is_around(run_id, event)]
+        found = await self._events_of_sessions(lambda: self._sessions_with_guests(run_id))
+        own = set(self._sessions_of_run(run_id))
+        found = [
+            event
+            for event in found
+            if event.run_id == run_id or (event.session_id in own and self._is_around(run_id, event))
+        ]
         if not self._has_scenario(run_id):
             its_own = {event.session_id for event in found if _is_of(event, run_id)}
             found = [event for event in found if event.session_id in its_own]
@@ -141,10 +147,41 @@ class HistoryReader:
         world = self._ledger.world
         run = the_run(world, run_id)
         if run.grown_in or self._has_scenario(run_id):
-            names = run.grown_in or [run.session_id]
-            after = [descendants_of(world.sessions, name, in_one_life=True) for name in names]
-            return list(dict.fromkeys([run.session_id, *names, *[one for some in after for one in some]]))
+            return self._with_descendants(
+                [run.session_id], [*(run.grown_in or [run.session_id]), *self._begun_by(run_id)]
+            )
         return [name for name, session in world.sessions.items() if not session.segment.is_imported]
+
+    def _sessions_with_guests(self, run_id: str) -> list[str]:
+        """The sessions of a run, and those of others that somebody of it has come to."""
+        own = self._sessions_of_run(run_id)
+        if not self._has_scenario(run_id):
+            return own
+        known = set(own)
+        return self._with_descendants(own, [name for name in self._joined_by(run_id) if name not in known])
+
+    def _with_descendants(self, before: list[str], names: list[str]) -> list[str]:
+        after = [descendants_of(self._sessions, name, in_one_life=True) for name in names]
+        return list(dict.fromkeys([*before, *names, *[one for some in after for one in some]]))
+
+    def _begun_by(self, run_id: str) -> list[str]:
+        """The sessions that began with one who was brought to life for a run, in a graph of its own."""
+        sessions = self._sessions
+        return [
+            name
+            for name in self._joined_by(run_id)
+            if sessions[name].segment.origin == "root"
+            and self._is_by(run_id, next(iter(sessions[name].joined or ())))
+        ]
+
+    def _joined_by(self, run_id: str) -> list[str]:
+        sessions = self._sessions.items()
+        here = [(name, one.joined) for name, one in sessions if one.joined and not one.segment.is_imported]
+        return [name for name, joined in here if any(self._is_by(run_id, one) for one in joined)]
+
+    def _is_by(self, run_id: str, creature_id: str) -> bool:
+        creature = self._ledger.world.ever(creature_id)
+        return creature is not None and creature.run_id == run_id
 
     def _has_scenario(self, run_id: str) -> bool:
         purse = self._ledger.folded.runs.purses.get(run_id)

@@ -13,14 +13,19 @@ import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, place_of
+from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.events.run_payloads import BranchOf
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
+from glasshouse.turns.agenda import Debts
+from glasshouse.turns.tables import Remembered
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
-from glasshouse.world.state import Segment, SessionState
+from glasshouse.world.state import CreatureState, ManifestFacts, Segment, SessionState
 from glasshouse.world.values import GOES_ON
 
 
@@ -30,6 +35,13 @@ class Part(msgspec.Struct, frozen=True):
     segment: Segment
     events: tuple[Event, ...]
     inner: frozenset[int] = frozenset()
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A creature of the past, as this house knows it."""
+
+    creature: CreatureState
+    facts: ManifestFacts
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -51,6 +63,10 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The batch that restates that past, a part for each graph."""
     grows_from: str | None = None
     """The run of this house that it goes on from."""
+    worlds_before: dict[str, Folded] = {}
+    """Where ticks that go together were cut off by the end of that past: the world before their first event, by its id."""
+    known: dict[str, Known] = {}
+    """Those who were in that past, and who are still known in this house: whose words are whose."""
 
     @property
     def taken(self) -> tuple[Event, ...]:
@@ -84,6 +100,7 @@ class Records:
         begun = {event.id for part in regrown for event in part.events}
         written = [event for event in events if event.id not in begun]
         branch_of = self._branch_of(run_id)
+        past = await self._past(own, story, branch_of, regrown)
         return RunRecord(
             run_id=run_id,
             story=tuple(story),
@@ -91,10 +108,19 @@ class Records:
             inner={name: await self._inner(name) for name in own},
             times=await self._times(written),
             skews={name: one.skew for name, one in self._sessions.items() if one.skew},
-            past=await self._past(own, story, branch_of),
+            past=past,
             regrown=tuple(sorted(regrown, key=lambda part: part.events[0].position or 0)),
             grows_from=self._grows_from(branch_of),
+            worlds_before=await self._worlds_before(regrown),
+            known=self._known(past),
         )
+
+    def _known(self, past: Iterable[Part]) -> dict[str, Known]:
+        world = self._ledger.world
+        here = [part.segment.id for part in past if not part.segment.is_imported]
+        names = dict.fromkeys([name for one in here for name in self._sessions[one].joined or ()])
+        found = {name: world.ever(name) for name in names}
+        return {name: Known(one, world.facts_of(one)) for name, one in found.items() if one is not None}
 
     def _own_sessions(self, run_id: str) -> list[str]:
         """The sessions that a run wrote, those that its creatures were in, and what these grew from in one life."""
@@ -140,9 +166,10 @@ class Records:
         return Part(self._sessions[session_id].segment, tuple(first))
 
     async def _past(
-        self, own: list[str], story: Iterable[Event], branch_of: BranchOf | None
+        self, own: list[str], story: Iterable[Event], branch_of: BranchOf | None, regrown: Iterable[Part]
     ) -> tuple[Part, ...]:
-        """What the sessions of a run grew from: all that they see, all that its story tells, and the event of the cut."""
+        """What the sessions of a run grew from: all that they see, all that its story tells, the event of the cut, and
+        where the lines stand that were taken over."""
         prefixes: dict[str, int] = {}
 
         def see(found: Mapping[str, int]) -> None:
@@ -153,6 +180,9 @@ class Records:
             if self._goes_on(name):
                 see({**visible_prefixes(self._sessions, name), name: 0})
         named = [event.id for event in story] + ([] if branch_of is None else [branch_of.at])
+        for told in _restated(regrown):
+            tables = msgspec.convert(told.carried.get("tables", {}), Remembered).said.values()
+            named += [event_id(part.session_id, part.last) for table in tables for part in table.spans]
         for session_id, seq in map(place_of, named):
             if seq > prefixes.get(session_id, 0) and session_id not in own:
                 see({**visible_prefixes(self._sessions, session_id), session_id: seq})
@@ -174,6 +204,12 @@ class Records:
         is_here = branch_of is not None and self._history.is_of_this_house(branch_of)
         return branch_of.run_id if branch_of is not None and is_here else None
 
+    async def _worlds_before(self, regrown: Iterable[Part]) -> dict[str, Folded]:
+        carried = [told.carried.get("agenda", {}) for told in _restated(regrown)]
+        ticks = [tick for agenda in carried for tick in msgspec.convert(agenda, Debts).ticks.values()]
+        firsts = [await self._history.event(name) for name in {tick.begun_by: None for tick in ticks} if name]
+        return {first.id: await folded_from(self._store, (first.position or 1) - 1) for first in firsts}
+
     async def _times(self, events: Iterable[Event]) -> dict[str, int]:
         times = {event.id: event.lamport for event in events}
         for event in events:
@@ -182,6 +218,11 @@ class Records:
                 if named is not None and named not in times:
                     times[named] = (await self._history.event(named)).lamport
         return times
+
+
+def _restated(regrown: Iterable[Part]) -> list[SessionRestated]:
+    events = [event for part in regrown for event in part.events]
+    return [payload_of(event, SessionRestated) for event in events if event.kind == kinds.SESSION_RESTATED]
 
 
 def _check_is_alone(run_id: str, events: Iterable[Event]) -> None:

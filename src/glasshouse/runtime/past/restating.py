@@ -106,6 +106,10 @@ def carried_of(
     folded = past.folded
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     remembered = folded.tables.remembered_by(vias, places)
+    if past.is_foreign:  # What others said at a place after somebody had left it need not be in the file.
+        heads = {name: session.head for name, session in past.world.sessions.items()}
+        said = {place: table.within(heads) for place, table in remembered.said.items()}
+        remembered = msgspec.structs.replace(remembered, said=said)
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))

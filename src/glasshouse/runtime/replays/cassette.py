@@ -23,6 +23,7 @@ from glasshouse.runtime.acts.taking_up import (
     taken_up_from,
     ways_of,
 )
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
@@ -56,6 +57,8 @@ class Cassette:
         """Waits until everything that the replay has written counts as produced."""
         self.place_of: Callable[[Event], Awaitable[str | None]] | None = None
         """The graph of the replay that an event is to come from, if it is there."""
+        self.worlds_before: Mapping[str, Folded] = {}
+        """The worlds that ticks of the past saw, by the first event of theirs."""
         self._times = times
         self._is_busy = False
         self._acts: dict[ActKey, Event] = {}
@@ -134,7 +137,8 @@ class Cassette:
     def _was_seen(self, event: Event) -> bool:
         """Whether the next act began to think after this had come from outside; what else is next did so anyway."""
         place = self.produced()
-        after = next((one for one in self.events[place:] if not came_from_outside(one)), None)
+        ahead = (self.events[number] for number in range(place, len(self.events)))
+        after = next((one for one in ahead if not came_from_outside(one)), None)
         if after is None or after.kind == kinds.TURN_STARTED:
             return True
         as_of = None if after.model is None else after.model.get("as_of")
@@ -178,6 +182,10 @@ class Cassette:
             return _answer(call)
 
         return recorded
+
+    def world_before(self, event_id: str) -> Folded | None:
+        """The world before an event of the past that the record begins with, if ticks began there that were cut off."""
+        return self.worlds_before.get(event_id)
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""

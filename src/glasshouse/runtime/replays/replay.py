@@ -146,6 +146,7 @@ class _Replay:
             governor=_governor(self._started),
             record=cassette,
         )
+        cassette.worlds_before = record.worlds_before
         cassette.let_happen = self._let_happen
         cassette.settle = self._stage.settled
         cassette.place_of = self._graph
@@ -176,6 +177,7 @@ class _Replay:
         self._cassette.produced = lambda: self._scratch.position - laid_out
         self._namesakes.begin_at(laid_out)
         async with self._stage as stage:
+            stage.know(self._record)
             self._cassette.note_acts(
                 self._run_id, stage.numbers_in(self._run_id), await stage.acts_under_way()
             )

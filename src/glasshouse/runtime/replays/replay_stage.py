@@ -22,6 +22,7 @@ from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
 from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.world.lineage import place_in_story
+from glasshouse.world.state import Departed
 
 
 async def lay_out(record: RunRecord, scratch: Store) -> int:
@@ -50,6 +51,16 @@ class ReplayStage(Terrarium):
     async def settled(self) -> None:
         """Wait until everything that was written is durable."""
         await self._ledger.wait_for_durability()
+
+    def know(self, record: RunRecord) -> None:
+        """Let those of the past be known here as they were there, gone as they are; and let sessions that begin from here on
+        be younger than those of the past, as they were: the order of what happened at one time hangs on it."""
+        world = self._ledger.world
+        ordinals = [part.segment.ordinal + 1 for part in record.regrown]
+        world.sessions_begun = max([world.sessions_begun, *ordinals])
+        for name, one in record.known.items():
+            world.departed.setdefault(name, Departed(one.creature, ""))
+            world.manifests.setdefault(one.creature.manifest_digest, one.facts)
 
     def numbers_in(self, run_id: str) -> dict[str, int]:
         """The creatures of a run that are there already, and the how-manieth of it each is."""

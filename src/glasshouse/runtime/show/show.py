@@ -65,7 +65,7 @@ class Show:
         warming = Warming(store, ledger)
         before_commit = None if record is None else record.before_commit
         desk = ToolDesk(ledger, tools, record or recall, history.event, warming, before_commit)
-        seen = SeenTogether(store, history.event)
+        seen = SeenTogether(store, history.event, record)
         self._acts = Acts(ledger, treasury, router, agent_of, desk, recall, seen, record)
         self._conductor = Conductor(
             ledger, self._acts, clock, self._endings, history.event, governor, warming, record

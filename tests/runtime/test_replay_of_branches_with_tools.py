@@ -1,0 +1,39 @@
+"""Branches whose creatures use tools are driven again from their record: also from the middle of an act."""
+
+from glasshouse import MemoryStore, kinds
+from glasshouse.models.router import ModelRouter
+from glasshouse.runtime.replays.replay import verify
+from tests.runtime.stage_crew import on_stage, ticking, world_of
+from tests.runtime.test_tools_of_branches import Dice, WeighsTwice
+from tests.runtime.troupe import soon
+
+
+async def test_an_act_that_is_taken_up_in_a_branch_ends_at_its_limit_where_it_ended_then() -> None:
+    dice = Dice()
+    limits = {"max_turns": 2, "max_calls_per_turn": 1, "on_turn_limit": "defer"}
+    async with on_stage(models=ModelRouter(WeighsTwice()), tools=dice.box) as t:
+        run = await t.play(world_of(ticking("ada", tools=("weigh",)), governor=limits))
+        await soon(t.run(run.id))
+        called = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_CALLED)
+        branch = await t.branch(called.session_id, called.id)
+        await soon(t.run(branch.id))
+
+        outcome = await soon(verify(t, branch.id, MemoryStore(), dice.box))
+
+        assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
+
+
+async def test_the_words_of_one_who_is_gone_are_trusted_in_a_replay_as_they_were_then() -> None:
+    dice = Dice()
+    async with on_stage(models=ModelRouter(WeighsTwice()), tools=dice.box) as t:
+        cast = [ticking("ada", tools=("weigh",)), ticking("bo", tools=("weigh",))]
+        run = await t.play(world_of(*cast, governor={"max_turns": 3, "max_calls_per_turn": 60}))
+        await soon(t.step())
+        await t.remove_creature("bo")
+        branch = await t.branch(t.creature("ada").session_id)
+        await soon(t.run(branch.id))
+
+        outcome = await soon(verify(t, branch.id, MemoryStore(), dice.box))
+
+        assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
+        assert run.id == outcome.grows_from
