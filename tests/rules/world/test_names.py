@@ -295,6 +295,10 @@ def test_an_unknown_name_is_answered_with_the_likely_meant_one() -> None:
     assert isinstance(refusal.value, Refused)
 
 
+def test_capitals_do_not_hide_the_likely_meant_name() -> None:
+    assert "Did you mean 'lead'?" in str(UnknownName(noun="creature", name="LEAD", known=["fern", "lead"]))
+
+
 def test_the_likeliest_of_the_known_names_comes_first() -> None:
     refusal = UnknownName(noun="creature", name="mos", known=["ada", "echo", "moss"])
 
