@@ -152,18 +152,22 @@ def _winner(name: str, rng_seed: int) -> str | None:
 
 
 def words_of_worlds() -> set[str]:
-    """Every name that belongs to a world: worlds, creatures, kinds of their own."""
+    """Every name that belongs to a world: worlds, their titles, creatures and what they are called, kinds of their own."""
     names: set[str] = set()
     for name in WORLDS:
         world = load_world(name)
-        names |= {name, *world.manifests, *world.scenario.kinds, *world.scenario.competition.teams}
-    return names
+        scenario = world.scenario
+        names |= {name, scenario.title, *world.manifests, *scenario.kinds, *scenario.competition.teams}
+        names |= {entry.name for stage in scenario.stages.values() for entry in stage.cast}
+    return names - {""}
 
 
 def identifier(node: ast.AST) -> str | None:
     """The name that a node uses or defines, whatever it stands for."""
     match node:
-        case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=name):
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=name) | ast.alias(name=name):
+            return name
+        case ast.Attribute(attr=name):
             return name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return name
@@ -172,7 +176,10 @@ def identifier(node: ast.AST) -> str | None:
 
 
 def names_in(source: str, words: set[str]) -> set[str]:
-    """Which of these words stand in a Python source: in its code or in its texts, docstrings left out."""
+    """Which of these words stand in a Python source: in its code or in its texts, docstrings left out.
+
+    Capitals do not matter, and an underscore or a blank is as good as a hyphen.
+    """
     tree = ast.parse(source)
     docstrings = {
         id(node.body[0].value)
@@ -187,7 +194,12 @@ def names_in(source: str, words: set[str]) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
     ]
     told = "\n".join([*texts, *(name for node in ast.walk(tree) if (name := identifier(node)))])
-    return set(re.findall(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(words)))})(?![\w-]|\.\w)", told))
+    ways = {"[-_ ]".join(map(re.escape, re.split("[-_ ]", word))): word for word in words}
+    return {
+        word
+        for way, word in ways.items()
+        if re.search(rf"(?<![\w.-]){way}(?![\w-]|\.\w)", told, re.IGNORECASE)
+    }
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -231,3 +243,17 @@ def test_the_search_for_names_finds_them() -> None:
         "critic",
         "moth",
     }
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 'Dusk Keeper'",
+        "dusk_keeper = 1",
+        "one.dusk_keeper()",
+        "import dusk_keeper",
+        "x = 'a dusk-keeper, old'",
+    ],
+)
+def test_the_search_finds_a_name_however_it_is_written(source: str) -> None:
+    assert names_in(source, {"dusk-keeper"}) == {"dusk-keeper"}

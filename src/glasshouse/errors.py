@@ -53,6 +53,7 @@ class UnknownName(Refused, LookupError):
         compared = list(islice(known, names_compared_max))
         compared += [numbered for numbered in _numbered(str(name)) if numbered in known]
         close = get_close_matches(str(name), compared, n=names_shown_max)
+        close = close or get_close_matches(str(name).lower(), compared, n=names_shown_max)
         shown = [*close, *(other for other in sorted(compared) if other not in close)][:names_shown_max]
         reason = f"{where}{': ' if where else ''}no {noun} is called {name!r}."
         super().__init__(reason, _advice(noun, close, shown, len(known)))

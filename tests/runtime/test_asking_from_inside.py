@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from glasshouse import MemoryStore, Refused, Toolbox, kinds, tool
+from glasshouse import Manifest, MemoryStore, Refused, Toolbox, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
@@ -202,3 +203,64 @@ async def test_a_task_that_outlives_its_act_is_outside() -> None:
     may_go_on.set()
 
     assert await soon(later)
+
+
+class Kingmaker:
+    """Tools that give privilege in the show they are used in: awaited, and from a thread."""
+
+    def __init__(self, deed: Callable[[Terrarium], Awaitable[object]]) -> None:
+        @tool
+        async def crown(how: str) -> str:
+            """Give a right."""
+            return str(await deed(self.terrarium))
+
+        @tool
+        def crown_from_afar(how: str) -> str:
+            """Give a right from a thread."""
+            coroutine: Any = deed(self.terrarium)
+            return str(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
+
+        self.box = Toolbox(crown, crown_from_afar)
+        self.loop = asyncio.get_running_loop()
+        self.terrarium: Any = None
+
+
+RIGHTS: dict[str, Callable[[Terrarium], Awaitable[object]]] = {
+    "by a grant": lambda t: t.grant_privilege("keeper"),
+    "by a birth": lambda t: t.add_creature(Manifest(name="heir"), is_privileged=True),
+}
+
+
+@pytest.mark.parametrize("name", ["crown", "crown_from_afar"])
+@pytest.mark.parametrize("how", RIGHTS)
+async def test_no_tool_gives_privilege_to_whoever_uses_it_or_to_anybody_else(how: str, name: str) -> None:
+    kings = Kingmaker(RIGHTS[how])
+    models = ModelRouter(ScriptedModel(uses(tool=name), speaks()))
+    async with on_stage(models=models, tools=kings.box) as t:
+        kings.terrarium = t
+        await t.play(world_of(ticking("keeper", tools=(name,)), governor={"max_turns": 1}))
+
+        await soon(t.run())
+
+        (returned,) = await told(t, kinds.TOOL_RETURNED)
+        assert "Privilege is not given from inside an act." in returned.payload["text"]
+        assert [one.is_privileged for one in t.creatures()] == [False]
+        assert await told(t, kinds.PRIVILEGE_GRANTED) == []
+
+
+async def test_no_mind_gives_itself_privilege_and_from_outside_it_is_given() -> None:
+    refusals: list[str] = []
+    async with on_stage() as t:
+
+        async def deed(_moment: Moment) -> None:
+            try:
+                await t.grant_privilege("keeper")
+            except Refused as refusal:
+                refusals.append(refusal.reason)
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+        await soon(t.step(1))
+        creature = await t.grant_privilege("keeper")
+
+        assert refusals == ["Privilege is not given from inside an act."]
+        assert creature.is_privileged

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Manifest, UnknownName, kinds
+from glasshouse import Manifest, Refused, UnknownName, kinds
 from tests.runtime.group_calls import LEADER, choices, expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage, told, world_of
 
@@ -417,3 +417,20 @@ async def test_what_else_is_played_in_the_house_does_not_show_in_what_is_offered
         await t.add_creature(Manifest(name="hermit"))
 
         assert offered(t, "lead") == alone
+
+
+@pytest.mark.parametrize("name", ["world", "nobody"])
+async def test_nobody_is_born_under_a_name_that_prompts_and_verdicts_use_for_something_else(
+    name: str,
+) -> None:
+    async with on_stage() as t:
+        await expedition(t)
+
+        answer = await use(t, "group_add_node", use="cartographer", handle=name)
+
+        assert not answer.is_ok
+        assert "has a meaning of its own" in answer.text
+        with pytest.raises(Refused, match="has a meaning of its own"):
+            await t.add_creature(Manifest(name="moth"), handle=name)
+        with pytest.raises(ValueError, match="has a meaning of its own"):
+            Manifest(name=name)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import BadWorld, Event, kinds
+from glasshouse import BadWorld, Event, Toolbox, kinds
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from tests.runtime.stage_crew import Speaker, on_stage, the_end, told
 from tests.runtime.troupe import soon
@@ -78,6 +78,23 @@ async def test_a_referee_whose_file_breaks_is_told_when_the_world_is_opened(
             await t.play(_world(tmp_path, rules))
 
         assert f"{tmp_path / 'rules.py'}: the referee's file {words}" in str(refusal.value)
+        assert t.runs() == ()
+
+
+async def test_a_tool_whose_file_breaks_is_told_when_the_world_is_opened(tmp_path: Path) -> None:
+    _world(tmp_path, RULES + "return None")
+    tools = "tools: ['sea.py:tide']\n"
+    (tmp_path / "creatures" / "ada.yaml").write_text(f"name: ada\nschedule: {{tick_every: 1}}\n{tools}")
+    (tmp_path / "sea.py").write_text("import no_such_module\n\n\ndef tide(): ...\n")
+    world = load_world(tmp_path)
+
+    async with on_stage(tools=Toolbox()) as t:
+        with pytest.raises(BadWorld) as refusal:
+            await t.play(world)
+
+        assert f"{tmp_path / 'sea.py'}: the tool's file cannot be loaded (ModuleNotFound" in str(
+            refusal.value
+        )
         assert t.runs() == ()
 
 

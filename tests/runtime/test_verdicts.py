@@ -59,6 +59,14 @@ async def test_after_that_it_is_no_contest_and_the_judges_text_is_kept() -> None
     assert model.calls == 2
 
 
+async def test_the_text_is_kept_also_where_the_second_answer_is_none() -> None:
+    (verdict,), end, model = await _judged_by(_verdict("the owl"), "Well, who knows.")
+
+    assert (verdict.payload["winner"], verdict.payload["named"]) == ("nobody", "the owl")
+    assert (end.payload["reason"], end.payload["why"]) == ("no_contest", "It was told best.")
+    assert model.calls == 2
+
+
 async def test_a_winner_who_is_known_stands_though_a_line_it_cites_is_not() -> None:
     bad = _verdict("contestant B", cites=("#1",))
 

@@ -22,10 +22,28 @@ def redacted(event: Event, role: Role) -> Event:
         return event
     if event.kind == kinds.SESSION_RESTATED:
         event = replace(event, payload=_without_what_was_dealt(event.payload))
+    if event.kind == kinds.RUN_STARTED:
+        event = replace(event, payload=_without_decks(event.payload))
     if role == "audience":
         return replace(event, sealed=None, model=None)
     payload = {} if event.kind == kinds.AGENT_THOUGHT else event.payload
     return replace(event, payload=payload, private=None, sealed=None, model=None)
+
+
+def _without_decks(started: Json) -> Json:
+    """What is dealt is drawn from a deck: where a scenario lists the cards itself, they are as sealed as the one drawn."""
+    scenario = started.get("scenario")
+    deals = scenario.get("deal") if isinstance(scenario, dict) else None
+    if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
+        return started
+    kept = {key: _without_cards(deal) for key, deal in deals.items()}
+    return {**started, "scenario": {**scenario, "deal": kept}}
+
+
+def _without_cards(deal: object) -> object:
+    if not isinstance(deal, dict) or isinstance(deal.get("from"), str):
+        return deal
+    return {name: part for name, part in deal.items() if name != "from"}
 
 
 def _without_what_was_dealt(restated: Json) -> Json:

@@ -29,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     team_checks.teams_called_like_creatures,
     team_checks.referee_unknown,
     team_checks.referee_missing,
+    team_checks.referee_without_its_deal,
     play_checks.kinds_that_cannot_be,
     play_checks.kinds_undeclared,
     play_checks.ending_without_cause,

@@ -15,7 +15,7 @@ from typing import Any
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.finding import source_at
-from glasshouse.manifests.problem import Complaint, Problem
+from glasshouse.manifests.problem import Complaint, Problem, shown
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.yaml_source import yaml_bytes_max
 
@@ -56,9 +56,16 @@ def _deck(source: str | Deck, folder: Path | None) -> Deck:
     if Path(source).name != source:
         raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write its name alone.")
     path = folder / source
-    if not path.is_file():
-        raise _NoDeck(f"there is no file {source!r} beside the scenario.{_instead(source, folder)}")
+    if not _is_file(path):
+        raise _NoDeck(f"there is no file {shown(source)} beside the scenario.{_instead(source, folder)}")
     return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # A name that no file can have.
+        return False
 
 
 def _instead(source: str, folder: Path) -> str:

@@ -14,14 +14,17 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from glasshouse.errors import Refused
 from glasshouse.events.kinds import check_kind
-from glasshouse.world.names import check_channel_name, check_handle, check_name, name_chars_max
+from glasshouse.world.names import (
+    check_channel_name,
+    check_handle,
+    check_name,
+    check_not_spoken_for,
+    name_chars_max,
+)
 
 number_max = 1_000_000
 text_chars_max = 16_384
 list_items_max = 256
-
-SPOKEN_FOR = frozenset({"world", "nobody"})
-"""Words that prompts and verdicts use for the conductor and for no winner: no creature and no team has them."""
 
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -53,26 +56,16 @@ def _refusing(check: Callable[[Any], None]) -> Callable[[T], T]:
 
 def _check_creature_name(name: str) -> None:
     check_name("creature name", name)
-    _check_not_spoken_for(name)
+    check_not_spoken_for(name)
 
 
 def _check_world_name(name: str) -> None:
     check_name("world name", name)
 
 
-def _check_handle(handle: str) -> None:
-    check_handle(handle)
-    _check_not_spoken_for(handle)
-
-
 def _check_team_name(name: str) -> None:
     check_name("team name", name)
-    _check_not_spoken_for(name)
-
-
-def _check_not_spoken_for(name: str) -> None:
-    if name in SPOKEN_FOR:
-        raise Refused(f"{name!r} has a meaning of its own in every world.", "Choose another name.")
+    check_not_spoken_for(name)
 
 
 def _check_field_name(name: str) -> None:
@@ -97,7 +90,7 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=list_items_max), Listed]
 Kind = Annotated[str, AfterValidator(_refusing(check_kind))]
 Kinds = Annotated[tuple[Kind, ...], Field(max_length=list_items_max), Listed]
 CreatureName = Annotated[str, AfterValidator(_refusing(_check_creature_name))]
-Handle = Annotated[str, AfterValidator(_refusing(_check_handle))]
+Handle = Annotated[str, AfterValidator(_refusing(check_handle))]
 Handles = Annotated[tuple[Handle, ...], Field(max_length=list_items_max), Listed]
 CreatureNames = Annotated[tuple[CreatureName, ...], Field(max_length=list_items_max), Listed]
 WorldName = Annotated[str, AfterValidator(_refusing(_check_world_name))]

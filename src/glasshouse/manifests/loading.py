@@ -18,6 +18,7 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.checking import complaints_about
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.finding import SCENARIO_FILE, find_world, shown_path, source_at, world_folders_in
+from glasshouse.manifests.functions_beside import NoPython
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in_order
 from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES, Rehearsal
@@ -230,7 +231,11 @@ def _functions_in(
     try:
         with (folder / file).open("rb") as opened:
             tree = ast.parse(opened.read(yaml_bytes_max))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError as fault:
+        raise NoPython(f"line {fault.lineno or 1}, {fault.msg}") from fault
+    except (ValueError, RecursionError, MemoryError) as fault:
+        raise NoPython("it cannot be parsed") from fault
+    except OSError:
         return None
     return [node.name for node in tree.body if isinstance(node, sorts)]
 

@@ -15,7 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.manifests.fields import Kinds, Player, Strict, Text, Texts, number_max
-from glasshouse.world.names import check_name
+from glasshouse.world.names import check_name, check_not_spoken_for
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 
@@ -99,6 +99,7 @@ class Manifest(Strict):
     def _name_is_sound(cls, name: str) -> str:
         try:
             check_name("creature name", name)
+            check_not_spoken_for(name)
         except Refused as refusal:
             raise ValueError(str(refusal)) from refusal
         return name

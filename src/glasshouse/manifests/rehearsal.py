@@ -14,7 +14,9 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import At
 from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
 
-BUILT_IN_REFEREES = frozenset({"names_the_word"})
+DEALS_OF_REFEREES = {"names_the_word": "word"}
+"""The referees that are built in, and the deal that each of them looks at."""
+BUILT_IN_REFEREES = frozenset(DEALS_OF_REFEREES)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from glasshouse.manifests.functions_beside import fault_of_function
-from glasshouse.manifests.problem import Complaint, likely
-from glasshouse.manifests.rehearsal import Rehearsal
+from glasshouse.manifests.problem import Complaint, likely, names_listed_max, shown
+from glasshouse.manifests.rehearsal import DEALS_OF_REFEREES, Rehearsal
 
 _TEAMS = ("competition", "teams")
 
@@ -59,6 +59,23 @@ def _fault_of_referee(referee: str, world: Rehearsal) -> str | None:
         advice = likely(referee, sorted(world.referees))
         return f"no referee is called {referee!r}. {advice} One of your own is 'file.py:function'."
     return fault_of_function("referee", referee, world.functions_in)
+
+
+def referee_without_its_deal(world: Rehearsal) -> Iterator[Complaint]:
+    """A built-in referee that can never rule, because what it looks for is dealt to nobody or nobody plays for it."""
+    competition, deals = world.scenario.competition, world.scenario.deal
+    needed = DEALS_OF_REFEREES.get(competition.referee or "")
+    if needed is None:
+        return
+    if needed not in deals and "deal" not in world.hurt:
+        there = (
+            f"there is {', '.join(map(shown, [*deals][:names_listed_max]))}" if deals else "nothing is dealt"
+        )
+        words = f"{competition.referee} needs a deal called {needed!r}, and {there}. Name it so under 'deal'."
+        yield Complaint(("competition", "referee"), words)
+    if len(competition.teams) < 2 and competition.kind != "versus" and "competition" not in world.hurt:
+        words = f"{competition.referee} needs two teams. List them under 'teams'."
+        yield Complaint(("competition", "referee"), words)
 
 
 def referee_missing(world: Rehearsal) -> Iterator[Complaint]:

@@ -150,7 +150,7 @@ class _Unreadable(Exception):
 def _decoded(text: str | bytes) -> str:
     given = text.encode("utf-8", "replace") if isinstance(text, str) else text
     if len(given) > yaml_bytes_max:
-        raise _Unreadable(f"the file has {len(given):,} bytes. At most {yaml_bytes_max:,} are read: cut it.")
+        raise _Unreadable(f"the file has more than {yaml_bytes_max:,} bytes, and no more are read. Cut it.")
     if isinstance(text, str):
         return text
     try:

@@ -19,7 +19,7 @@ from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime.acts.inside import check_is_outside
+from glasshouse.runtime.acts.inside import check_gives_no_right, check_is_outside
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.ledger.folding import folded_from
@@ -141,6 +141,8 @@ class Habitat:
         if not isinstance(manifest, Manifest):
             raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
         self._check_manifest(manifest)
+        if is_privileged:
+            check_gives_no_right(self._ledger)
         intent = AddCreature(
             name=manifest.name,
             manifest=manifest.as_json(),
@@ -182,6 +184,7 @@ class Habitat:
 
     async def grant_privilege(self, creature_id: str, *, dry_run: bool = False) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
+        check_gives_no_right(self._ledger)
         return await self._altered(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
 
     async def _altered(

@@ -20,6 +20,7 @@ from glasshouse.runtime.acts.act import Record
 from glasshouse.runtime.acts.no_tools import NoTools
 from glasshouse.runtime.habitat import Habitat
 from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.past.hindsight import Hindsight
 from glasshouse.runtime.past.past import Pasts
@@ -82,6 +83,18 @@ class Terrarium(Habitat):
     async def _let_go(self) -> None:
         await self._show.close()
 
+    def _check_code_beside(self, world: LoadedWorld) -> None:
+        """Refuse a world whose own referee or tools cannot be loaded, before anything begins."""
+        folder = None if world.path is None else str(world.path)
+        if world.scenario.competition.referee is not None:
+            referee_named(world.scenario.competition.referee, folder)
+        if folder is None:
+            return
+        for name in dict.fromkeys(
+            [name for one in world.manifests.values() for name in one.tools if ":" in name]
+        ):
+            function_beside(folder, name, "tool", "it takes what a model gives it, and gives back data.")
+
     def _check_manifest(self, manifest: Manifest) -> None:
         for name in manifest.tools:
             if name not in self._tools.names():
@@ -116,10 +129,7 @@ class Terrarium(Habitat):
             check_tools(loaded := world, names)
         else:
             loaded = load_world(world, tools=names)
-        if loaded.scenario.competition.referee is not None:
-            referee_named(
-                loaded.scenario.competition.referee, None if loaded.path is None else str(loaded.path)
-            )
+        self._check_code_beside(loaded)
         for manifest in loaded.manifests.values():
             if manifest.played_by is not None:
                 self._agent_for(manifest)  # Whoever cannot play is refused before anything begins.

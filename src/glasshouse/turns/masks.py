@@ -40,6 +40,8 @@ _OBJECT: Final = re.compile(
 _OF: Final = re.compile(r"\sof\b")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\u2026\u2014\u201c\"(]\s?)$")
 _LOOKED_BACK_CHARS: Final = 16
+_JOINTS: Final = r"[-_\s\u00ad\u2010-\u2015\u2212]"
+"""What may stand between the parts of a handle where people, or models, write it: any blank, any dash."""
 
 
 class Seat(NamedTuple):
@@ -150,7 +152,13 @@ def _as_name(handle: str) -> str:
 
 
 def _folded(handle: str) -> str:
-    return re.sub(r"[\s_]", "-", handle.casefold())
+    return re.sub(rf"{_JOINTS}+", "-", handle.casefold())
+
+
+def _written_ways(name: str) -> str:
+    """A handle as it may be written: of several parts also with other joints or none, and in the plural."""
+    parts = [re.escape(part) for part in name.split("-")]
+    return parts[0] if len(parts) == 1 else rf"{_JOINTS}{{0,2}}".join(parts) + "s?"
 
 
 def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
@@ -160,16 +168,17 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
     meant too (`is_within`).
     """
     names = sorted(labels, key=lambda name: (-len(name), name))
-    parts = "|".join([r"[-_\s]".join(map(re.escape, name.split("-"))) for name in names])
+    parts = "|".join([f"({_written_ways(name)})" for name in names])
     before, after = r"(?<![^\W_])(?<!~)", r"(?![^\W_]|~"
     if not is_within:
         before, after = before + r"(?<![^\W_][-_])", after + r"|[-_][^\W_]"
     pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
     def label(found: re.Match[str]) -> str:
-        if not is_within and is_common_word(found):
+        name = next(name for name, way in zip(names, found.groups()[2:], strict=True) if way is not None)
+        if not is_within and "-" not in name and is_common_word(found):
             return found[0]
-        worn = labels[_folded(found[2])]
+        worn = labels[name]
         is_opening = found[1] is not None and found[1][0].isupper()
         return worn[:1].upper() + worn[1:] if is_opening else worn
 

@@ -17,6 +17,7 @@ from glasshouse.world.names import (
     channel_id_for,
     check_handle,
     check_name,
+    check_not_spoken_for,
     free_creature_id,
     free_session_id,
     graph_id_for,
@@ -50,6 +51,7 @@ def creature_added(world: World, intent: AddCreature) -> Decision:
 def check_called(name: str, handle: str | None) -> None:
     """Refuse a name or a handle that no creature can have."""
     check_name("creature name", name)
+    check_not_spoken_for(name)
     if handle is not None:
         check_handle(handle)
 

@@ -15,6 +15,8 @@ from glasshouse.events.event import RESERVED_ACTORS
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, SessionState, World
 
 name_chars_max = 64
+SPOKEN_FOR = frozenset({"world", "nobody"})
+"""Words that prompts and verdicts use for the conductor and for no winner: no creature and no team has them."""
 text_chars_max = 16_384
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -65,6 +67,13 @@ def check_handle(handle: str) -> None:
     """Refuse a handle that could be mistaken for something else. A number as in `ada~2` may follow."""
     _check("handle", handle, _NUMBERED_NAME)
     _check_not_reserved("handle", handle)
+    check_not_spoken_for(handle)
+
+
+def check_not_spoken_for(name: str) -> None:
+    """Refuse a name that every prompt and every verdict uses for something else."""
+    if name.partition("~")[0] in SPOKEN_FOR:
+        raise Refused(f"{name!r} has a meaning of its own in every world.", "Choose another name.")
 
 
 def _check_not_reserved(noun: str, name: str) -> None:

@@ -78,3 +78,33 @@ def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None
     assert "fern" not in str(seen.payload)
     assert seen.payload["carried"] == {"tables": {"said": {}}, "runs": {"r-1": {}}}
     assert redacted(restated, "director").payload["carried"] == carried
+
+
+DEALT = {
+    "word": {"to": "echo", "from": [["moss", "fern"]], "odd_one": True},
+    "day": {"to": "echo", "from": "days.txt"},
+}
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_cards_that_a_scenario_lists_are_as_sealed_as_the_one_that_is_dealt(role: Role) -> None:
+    started = an_event(
+        kind=kinds.RUN_STARTED, payload={"scenario": {"name": "w", "deal": DEALT}, "seed": "x"}
+    )
+
+    seen = redacted(started, role)
+
+    assert seen.payload["scenario"]["deal"] == {
+        "word": {"to": "echo", "odd_one": True},
+        "day": {"to": "echo", "from": "days.txt"},
+    }
+    assert (seen.payload["scenario"]["name"], seen.payload["seed"]) == ("w", "x")
+    assert redacted(started, "director") == started
+    assert redacted(seen, role) == seen
+
+
+@pytest.mark.parametrize("scenario", [None, "w", {}, {"deal": None}, {"deal": {"word": 3}}])
+def test_a_start_without_decks_stays_as_it_is(scenario: object) -> None:
+    started = an_event(kind=kinds.RUN_STARTED, payload={"scenario": scenario})
+
+    assert redacted(started, "audience").payload == started.payload

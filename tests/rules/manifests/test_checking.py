@@ -142,6 +142,28 @@ PLAYS = {
             " Write 'file.py:function', the file beside the scenario."
         ),
     ),
+    "a referee that looks at a deal of another name": (
+        changed("  word: {to: wick", "  wrod: {to: wick"),
+        (
+            "scenario.yaml:33:12: competition.referee: names_the_word needs a deal called 'word', and there is 'wrod'."
+            " Name it so under 'deal'."
+        ),
+    ),
+    "a referee that looks at a deal that is not there": (
+        changed("deal:\n  word: {to: wick, from: words.txt}\n", ""),
+        (
+            "scenario.yaml:31:12: competition.referee: names_the_word needs a deal called 'word', and nothing is dealt."
+            " Name it so under 'deal'."
+        ),
+    ),
+    "a deck whose name no file can have": (
+        changed("from: words.txt", f"from: {'w' * 300}.txt"),
+        f"scenario.yaml:25:26: deal.word.from: there is no file '{'w' * 56}... beside the scenario.",
+    ),
+    "a referee that needs teams": (
+        changed("  kind: versus\n  teams:\n    light: [wick]\n    dark: [grey-moth]\n", "  kind: judged\n"),
+        "scenario.yaml:30:12: competition.referee: names_the_word needs two teams. List them under 'teams'.",
+    ),
     "an ending by a referee that is not there": (
         changed("  referee: names_the_word\n", "").replace("{kind: judge.verdict}", "{referee: true}"),
         "scenario.yaml:36:22: ends_when.referee: there is no referee. Name one as competition.referee.",
@@ -261,20 +283,6 @@ def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> Non
     )
 
 
-def test_a_referee_in_a_file_beside_the_world_is_found_and_never_run(tmp_path: Path) -> None:
-    world = world_at(tmp_path, changed("names_the_word", "rules.py:winner"))
-    rules = world / "rules.py"
-
-    rules.write_text("raise SystemExit\ndef winner(): ...\n")
-    assert told(world) == []
-
-    rules.write_text("def winer(): ...\n")
-    assert "rules.py has no function 'winner'. Did you mean 'winer'?" in told(world)[0]
-
-    rules.write_text("def winner(:\n")
-    assert "no readable file 'rules.py'" in told(world)[0]
-
-
 def test_a_root_may_be_in_the_cast_or_join_it(tmp_path: Path) -> None:
     assert told(world_at(tmp_path, changed("language: en", "root: owl"))) == []
     assert told(world_at(tmp_path, changed("language: en", "root: beetle"))) == []
@@ -391,12 +399,16 @@ def test_every_check_complains_of_something_here() -> None:
         }
     )
     refereed = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"referee": True}})
+    undealt = Scenario.model_validate(
+        {"name": "w", "cast": ["ada"], "competition": {"kind": "judged", "referee": "names_the_word"}}
+    )
     whole = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"kind": "lamp.lit"}})
     ada = Manifest(
         name="ada", may_emit=("lamp.dimmed",), schedule=Schedule(tick_every=1), tools=("axe",), reply="prose"
     )
     worlds = [
-        Rehearsal(scenario, {"ada": ada}, ("ada",), tools=frozenset()) for scenario in (sick, refereed, whole)
+        Rehearsal(scenario, {"ada": ada}, ("ada",), tools=frozenset())
+        for scenario in (sick, refereed, undealt, whole)
     ]
 
     silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]

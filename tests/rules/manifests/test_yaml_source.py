@@ -126,7 +126,7 @@ def test_what_is_well_written_and_not_used_here_is_told(text: str, told: str) ->
         ("a: 1\nb: \x00", "w.yaml:2:4: the character '\\x00' cannot stand in YAML."),
         (b"a: 1\nb: \xff", "w.yaml:2:4: this is no UTF-8."),
         ("[" * 100, f"nested deeper than {yaml_levels_max} levels"),
-        ("a" * (yaml_bytes_max + 1), "bytes. At most 1,048,576 are read"),
+        ("a" * (yaml_bytes_max + 1), "the file has more than 1,048,576 bytes, and no more are read. Cut it."),
     ],
 )
 def test_what_cannot_be_read_is_told_in_words_with_its_place(text: str | bytes, told: str) -> None:

@@ -126,6 +126,33 @@ def test_no_name_shows_in_channels_keys_emphasis_or_what_tools_say() -> None:
     assert call.arguments == {"channel": "fern-owl"}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "night\u2011moth",
+        "Night\u2010Moth",
+        "night\u2013moth",
+        "night\u00admoth",
+        "night  moth",
+        "NightMoth",
+        "nightmoth",
+        "night-moths",
+        "n\u0131ght-moth",
+    ],
+)
+def test_no_other_dash_blank_or_plural_shows_who_it_is(written: str) -> None:
+    masks = _masks()
+
+    covered = masks.over_talk(f"I say {written}, and {written}!")
+
+    assert covered == f"I say {masks.label_of('night-moth')}, and {masks.label_of('night-moth')}!"
+
+
+@pytest.mark.parametrize("other", ["moth", "night", "tonight-moth", "night-mothering", "the night, moth"])
+def test_what_is_no_name_stays_as_it_is(other: str) -> None:
+    assert _masks().over_talk(f"I say {other}.") == f"I say {other}."
+
+
 def test_a_contestant_may_be_called_as_the_words_of_a_schema_are() -> None:
     names = ("string", "object", "creature", "boolean", "fern")
     competition = Competition("judged", contestants=names)

@@ -9,6 +9,7 @@ from glasshouse.events import kinds
 from glasshouse.world.names import (
     channel_id_for,
     check_channel_name,
+    check_handle,
     check_name,
     graph_id_for,
     name_chars_max,
@@ -69,6 +70,14 @@ def test_a_sound_name_passes_for_creatures_and_channels(name: str) -> None:
 def test_the_engines_own_names_are_refused_for_creatures_and_fine_for_channels(name: str) -> None:
     with pytest.raises(Refused, match="the engine's own name"):
         check_name("handle", name)
+
+    check_channel_name(name)
+
+
+@pytest.mark.parametrize("name", ["world", "nobody", "nobody~2"])
+def test_what_prompts_and_verdicts_call_something_else_is_nobodys_handle(name: str) -> None:
+    with pytest.raises(Refused, match="has a meaning of its own"):
+        check_handle(name)
 
     check_channel_name(name)
 
@@ -284,6 +293,10 @@ def test_an_unknown_name_is_answered_with_the_likely_meant_one() -> None:
     assert refusal.value.noun == "creature"
     assert set(refusal.value.known) == {"echo", "moss"}
     assert isinstance(refusal.value, Refused)
+
+
+def test_capitals_do_not_hide_the_likely_meant_name() -> None:
+    assert "Did you mean 'lead'?" in str(UnknownName(noun="creature", name="LEAD", known=["fern", "lead"]))
 
 
 def test_the_likeliest_of_the_known_names_comes_first() -> None:

@@ -68,6 +68,12 @@ def check_is_outside(house: object) -> None:
         )
 
 
+def check_gives_no_right(house: object) -> None:
+    """Refuse whoever would give privilege from inside an act: no mind, no tool and nobody they ask has it to give."""
+    if _under_way(house):
+        raise Refused("Privilege is not given from inside an act.", "Let somebody outside grant it.")
+
+
 async def wait_to_be_outside(house: object, seconds_max: float | None = None) -> None:
     """The same, and let a task that an act has left behind wait until that act has ended."""
     check_is_outside(house)

@@ -26,7 +26,7 @@ class ManifestAgent(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
-        prompt, attempt = prompt_for(moment), 1
+        prompt, attempt, before = prompt_for(moment), 1, ""
         while True:
             answer = await moment.ask(prompt)
             reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
@@ -36,10 +36,22 @@ class ManifestAgent(Agent):
                 return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
             if isinstance(reply, Problem):
                 if attempt == attempts_max:
-                    raise UnusableReply(reply.text)
-                prompt, attempt = repair_prompt(prompt, answer.text, reply.text), attempt + 1
+                    return _kept_of(before, reply, moment)
+                prompt, attempt, before = (
+                    repair_prompt(prompt, answer.text, reply.text),
+                    attempt + 1,
+                    answer.text,
+                )
             else:
                 assert moment.carry is not None, "a tool is asked for only where one was offered"
                 await moment.carry(reply)
                 moment = moment.look_again()
                 prompt, attempt = prompt_for(moment), 1
+
+
+def _kept_of(before: str, problem: Problem, moment: Moment) -> Draft:
+    """What can be kept of the answer before the last one: a verdict whose winner nobody knows has its text still."""
+    kept = draft_from(before, moment, is_last=True)
+    if not isinstance(kept, Draft):
+        raise UnusableReply(problem.text)
+    return kept
