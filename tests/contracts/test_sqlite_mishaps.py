@@ -119,7 +119,7 @@ def test_a_line_in_the_inbox_is_not_lost_with_the_commit_that_failed_before_it(
     number = journal.put_in_inbox("hello", None)
 
     guest = sqlite3.connect(path)
-    assert Journal(guest).read_inbox(9) == [InboxLine(number, None, "hello")]
+    assert Journal(guest).read_inbox(9, 0) == [InboxLine(number, None, "hello")]
     guest.close()
     assert journal.commit(one_batch(lines(ADA, 1, "b"))) == 2
 

@@ -78,6 +78,7 @@ async def test_lines_are_read_oldest_first_and_stay_until_they_are_done(store: S
         InboxLine(numbers[1], None, "two"),
     ]
     assert [kept.text for kept in await store.read_inbox(9)] == ["one", "two", "three"]
+    assert [kept.text for kept in await store.read_inbox(9, numbers[0])] == ["two", "three"]
 
 
 async def test_a_line_goes_out_with_the_batch_that_answers_it(store: Store) -> None:

@@ -70,8 +70,8 @@ class StoreAround:
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return await self.inner.put_in_inbox(text, run_id)
 
-    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
-        return await self.inner.read_inbox(lines_max)
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        return await self.inner.read_inbox(lines_max, after)
 
 
 def events_in(batches: Sequence[Batch]) -> int:

@@ -50,3 +50,25 @@ async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
 
         assert [event.run_id for event in await told(t, kinds.USER_INJECTED)] == [run.id]
         assert await store.read_inbox(9) == []
+
+
+async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inbox, "inbox_lines_max", 2)
+    monkeypatch.setattr(inbox, "inbox_seconds_min", 0.0)
+    store = MemoryStore()
+    async with on_stage(store, {"a": Speaker()}) as t:
+        run = await t.play(WORLD)
+        for text in ("one", "two", "three"):
+            await store.put_in_inbox(text, "r-later")
+        await store.put_in_inbox("A bell rings.", run.id)
+
+        await t.step(1)
+        heard_first = [event.payload["text"] for event in await told(t, kinds.USER_INJECTED)]
+        await t.play(WORLD, run_id="r-later")
+        await t.step(2)
+
+        assert heard_first == ["A bell rings."]
+        heard = [event for event in await told(t, kinds.USER_INJECTED) if event.run_id == "r-later"]
+        assert [event.payload["text"] for event in heard] == ["one", "two", "three"]

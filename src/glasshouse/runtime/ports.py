@@ -107,8 +107,8 @@ class Store(Protocol):
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         """Leave a line for whoever runs this store; give its number."""
 
-    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
-        """The oldest lines in the inbox. They stay until a batch names them as done."""
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        """The oldest lines in the inbox behind this number. They stay until a batch names them as done."""
 
 
 class Model(Protocol):

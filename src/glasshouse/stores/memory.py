@@ -188,6 +188,6 @@ class MemoryStore:
         self._inbox[self._inbox_numbers] = InboxLine(self._inbox_numbers, run_id, text)
         return self._inbox_numbers
 
-    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest lines."""
-        return list(self._inbox.values())[:lines_max]
+        return [line for line in self._inbox.values() if line.number > after][:lines_max]

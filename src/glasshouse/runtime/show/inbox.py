@@ -14,6 +14,8 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock, InboxLine, Store
 
 inbox_lines_max: Final = 64
+inbox_pages_max: Final = 16
+"""So many times as many lines are looked through: those that wait must not keep the ones behind them from being said."""
 inbox_seconds_min: Final = 0.25
 """The inbox is looked into no more often than this."""
 
@@ -37,23 +39,32 @@ class Inbox:
         if self._looked_at is not None and now - self._looked_at < timedelta(seconds=inbox_seconds_min):
             return
         self._looked_at = now
-        for line in await self._store.read_inbox(inbox_lines_max):
-            await self._answer(line)
+        last, waiting = 0, set[str | None]()
+        for _ in range(inbox_pages_max):
+            lines = await self._store.read_inbox(inbox_lines_max, last)
+            for line in lines:
+                if line.run_id in waiting or not await self._is_answered(line):
+                    waiting.add(line.run_id)
+            if len(lines) < inbox_lines_max:
+                return
+            last = lines[-1].number
 
-    async def _answer(self, line: InboxLine) -> None:
+    async def _is_answered(self, line: InboxLine) -> bool:
+        """Let a line be said, or set it aside; false if it is to wait."""
         world = self._ledger.world
         run_id = line.run_id or self._newest_playing()
         run = world.runs.get(run_id or "")
         if run is not None and run.status == "finished":
             await self._ledger.set_aside((line.number,))
-            return
+            return True
         if (
             run is None
             or run_id is None
             or not any(creature.run_id == run_id for creature in world.creatures.values())
         ):
-            return  # Nobody is there to hear it yet.
+            return False  # Nobody is there to hear it yet.
         await self._say(run_id, line.text, (line.number,))
+        return True
 
     def _newest_playing(self) -> str | None:
         runs = self._ledger.world.runs.values()

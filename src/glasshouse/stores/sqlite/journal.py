@@ -284,8 +284,9 @@ class Journal:
         number: int = self._connection.execute(SQL["put_in_inbox"], (run_id, text)).fetchall()[0][0]
         return number
 
-    def read_inbox(self, lines_max: int) -> list[InboxLine]:
+    def read_inbox(self, lines_max: int, after: int) -> list[InboxLine]:
         """The oldest lines."""
         return [
-            InboxLine(*row) for row in self._connection.execute(SQL["read_inbox"], (lines_max,)).fetchall()
+            InboxLine(*row)
+            for row in self._connection.execute(SQL["read_inbox"], (after, lines_max)).fetchall()
         ]

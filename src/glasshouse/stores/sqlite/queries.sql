@@ -117,7 +117,7 @@ WHERE is_inner = 1;
 INSERT INTO inbox (run_id, text) VALUES (?, ?) RETURNING number;
 
 -- name: read_inbox
-SELECT number, run_id, text FROM inbox ORDER BY number LIMIT ?;
+SELECT number, run_id, text FROM inbox WHERE number > ? ORDER BY number LIMIT ?;
 
 -- name: drop_from_inbox
 DELETE FROM inbox WHERE number = ?;

@@ -161,9 +161,9 @@ class SqliteStore:
         """A text that a model was given."""
         return await self._read(Journal.prompt, digest)
 
-    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest lines in the inbox."""
-        return await self._read(Journal.read_inbox, lines_max)
+        return await self._read(Journal.read_inbox, lines_max, after)
 
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
         if self._writer is None or self._journal is None:
