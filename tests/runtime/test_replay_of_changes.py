@@ -16,7 +16,7 @@ from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.replays.replay import Verification, verify
 from glasshouse.runtime.run import Run
 from glasshouse.turns.prompt import Completion, Prompt
-from tests.runtime.stage_crew import ticking
+from tests.runtime.stage_crew import ticking, world_of
 from tests.runtime.test_replay import forged
 from tests.runtime.troupe import soon
 from tests.simulation.worlds_by_code import two_troupes
@@ -266,3 +266,21 @@ async def test_a_record_of_changes_that_was_tampered_with_does_not_pass(name: st
 
         assert not outcome.is_same
         assert outcome.recorded_event is not None or outcome.replayed_event is not None
+
+
+@pytest.mark.parametrize("name", ["ada", "bo"])
+async def test_a_run_that_ends_with_the_turns_of_one_graph_ends_so_again_whatever_the_others_owe(
+    name: str,
+) -> None:
+    async with Terrarium(MemoryStore()) as t:
+        rooms = {"north": {"cast": ["ada"]}, "south": {"cast": ["bo"]}}
+        run = await t.play(world_of(ticking("ada"), ticking("bo"), troupes=rooms, governor={"max_turns": 2}))
+        (other,) = {"ada", "bo"} - {name}
+        for _ in range(9):  # So that the other room is further in time, and the end is told there.
+            await t.disturb(run.id, "A knock.", graph_id=t.creature(other).graph_id)
+        while not t.run_of(run.id).is_finished:
+            await t.step_one(t.creature(name).graph_id)
+
+        outcome = await verified(t, run.id)
+
+        assert outcome.is_same, told(outcome)

@@ -194,12 +194,18 @@ class _Replay:
             ahead = self._cassette.next()
             if ahead is None or self._is_lost:
                 return
-            told = await self._stage.step_one(await self._graph(ahead))
+            told = await self._stage.step_one(await self._graph_to_drive(ahead))
             ahead = self._cassette.next()
             if ahead is None:
                 return
             if told is None and not await self._finish_if_told(ahead) and written == self._scratch.position:
                 return
+
+    async def _graph_to_drive(self, ahead: Event) -> str | None:
+        """The graph that an event is to come from. A run that used up its turns in one graph may tell of it in another."""
+        is_last_turn = ahead.kind == kinds.RUN_FINISHED and ahead.payload.get("axis") == "max_turns"
+        at_its_end = self._stage.at_its_last_turn(self._run_id) if is_last_turn else None
+        return at_its_end or await self._graph(ahead)
 
     async def _finish_if_told(self, ahead: Event) -> bool:
         """A run that somebody ended from outside is ended again."""

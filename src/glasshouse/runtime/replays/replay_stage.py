@@ -21,6 +21,8 @@ from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
 from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.turns.governor import tripped_by_turn
+from glasshouse.turns.schedule import next_act, next_turn
 from glasshouse.world.lineage import place_in_story
 from glasshouse.world.state import Departed
 
@@ -61,6 +63,18 @@ class ReplayStage(Terrarium):
         for name, one in record.known.items():
             world.departed.setdefault(name, Departed(one.creature, ""))
             world.manifests.setdefault(one.creature.manifest_digest, one.facts)
+
+    def at_its_last_turn(self, run_id: str) -> str | None:
+        """The graph of a run that has nothing left to do in its present turn, and may not begin another, if there is one."""
+        folded = self._ledger.folded
+        limits = folded.runs.purses[run_id].limits
+        for graph in [folded.world.graphs[name] for name in self.run_of(run_id).graph_ids]:
+            if next_act(folded.world, folded.agenda, graph, folded.runs) is None:
+                turn = next_turn(folded.world, folded.agenda, folded.runs, graph) or 0
+                played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
+                if turn and tripped_by_turn(limits, played) is not None:
+                    return graph.id
+        return None
 
     def numbers_in(self, run_id: str) -> dict[str, int]:
         """The creatures of a run that are there already, and the how-manieth of it each is."""
