@@ -26,6 +26,8 @@ from difflib import get_close_matches
 from itertools import islice
 
 names_shown_max = 8
+value_chars_max = 120
+"""What a message quotes of a value is cut here."""
 names_compared_max = 500
 
 
@@ -55,11 +57,17 @@ class UnknownName(Refused, LookupError):
         close = get_close_matches(str(name), compared, n=names_shown_max)
         close = close or get_close_matches(str(name).lower(), compared, n=names_shown_max)
         shown = [*close, *(other for other in sorted(compared) if other not in close)][:names_shown_max]
-        reason = f"{where}{': ' if where else ''}no {noun} is called {name!r}."
+        reason = f"{where}{': ' if where else ''}no {noun} is called {in_brief(name)}."
         super().__init__(reason, _advice(noun, close, shown, len(known)))
         self.noun = noun
         self.name = str(name)
         self.known = tuple(shown)
+
+
+def in_brief(value: object) -> str:
+    """A value as a message quotes it: in quotation marks if it is a text, and short."""
+    text = repr(value)
+    return text if len(text) <= value_chars_max else f"{text[: value_chars_max - 3]}..."
 
 
 def _numbered(name: str) -> list[str]:

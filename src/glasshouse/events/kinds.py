@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from glasshouse.errors import BadEvent
+from glasshouse.errors import BadEvent, in_brief
 
 RUN_STARTED: Final = "run.started"
 RUN_PAUSED: Final = "run.paused"
@@ -103,7 +103,7 @@ def check_kind(kind: object) -> None:
     """Refuse a malformed kind, in words."""
     if not isinstance(kind, str) or len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
         raise BadEvent(
-            f"{kind!r} is no event kind.",
+            f"{in_brief(kind)} is no event kind.",
             f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"
             " such as 'agent.spoke' or 'weather.turned'.",
         )

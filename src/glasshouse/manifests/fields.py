@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, in_brief
 from glasshouse.events.kinds import check_kind
 from glasshouse.world.names import (
     check_channel_name,
@@ -75,7 +75,7 @@ def _check_field_name(name: str) -> None:
 
 def _check_language(code: str) -> None:
     if not _LANGUAGE.fullmatch(code):
-        raise Refused(f"{code!r} is no language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
+        raise Refused(f"{in_brief(code)} is no language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
 
 
 def _check_player(player: str) -> None:

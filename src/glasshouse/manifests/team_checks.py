@@ -57,7 +57,7 @@ def referee_unknown(world: Rehearsal) -> Iterator[Complaint]:
 def _fault_of_referee(referee: str, world: Rehearsal) -> str | None:
     if ":" not in referee:
         advice = likely(referee, sorted(world.referees))
-        return f"no referee is called {referee!r}. {advice} One of your own is 'file.py:function'."
+        return f"no referee is called {shown(referee)}. {advice} One of your own is 'file.py:function'."
     return fault_of_function("referee", referee, world.functions_in)
 
 

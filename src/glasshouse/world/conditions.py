@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from glasshouse.errors import BadEvent, Refused
+from glasshouse.errors import BadEvent, Refused, in_brief
 from glasshouse.events.event import Event
 from glasshouse.events.kinds import check_kind
 
@@ -128,7 +128,7 @@ def _check_kind(value: str) -> None:
     try:
         check_kind(value)
     except BadEvent as wrong:
-        raise Refused(f"{value!r} is no event kind.", EXAMPLE) from wrong
+        raise Refused(f"{in_brief(value)} is no event kind.", EXAMPLE) from wrong
 
 
 def _matches(found: object, verb: Verb, value: str) -> bool:

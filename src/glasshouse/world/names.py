@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused, UnknownName, in_brief
 from glasshouse.events.event import RESERVED_ACTORS
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, SessionState, World
 
@@ -107,7 +107,7 @@ def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
         or not pattern.fullmatch(name)
     ):
         raise Refused(
-            f"{name!r} is no {noun}.",
+            f"{in_brief(name)} is no {noun}.",
             f"Use lower-case letters, digits, '-' and '_', {name_chars_max} characters at most.",
         )
 

@@ -295,6 +295,14 @@ def test_an_unknown_name_is_answered_with_the_likely_meant_one() -> None:
     assert isinstance(refusal.value, Refused)
 
 
+def test_a_message_quotes_no_more_of_a_name_than_can_be_read() -> None:
+    with pytest.raises(Refused) as refusal:
+        check_handle("x" * 5_000)
+
+    assert len(str(refusal.value)) < 300
+    assert len(str(UnknownName(noun="creature", name="y" * 5_000, known=["fern"]))) < 300
+
+
 def test_capitals_do_not_hide_the_likely_meant_name() -> None:
     assert "Did you mean 'lead'?" in str(UnknownName(noun="creature", name="LEAD", known=["fern", "lead"]))
 
