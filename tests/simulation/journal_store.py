@@ -97,5 +97,5 @@ class JournalStore:
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return self._journal.put_in_inbox(text, run_id)
 
-    async def read_inbox(self, lines_max: int) -> list[InboxLine]:
-        return self._journal.read_inbox(lines_max)
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+        return self._journal.read_inbox(lines_max, after)
