@@ -266,3 +266,31 @@ async def test_runs_that_have_met_branch_together_with_all_their_graphs() -> Non
         assert len({name for run in branches for name in run.graph_ids}) == 3
         for run in branches:
             assert await terrarium.digest(run.id) == await terrarium.digest(run.branch_of or "")
+
+
+async def test_who_is_older_than_whom_stays_between_graphs_that_live_again_together() -> None:
+    world = world_of(
+        ticking("ada"), ticking("bo"), troupes={"north": {"cast": ["ada"]}, "south": {"cast": ["bo"]}}
+    )
+    async with show(minds={"ada": Speaker(), "bo": Speaker(), "dot": Speaker()}) as terrarium:
+        run = await terrarium.play(world)
+        await terrarium.add_creature(ticking("dot"), graph=terrarium.creature("ada").graph_id, run=run.id)
+        await terrarium.branch(terrarium.creature("ada").session_id)
+
+        kept = [
+            await keeps_the_graph(terrarium, *names)
+            for names in (("ada", "bo", "dot"), ("ada~2", "bo~2", "dot~2"))
+        ]
+
+        assert kept == ["bo", "bo"]
+
+
+async def keeps_the_graph(terrarium: Terrarium, ada: str, bo: str, dot: str) -> str:
+    """Who of two that were joined and are parted again is the elder, and so stays in the graph that was."""
+    await terrarium.connect(dot, bo, channel="bridge", both=True)
+    await terrarium.remove_creature(ada)
+    before = terrarium.creature(bo).graph_id
+    await terrarium.remove_channel(before, "bridge")
+    return next(
+        terrarium.creature(name).handle for name in (bo, dot) if terrarium.creature(name).graph_id == before
+    )

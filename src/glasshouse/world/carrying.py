@@ -6,7 +6,7 @@ now. So nobody gets the past of another: a creature has that of its own incarnat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +30,16 @@ class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
     """Channels of another graph that it comes to: what was said there before is not its own past."""
 
 
+class Ages(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who came before whom among all that live again together, in every graph: the oldest is number 1."""
+
+    graph: int
+    creatures: dict[str, int]
+    channels: dict[str, int]
+    told: int
+    """How many have been told of once this graph has been."""
+
+
 class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a graph carries of the world itself."""
 
@@ -43,6 +53,8 @@ class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who is on each channel, in order."""
     born: dict[str, int] = msgspec.field(default_factory=dict)
     """How many creatures each run has brought forth."""
+    ages: Ages | None = None
+    """None where one graph lives again alone: it is told in the order of age."""
     departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
     """Those who are elsewhere or gone, and whose lines are still remembered: where they were, and what they were called."""
 
@@ -56,6 +68,29 @@ def shape_of(world: World, graph: GraphState) -> Shape:
     runs = {world.creatures[name].run_id: None for name in graph.creatures}
     born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id in world.runs}
     return Shape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
+
+
+def ages_of(world: World, graphs: Sequence[GraphState]) -> list[Ages]:
+    """Who came before whom, in graphs that are told of in this order."""
+    born: dict[str, int] = {}
+    for graph in graphs:
+        born[graph.id] = graph.born
+        born.update({name: world.creatures[name].born for name in graph.creatures})
+        born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
+    numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
+    ages: list[Ages] = []
+    told = 0
+    for graph in graphs:
+        told += 1 + len(graph.creatures) + len(graph.channels)
+        ages.append(
+            Ages(
+                numbers[graph.id],
+                {name: numbers[name] for name in graph.creatures},
+                {channel: numbers[channel] for channel in graph.channels.values()},
+                told,
+            )
+        )
+    return ages
 
 
 def heard_of(world: World, creature: CreatureState) -> Heard:
@@ -102,6 +137,8 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
+    if shape.ages is not None:
+        _give_ages(world, graph, shape.ages, told)
     for name, stays in shape.departed.items():
         new = names.get(name, name)
         as_known = [Stay("", 0, 0, name)] if new != name else []
@@ -113,6 +150,15 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     for run_id in shape.born:
         if told.runs[run_id] in world.runs:
             world.runs[told.runs[run_id]].grown_in.append(told.session)
+
+
+def _give_ages(world: World, graph: GraphState, ages: Ages, told: SessionRestated) -> None:
+    before = world.births - ages.told
+    graph.born = before + ages.graph
+    for key, number in ages.creatures.items():
+        world.creatures[told.creatures[key]].born = before + number
+    for key, number in ages.channels.items():
+        world.channels[told.places[key]].born = before + number
 
 
 def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated, lamport: int) -> None:

@@ -14,7 +14,7 @@ from glasshouse.runtime.past.past import Past
 from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import spent_of
 from glasshouse.world import carrying
-from glasshouse.world.carrying import Shape, shape_of
+from glasshouse.world.carrying import Ages, Shape, shape_of
 from glasshouse.world.intents import Restate
 from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
 from glasshouse.world.state import CreatureState, GraphState
@@ -40,7 +40,11 @@ def restate_of(
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
     is_as_it_was = change is None and not past.is_foreign
-    regrown = [_regrown(past, graph, is_over=is_over, is_as_it_was=is_as_it_was) for graph in graphs]
+    ages = carrying.ages_of(past.world, graphs) if len(graphs) > 1 else [None]
+    regrown = [
+        _regrown(past, graph, own, is_over=is_over, is_as_it_was=is_as_it_was)
+        for graph, own in zip(graphs, ages, strict=True)
+    ]
     for number, graph in enumerate(graphs):
         here = [line for line in lines if _graph_of(past, line) == graph.id]
         regrown[number] = msgspec.structs.replace(regrown[number], lines=tuple(here))
@@ -62,10 +66,12 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: L
     return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
-def _regrown(past: Past, graph: GraphState, *, is_over: bool, is_as_it_was: bool) -> Regrown:
+def _regrown(
+    past: Past, graph: GraphState, ages: Ages | None, *, is_over: bool, is_as_it_was: bool
+) -> Regrown:
     world = past.world
     runs = {run_id: None for name in graph.creatures if (run_id := world.creatures[name].run_id) is not None}
-    shape = shape_of(world, graph)
+    shape = msgspec.structs.replace(shape_of(world, graph), ages=ages)
     in_order = sorted(graph.creatures, key=lambda name: world.creatures[name].born)
     channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
     wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
