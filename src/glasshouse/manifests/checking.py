@@ -26,6 +26,7 @@ CHECKS: tuple[Check, ...] = (
     cast_checks.too_many_for_the_population,
     team_checks.versus_without_teams,
     team_checks.teams_overlapping,
+    team_checks.contestants_who_judge,
     team_checks.teams_called_like_creatures,
     team_checks.referee_unknown,
     team_checks.referee_missing,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from glasshouse.events import kinds
 from glasshouse.manifests.functions_beside import fault_of_function
 from glasshouse.manifests.problem import Complaint, likely, names_listed_max, shown
 from glasshouse.manifests.rehearsal import DEALS_OF_REFEREES, Rehearsal
@@ -35,6 +36,19 @@ def teams_overlapping(world: Rehearsal) -> Iterator[Complaint]:
                 words = f"{name!r} already plays for {team_of[name]!r}. Nobody plays twice: take one out."
                 yield Complaint((*_TEAMS, team, n), words)
             team_of.setdefault(name, team)
+
+
+def contestants_who_judge(world: Rehearsal) -> Iterator[Complaint]:
+    """Creatures that play in a match, and could name the winner themselves."""
+    cast = {entry.name: entry.use for stage in world.scenario.stages.values() for entry in stage.cast}
+    competition = world.scenario.competition
+    teams = [((*_TEAMS, team), members) for team, members in competition.teams.items()]
+    for at, members in [*teams, (("competition", "contestants"), competition.contestants)]:
+        for n, name in enumerate(members):
+            manifest = world.manifests.get(cast.get(name, ""))
+            if manifest is not None and kinds.JUDGE_VERDICT in manifest.may_emit:
+                words = f"{name!r} may emit {kinds.JUDGE_VERDICT}, and nobody judges a match it plays in. Let another judge."
+                yield Complaint((*at, n), words)
 
 
 def teams_called_like_creatures(world: Rehearsal) -> Iterator[Complaint]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse.errors import BadWorld
+from glasshouse.events import kinds
 from glasshouse.manifests.checking import CHECKS, complaints_about
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule
@@ -120,6 +121,13 @@ PLAYS = {
             " Nobody plays twice: take one out."
         ),
     ),
+    "a judge who plays": (
+        changed("dark: [grey-moth]", "dark: [grey-moth, owl]"),
+        (
+            "scenario.yaml:32:23: competition.teams.dark: 'owl' may emit judge.verdict, and nobody judges a match it"
+            " plays in. Let another judge."
+        ),
+    ),
     "a team called like a creature": (
         changed("    light: [wick]", "    owl: [wick]"),
         "scenario.yaml:31:5: competition.teams.owl: a creature is called 'owl' too. Give the team another name.",
@@ -231,7 +239,7 @@ def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None
     ("text", "expected"),
     [
         (
-            "name: wick\nmay_emit: [gues.made, judge.verdict]\n",
+            "name: wick\nmay_emit: [gues.made, agent.spoke]\n",
             "creatures/wick.yaml:2:12: may_emit: no kind is called 'gues.made'. Did you mean 'guess.made'?",
         ),
         (
@@ -273,7 +281,7 @@ def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> Non
     scenario = changed("max_turns: 20, max_calls_per_turn: 4", "max_turns: 11, max_calls_per_turn: 1")
     ticks = {"wick": 3, "moth": 4, "owl": 100}
     creatures = {
-        name: f"name: {name}\nmay_emit: [judge.verdict]\nschedule: {{tick_every: {every}}}\n"
+        name: f"name: {name}\nmay_emit: [{'judge.verdict' if name == 'owl' else 'guess.made'}]\nschedule: {{tick_every: {every}}}\n"
         for name, every in ticks.items()
     }
 
@@ -404,7 +412,11 @@ def test_every_check_complains_of_something_here() -> None:
     )
     whole = Scenario.model_validate({"name": "w", "cast": ["ada"], "ends_when": {"kind": "lamp.lit"}})
     ada = Manifest(
-        name="ada", may_emit=("lamp.dimmed",), schedule=Schedule(tick_every=1), tools=("axe",), reply="prose"
+        name="ada",
+        may_emit=("lamp.dimmed", kinds.JUDGE_VERDICT),
+        schedule=Schedule(tick_every=1),
+        tools=("axe",),
+        reply="prose",
     )
     worlds = [
         Rehearsal(scenario, {"ada": ada}, ("ada",), tools=frozenset())
