@@ -145,8 +145,8 @@ def act(asked: int, *streams: int) -> None:
     os.environ.clear()
     os.environ.update(order["env"])
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (it stays open until the end)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (the same)
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115 (the same)
     sys.path[0] = order["cwd"]
     sys.argv[1:] = order["words"]
     runpy.run_module("glasshouse", run_name="__main__", alter_sys=True)

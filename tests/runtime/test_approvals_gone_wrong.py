@@ -42,7 +42,7 @@ class Unsayable:
 
 async def test_a_verdict_by_something_without_words_counts_and_is_told_without_them() -> None:
     async def asked(_proposal: Proposal) -> Any:
-        return Verdict(False, Unsayable(), Unsayable())  # type: ignore[arg-type]
+        return Verdict(False, Unsayable(), Unsayable())  # type: ignore[arg-type]  # What no type checker let through.
 
     async with on_stage() as t:
         await expedition(t)
@@ -56,7 +56,7 @@ async def test_a_verdict_by_something_without_words_counts_and_is_told_without_t
         assert (decided.payload["by"], decided.payload["reason"]) == ("visitor", "")
 
 
-@pytest.mark.parametrize("says", ["no", 1, object(), Verdict("no", "keeper")])  # type: ignore[arg-type]
+@pytest.mark.parametrize("says", ["no", 1, object(), Verdict("no", "keeper")])  # type: ignore[arg-type]  # The same.
 async def test_only_a_plain_yes_is_a_yes(says: Any) -> None:
     async def asked(_proposal: Proposal) -> Any:
         return says

@@ -19,8 +19,8 @@ async def branch_of(t: Terrarium, run: Run) -> Run:
     return branch
 
 
-def played(t: Terrarium, **how: bool) -> set[int]:
-    return {one.played for one in t.leaderboard("team", **how)}  # type: ignore[arg-type]
+def played(t: Terrarium, *, branches: bool = False) -> set[int]:
+    return {one.played for one in t.leaderboard("team", branches=branches)}
 
 
 async def test_branches_are_left_out_and_counted_if_asked_for() -> None:

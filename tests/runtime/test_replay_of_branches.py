@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from msgspec.structs import replace
@@ -123,20 +124,22 @@ async def test_a_branch_in_the_middle_of_an_act_with_tools_comes_out_the_same(pl
 
 
 @pytest.mark.parametrize("shape", ["recipe", "as-was"])
-async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(shape: str, tmp_path: Path) -> None:
+async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(
+    shape: Literal["recipe", "as-was"], tmp_path: Path
+) -> None:
     async with Terrarium(MemoryStore()) as t:
         run = await t.play("mystery-roots", rng_seed=3)
         await t.step(5)
         await t.finish(run.id)
         session_id = (await t.run_events(run.id))[-1].session_id
-        again = await t.resume(session_id, shape)  # type: ignore[arg-type]
+        again = await t.resume(session_id, shape)
         await t.run(again.id)
         here = await verified(t, again.id)
         await t.export(session_id, tmp_path / "play.glass", role="director")
 
     async with Terrarium(MemoryStore()) as other:
         session = await other.import_file(tmp_path / "play.glass")
-        there = await other.resume(session.id, shape)  # type: ignore[arg-type]
+        there = await other.resume(session.id, shape)
         await other.run(there.id)
         elsewhere = await verified(other, there.id)
 
@@ -211,7 +214,7 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
             again = await branched(t, again, place=-3)
 
         honest = await verified(t, again.id)
-        outcome = await verified(Altered(t, ALTERATIONS[name]), again.id)  # type: ignore[arg-type]
+        outcome = await verified(Altered(t, ALTERATIONS[name]), again.id)
 
         assert honest.is_same, told(honest)
         assert not outcome.is_same

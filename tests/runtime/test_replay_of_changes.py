@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from glasshouse import Event, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.past.record import RunRecord
-from glasshouse.runtime.replays.replay import Verification, verify
+from glasshouse.runtime.replays.replay import Source, Verification, verify
 from glasshouse.runtime.run import Run
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of
@@ -96,7 +96,7 @@ async def fork_it(t: Terrarium, run: Run) -> None:
 DEEDS: list[Deed] = [plug_in, come_from_afar, cut_off, wire_and_unwire, rest_and_wake, leave, fork_it]
 
 
-async def verified(t: Terrarium, run_id: str) -> Verification:
+async def verified(t: Source, run_id: str) -> Verification:
     from glasshouse.assembly import usual_tools
 
     return await verify(t, run_id, MemoryStore(), usual_tools())
@@ -262,7 +262,7 @@ async def test_a_record_of_changes_that_was_tampered_with_does_not_pass(name: st
         await cut_off(t, run)
         await t.run(run.id)
 
-        outcome = await verified(Altered(t, ALTERATIONS[name]), run.id)  # type: ignore[arg-type]
+        outcome = await verified(Altered(t, ALTERATIONS[name]), run.id)
 
         assert not outcome.is_same
         assert outcome.recorded_event is not None or outcome.replayed_event is not None

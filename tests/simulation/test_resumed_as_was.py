@@ -163,10 +163,10 @@ async def branch_somewhere(terrarium: Terrarium, chance: random.Random) -> None:
             WhatIf(add=(chance.choice(MANIFESTS),)),
         ]
     )
-    with suppress(Refused):
+    with suppress(Refused):  # Chance asks for much that cannot be.
         await terrarium.branch(graph.session_id, event.id, change)
     for _ in range(steps_after_a_branch):
-        with suppress(Refused):
+        with suppress(Refused):  # The same.
             await one_step(terrarium, chance)
 
 

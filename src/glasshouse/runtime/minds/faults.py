@@ -16,7 +16,7 @@ def text_of_fault(wrong: BaseException) -> str:
     """The words of an exception; none if it cannot even say what it is."""
     try:
         return str(wrong)
-    except Exception:
+    except Exception:  # Somebody else's `__str__` may raise whatever it likes, and the act must end in words.
         return ""
 
 

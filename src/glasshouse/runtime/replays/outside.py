@@ -20,6 +20,7 @@ from glasshouse.events.payloads import (
     ChannelOpened,
     CreatureStarted,
     CreatureStopped,
+    Direction,
     PrivilegeGranted,
     WireAdded,
     WireRemoved,
@@ -139,10 +140,10 @@ def _connected(world: World, batch: Sequence[Event], now: Now) -> AnyIntent:
     return next((one for one in asked if _leaves(world, one, wanted)), asked[0])
 
 
-def _ways(world: World, wanted: Sequence[tuple[str, str]], channel: str) -> Iterator[AnyIntent]:
+def _ways(world: World, wanted: Sequence[tuple[str, Direction]], channel: str) -> Iterator[AnyIntent]:
     ends = list(dict.fromkeys([creature for creature, _ in wanted]))
     if len(ends) == 1:
-        yield JoinChannel(ends[0], channel, tuple([direction for _, direction in wanted]))  # type: ignore[misc]
+        yield JoinChannel(ends[0], channel, tuple([direction for _, direction in wanted]))
         members = world.topology.members_of.get(channel, {})
         ends += [name for name, directions in members.items() if directions & (LISTEN | SEND)]
     for both, source, target in product((False, True), ends, ends):
@@ -150,7 +151,7 @@ def _ways(world: World, wanted: Sequence[tuple[str, str]], channel: str) -> Iter
             yield Connect(source, target, channel, both)
 
 
-def _leaves(world: World, intent: AnyIntent, wanted: Sequence[tuple[str, str]]) -> bool:
+def _leaves(world: World, intent: AnyIntent, wanted: Sequence[tuple[str, Direction]]) -> bool:
     try:
         facts = [fact for write in decide(world, intent).writes for fact in write.facts]
     except Refused:
