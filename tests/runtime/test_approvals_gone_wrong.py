@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Manifest, kinds
+from glasshouse import Manifest, ToolAnswer, kinds
 from glasshouse.runtime.ports import Proposal, Verdict
+from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import expedition, use
 from tests.runtime.stage_crew import on_stage, told
@@ -21,14 +22,18 @@ async def leaving(_proposal: Proposal) -> bool:
     raise SystemExit
 
 
+async def dismissal(t: Terrarium, asked: Any) -> ToolAnswer:
+    """What comes of sending somebody away after strangers' words, where this one is asked."""
+    call = use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
+    return await soon(call)
+
+
 @pytest.mark.parametrize(("asked", "why"), [(cancelled, "CancelledError"), (leaving, "SystemExit")])
 async def test_whoever_gives_up_while_asked_says_no(asked: Any, why: str) -> None:
     async with on_stage() as t:
         await expedition(t)
 
-        answer = await soon(
-            use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
-        )
+        answer = await dismissal(t, asked)
 
         assert f"Asking failed: {why}." in answer.text
         assert [event.payload["is_approved"] for event in await told(t, kinds.EDIT_DECIDED)] == [False]
@@ -47,9 +52,7 @@ async def test_a_verdict_by_something_without_words_counts_and_is_told_without_t
     async with on_stage() as t:
         await expedition(t)
 
-        answer = await soon(
-            use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
-        )
+        answer = await dismissal(t, asked)
 
         assert not answer.is_ok
         (decided,) = await told(t, kinds.EDIT_DECIDED)
@@ -64,9 +67,7 @@ async def test_only_a_plain_yes_is_a_yes(says: Any) -> None:
     async with on_stage() as t:
         await expedition(t)
 
-        answer = await soon(
-            use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
-        )
+        answer = await dismissal(t, asked)
 
         assert not answer.is_ok
         (decided,) = await told(t, kinds.EDIT_DECIDED)
@@ -82,9 +83,7 @@ async def test_a_reason_is_kept_short_whole_and_on_one_line(reason: str) -> None
     async with on_stage() as t:
         await expedition(t)
 
-        answer = await soon(
-            use(t, "group_remove_node", box=GroupTools(asked), is_untrusted=True, creature="moth")
-        )
+        answer = await dismissal(t, asked)
 
         (decided,) = await told(t, kinds.EDIT_DECIDED)
         assert len(decided.payload["reason"]) <= 400

@@ -9,6 +9,13 @@ from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
 WORLD = world_of(ticking("a"))
 
 
+@pytest.fixture
+def two_lines_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An inbox that is looked into between any two turns, and has short pages."""
+    monkeypatch.setattr(inbox, "inbox_lines_max", 2)
+    monkeypatch.setattr(inbox, "inbox_seconds_min", 0.0)
+
+
 async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
@@ -22,11 +29,8 @@ async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
         assert await store.read_inbox(9) == []
 
 
-async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(inbox, "inbox_lines_max", 2)
-    monkeypatch.setattr(inbox, "inbox_seconds_min", 0.0)
+@pytest.mark.usefixtures("two_lines_at_a_time")
+async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
         over, open_one = await t.play(WORLD), await t.play(WORLD)
@@ -52,11 +56,8 @@ async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
         assert await store.read_inbox(9) == []
 
 
-async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(inbox, "inbox_lines_max", 2)
-    monkeypatch.setattr(inbox, "inbox_seconds_min", 0.0)
+@pytest.mark.usefixtures("two_lines_at_a_time")
+async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_order() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
         run = await t.play(WORLD)
