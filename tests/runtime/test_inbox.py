@@ -2,7 +2,8 @@
 
 import pytest
 
-from glasshouse import MemoryStore, kinds
+from glasshouse import Event, MemoryStore, kinds
+from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.show import inbox
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
 
@@ -73,3 +74,22 @@ async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_orde
         assert heard_first == ["A bell rings."]
         heard = [event for event in await told(t, kinds.USER_INJECTED) if event.run_id == "r-later"]
         assert [event.payload["text"] for event in heard] == ["one", "two", "three"]
+
+
+async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_order() -> None:
+    store, clock = MemoryStore(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}) as t:
+        run = await t.play(WORLD)
+        said: list[str] = []
+
+        async def say(_run_id: str, text: str, _numbers: tuple[int, ...]) -> Event:
+            said.append(text)
+            await t.play(WORLD, run_id="r-later")
+            return await t.disturb(run.id, text)
+
+        for text, run_id in (("one", "r-later"), ("A bell rings.", run.id), ("two", "r-later")):
+            await store.put_in_inbox(text, run_id)
+
+        await inbox.Inbox(store, t._ledger, clock, say).take_in()
+
+        assert said == ["A bell rings."]

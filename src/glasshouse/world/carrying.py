@@ -33,7 +33,6 @@ class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
 class Ages(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who came before whom among all that live again together, in every graph: the oldest is number 1."""
 
-    graph: int
     creatures: dict[str, int]
     channels: dict[str, int]
     told: int
@@ -71,10 +70,9 @@ def shape_of(world: World, graph: GraphState) -> Shape:
 
 
 def ages_of(world: World, graphs: Sequence[GraphState]) -> list[Ages]:
-    """Who came before whom, in graphs that are told of in this order."""
+    """Who came before whom, in graphs that are told of in this order: that of their own age."""
     born: dict[str, int] = {}
     for graph in graphs:
-        born[graph.id] = graph.born
         born.update({name: world.creatures[name].born for name in graph.creatures})
         born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
     numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
@@ -84,7 +82,6 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[Ages]:
         told += 1 + len(graph.creatures) + len(graph.channels)
         ages.append(
             Ages(
-                numbers[graph.id],
                 {name: numbers[name] for name in graph.creatures},
                 {channel: numbers[channel] for channel in graph.channels.values()},
                 told,
@@ -138,7 +135,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     graph.creatures = dict.fromkeys(in_order)
     _number(world, shape, told)
     if shape.ages is not None:
-        _give_ages(world, graph, shape.ages, told)
+        _give_ages(world, shape.ages, told)
     for name, stays in shape.departed.items():
         new = names.get(name, name)
         as_known = [Stay("", 0, 0, name)] if new != name else []
@@ -152,9 +149,8 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
             world.runs[told.runs[run_id]].grown_in.append(told.session)
 
 
-def _give_ages(world: World, graph: GraphState, ages: Ages, told: SessionRestated) -> None:
+def _give_ages(world: World, ages: Ages, told: SessionRestated) -> None:
     before = world.births - ages.told
-    graph.born = before + ages.graph
     for key, number in ages.creatures.items():
         world.creatures[told.creatures[key]].born = before + number
     for key, number in ages.channels.items():
