@@ -13,6 +13,7 @@ from tests.runtime.stage_crew import ANSWER, Speaker, hearing, show, ticking, wo
 from tests.simulation.worlds_by_code import two_troupes
 
 ADA, BO = ticking("ada"), hearing("bo")
+APART = world_of(ADA, BO, troupes={"north": {"cast": ["ada"]}, "south": {"cast": ["bo"]}})
 
 
 def counting() -> tuple[CountingModel, Terrarium]:
@@ -269,11 +270,8 @@ async def test_runs_that_have_met_branch_together_with_all_their_graphs() -> Non
 
 
 async def test_who_is_older_than_whom_stays_between_graphs_that_live_again_together() -> None:
-    world = world_of(
-        ticking("ada"), ticking("bo"), troupes={"north": {"cast": ["ada"]}, "south": {"cast": ["bo"]}}
-    )
     async with show(minds={"ada": Speaker(), "bo": Speaker(), "dot": Speaker()}) as terrarium:
-        run = await terrarium.play(world)
+        run = await terrarium.play(APART)
         await terrarium.add_creature(ticking("dot"), graph=terrarium.creature("ada").graph_id, run=run.id)
         await terrarium.branch(terrarium.creature("ada").session_id)
 
@@ -294,3 +292,18 @@ async def keeps_the_graph(terrarium: Terrarium, ada: str, bo: str, dot: str) -> 
     return next(
         terrarium.creature(name).handle for name in (bo, dot) if terrarium.creature(name).graph_id == before
     )
+
+
+async def test_channels_of_graphs_that_live_again_together_and_meet_stand_in_the_order_of_their_age() -> None:
+    async with show(minds={"ada": Speaker(), "bo": Speaker()}) as terrarium:
+        await terrarium.play(APART)
+        await terrarium.add_channel(terrarium.creature("ada").graph_id, "attic")
+        await terrarium.branch(terrarium.creature("ada").session_id)
+
+        stand = []
+        for ada, bo in (("ada", "bo"), ("ada~2", "bo~2")):
+            await terrarium.connect(ada, bo, channel="bridge")
+            environment = terrarium.environment(terrarium.creature(ada).graph_id)
+            stand.append([channel.name for channel in environment.channels])
+
+        assert stand == [["stage", "stage~2", "attic", "bridge"]] * 2
