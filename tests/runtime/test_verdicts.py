@@ -59,8 +59,12 @@ async def test_after_that_it_is_no_contest_and_the_judges_text_is_kept() -> None
     assert model.calls == 2
 
 
-async def test_the_text_is_kept_also_where_the_second_answer_is_none() -> None:
-    (verdict,), end, model = await _judged_by(_verdict("the owl"), "Well, who knows.")
+PASSES = '{"kind": "agent.passed", "reason": "It is too dark to tell."}'
+
+
+@pytest.mark.parametrize("second", ["Well, who knows.", PASSES])
+async def test_the_text_is_kept_also_where_the_second_answer_is_none(second: str) -> None:
+    (verdict,), end, model = await _judged_by(_verdict("the owl"), second)
 
     assert (verdict.payload["winner"], verdict.payload["named"]) == ("nobody", "the owl")
     assert (end.payload["reason"], end.payload["why"]) == ("no_contest", "It was told best.")

@@ -33,10 +33,16 @@ class ManifestAgent(Agent):
             if isinstance(reply, Draft):
                 return reply
             if isinstance(reply, Passed):
+                kept = _kept_of(before, moment)
+                if kept is not None:
+                    return kept
                 return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
             if isinstance(reply, Problem):
                 if attempt == attempts_max:
-                    return _kept_of(before, reply, moment)
+                    kept = _kept_of(before, moment)
+                    if kept is None:
+                        raise UnusableReply(reply.text)
+                    return kept
                 prompt, attempt, before = (
                     repair_prompt(prompt, answer.text, reply.text),
                     attempt + 1,
@@ -46,12 +52,10 @@ class ManifestAgent(Agent):
                 assert moment.carry is not None, "a tool is asked for only where one was offered"
                 await moment.carry(reply)
                 moment = moment.look_again()
-                prompt, attempt = prompt_for(moment), 1
+                prompt, attempt, before = prompt_for(moment), 1, ""
 
 
-def _kept_of(before: str, problem: Problem, moment: Moment) -> Draft:
+def _kept_of(before: str, moment: Moment) -> Draft | None:
     """What can be kept of the answer before the last one: a verdict whose winner nobody knows has its text still."""
-    kept = draft_from(before, moment, is_last=True)
-    if not isinstance(kept, Draft):
-        raise UnusableReply(problem.text)
-    return kept
+    kept = draft_from(before, moment, is_last=True) if before else None
+    return kept if isinstance(kept, Draft) else None
