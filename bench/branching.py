@@ -59,7 +59,7 @@ async def _grow(path: Path, more: int) -> str:
         if not terrarium.creatures():
             cast = [{"use": "listener", "handle": f"listener-{number}"} for number in range(creatures)]
             scenario = Scenario.model_validate({"name": "full-house", "cast": cast})
-            await terrarium.play(LoadedWorld.of(scenario, [LISTENER]), run_id="house")
+            await terrarium.open_world(LoadedWorld.of(scenario, [LISTENER]), run_id="house")
         graph = terrarium.graph(terrarium.run_of("house").graph_ids[0])
         for number in range(more // batch_events):
             speaker = graph.creature_ids[number % creatures]

@@ -87,7 +87,7 @@ def _party(count: int) -> LoadedWorld:
 
 async def _grown(t: Terrarium, count: int) -> None:
     """A party on one stage: the cast, and so many more that came later."""
-    run = await t.play(_party(count), governor=ENDLESS)
+    run = await t.open_world(_party(count), governor=ENDLESS)
     for n in range(250 - walkers, count - walkers):
         born = await t.add_creature(SCOUT, handle=f"scout~{n}", run=run.id)
         await t.connect("lead", born.id, channel="stage", both=True)

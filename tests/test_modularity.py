@@ -65,7 +65,7 @@ async def _played(name: str, take: int) -> Play:
     async with Terrarium(
         MemoryStore(), models=ModelRouter(troupe), clock=HandMovedClock(), ids=SeededIds(take)
     ) as t:
-        run = await t.play(world, rng_seed=11)
+        run = await t.open_world(world, rng_seed=11)
         await t.run(run.id)
         return Play(world, await t.run_events(run.id), await t.digest(run.id), troupe.asked)
 
@@ -144,7 +144,7 @@ def test_the_ending_of_a_contest_depends_on_what_was_said() -> None:
 def _winner(name: str, rng_seed: int) -> str | None:
     async def play() -> str | None:
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(name, rng_seed=rng_seed)
+            run = await t.open_world(name, rng_seed=rng_seed)
             await t.run(run.id)
             return t.run_of(run.id).winner
 

@@ -92,7 +92,7 @@ def play(
 
     async def played() -> Played:
         async with Terrarium(kept, models=models, tools=tools) as terrarium:
-            run = await terrarium.play(world, seed, rng_seed, governor)
+            run = await terrarium.open_world(world, seed, rng_seed, governor)
             await Sitting(terrarium, run.id, turns=turns).play()
             return await played_of(terrarium, kept, run.id)
 

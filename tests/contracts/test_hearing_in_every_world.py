@@ -137,7 +137,7 @@ def played(plot: Plot) -> tuple[Event, ...]:
     async def play() -> tuple[Event, ...]:
         async with Terrarium(MemoryStore(), models=ModelRouter(Rewriting(plot))) as t:
             seed = SEED_TEXTS[plot.seed % len(SEED_TEXTS)]
-            run = await t.play(loaded(plot.world), seed=seed, rng_seed=plot.seed)
+            run = await t.open_world(loaded(plot.world), seed=seed, rng_seed=plot.seed)
             await t.step(plot.turn_disturbed)
             await t.disturb(run.id, plot.visitors_line)
             while await t.step(turns_to_take_up_max):
@@ -239,7 +239,7 @@ def said_in_a_long_play(name: str, seed: int) -> list[tuple[str, str]]:
     async def play() -> list[tuple[str, str]]:
         limits = Governor(max_turns=turns_of_variety, max_calls_per_turn=16, max_total_calls=1_000)
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(without_an_end(name), rng_seed=seed, governor=limits)
+            run = await t.open_world(without_an_end(name), rng_seed=seed, governor=limits)
             await t.step(turns_of_variety)
             events = await t.run_events(run.id)
             return [

@@ -26,7 +26,7 @@ one_side_share_max = 0.8
 def played(world: str, seed: int) -> tuple[Event, ...]:
     async def play() -> tuple[Event, ...]:
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(load_world(world), rng_seed=seed)
+            run = await t.open_world(load_world(world), rng_seed=seed)
             await t.run(run.id)
             return await t.run_events(run.id)
 

@@ -23,7 +23,7 @@ SUSPECTS = {"magpie", "mole", "heron", "lodger", "gardener"}
 def played(world: str, seed: int) -> tuple[tuple[Event, ...], str | None]:
     async def play() -> tuple[tuple[Event, ...], str | None]:
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(load_world(world), rng_seed=seed)
+            run = await t.open_world(load_world(world), rng_seed=seed)
             await t.run(run.id)
             return await t.run_events(run.id), t.run_of(run.id).winner
 

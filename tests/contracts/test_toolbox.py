@@ -356,7 +356,7 @@ async def test_a_function_in_a_file_beside_a_world_is_a_tool_of_that_world(tmp_p
     wind = '{"kind":"tool.called","thought":"","tool":"wind","harbour":"Ayr"}'
     model = ScriptedModel(asks, wind, '{"kind":"agent.spoke","text":"Out."}')
     async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
-        run = await t.play(world_at(tmp_path / "harbour", "[sea.py:tide, sea.py:wind]"))
+        run = await t.open_world(world_at(tmp_path / "harbour", "[sea.py:tide, sea.py:wind]"))
         await t.run()
 
         told = [e.payload["text"] for e in await t.run_events(run.id) if e.kind == kinds.TOOL_RETURNED]
@@ -380,7 +380,7 @@ async def test_a_world_that_grants_what_nobody_has_is_refused_with_the_likely_me
     world = world_at(tmp_path / "harbour", tools)
     async with Terrarium(MemoryStore()) as t:
         with pytest.raises(BadWorld) as refused:
-            await t.play(world)
+            await t.open_world(world)
 
     assert words in str(refused.value)
 

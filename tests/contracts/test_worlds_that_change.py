@@ -29,7 +29,7 @@ def played(world: str, seed: int, disturbed_at: int | None = None) -> tuple[Even
     async def play() -> tuple[Event, ...]:
         loaded = load_world(world)
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(loaded, rng_seed=seed)
+            run = await t.open_world(loaded, rng_seed=seed)
             if disturbed_at is not None:
                 await t.step(disturbed_at)
                 await t.disturb(run.id, loaded.scenario.disturbances[seed % 3])

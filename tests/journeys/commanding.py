@@ -93,8 +93,8 @@ async def play_some(path: Path) -> None:
     """Two runs that are over and one that is not."""
     async with Terrarium(SqliteStore(path)) as t:
         for run_id, world in ((WOOD, "thousand-token-wood"), (ROOTS, "mystery-roots")):
-            await t.play(world, run_id=run_id)
+            await t.open_world(world, run_id=run_id)
             await t.run(run_id)
-        await t.play("thousand-token-wood", seed="a wet glove", run_id=OPEN)
+        await t.open_world("thousand-token-wood", seed="a wet glove", run_id=OPEN)
         await t.step(3)
         await t.disturb(OPEN, "A lantern \x1b[31mwhispers.")

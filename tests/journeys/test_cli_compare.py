@@ -22,9 +22,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, str]:
 
 async def play_and_branch(path: Path) -> tuple[str, str]:
     async with Terrarium(SqliteStore(path)) as t:
-        await t.play("thousand-token-wood", run_id=PARENT)
+        await t.open_world("thousand-token-wood", run_id=PARENT)
         await t.run(PARENT)
-        await t.play("thousand-token-wood", rng_seed=3, run_id=OTHER)
+        await t.open_world("thousand-token-wood", rng_seed=3, run_id=OTHER)
         await t.run(OTHER)
         at = next(event for event in await t.run_events(PARENT) if event.turn == 5)
         same = await t.branch(at.session_id, at.id)

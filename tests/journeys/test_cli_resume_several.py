@@ -18,8 +18,8 @@ WORLDS = {"sprouts": "twenty-sprouts", "hearth": "two-tale-hearth"}
 async def met(home: Path, *, is_over: bool) -> str:
     """Two worlds are played, each three turns; then somebody of the one joins the other."""
     async with Terrarium(SqliteStore(home / "show.glasshouse")) as terrarium:
-        first = await terrarium.play(home / "sprouts", run_id=FIRST)
-        second = await terrarium.play(home / "hearth", run_id=SECOND)
+        first = await terrarium.open_world(home / "sprouts", run_id=FIRST)
+        second = await terrarium.open_world(home / "hearth", run_id=SECOND)
         await terrarium.step(3)
         one, other = (
             next(c.id for c in terrarium.creatures() if c.run_id == each.id) for each in (first, second)

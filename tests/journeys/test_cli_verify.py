@@ -30,7 +30,7 @@ def runs(store: Path) -> dict[str, str]:
 
 async def play_some(path: Path) -> dict[str, str]:
     async with Terrarium(SqliteStore(path)) as t:
-        whole = await t.play("thousand-token-wood", run_id=CHANGED)
+        whole = await t.open_world("thousand-token-wood", run_id=CHANGED)
         await t.step(3)
         first = t.creatures()[0].id
         moth = await t.add_creature(

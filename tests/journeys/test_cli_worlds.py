@@ -119,7 +119,7 @@ async def test_a_new_world_is_sound_and_plays_to_its_end_at_once(tmp_path: Path)
     checked = await asyncio.to_thread(run, "check", "my-world", cwd=tmp_path)
 
     async with Terrarium(MemoryStore()) as t:
-        begun = await t.play(tmp_path / "worlds/my-world")
+        begun = await t.open_world(tmp_path / "worlds/my-world")
         await t.run(begun.id)
         ended = t.run_of(begun.id)
 
@@ -137,7 +137,7 @@ async def test_a_new_creature_plays_once_it_is_listed(tmp_path: Path) -> None:
     scenario.write_text(text.replace("wanderer]", "wanderer, ada]"), encoding="utf-8")
 
     async with Terrarium(MemoryStore()) as t:
-        begun = await t.play(place)
+        begun = await t.open_world(place)
         await t.run(begun.id)
         spoke = {event.actor for event in await t.run_events(begun.id) if event.kind == "agent.spoke"}
 

@@ -41,7 +41,7 @@ async def expedition(
         "spawnable": ["cartographer", "botanist"],
         **fields,
     }
-    return await t.play(world_of(leader, *(hearing(name) for name in cast), *born, **given))
+    return await t.open_world(world_of(leader, *(hearing(name) for name in cast), *born, **given))
 
 
 async def errand_for(

@@ -63,8 +63,8 @@ async def play(
     """The digests of both runs, and the lines of each graph by its oldest creature."""
     governor = {"max_turns": 8, **(limits or {})}
     async with on_stage(store, minds(), pacing=pacing) as t:
-        one = await t.play(big_world("elm", governor=governor), run_id="r-elm")
-        two = await t.play(big_world("oak", governor=governor), run_id="r-oak")
+        one = await t.open_world(big_world("elm", governor=governor), run_id="r-elm")
+        two = await t.open_world(big_world("oak", governor=governor), run_id="r-oak")
         oldest = {graph.id: graph.creature_ids[0] for graph in t.graphs()}
         assert len(oldest) == 2 * graphs_in_a_run
         if disturbs:

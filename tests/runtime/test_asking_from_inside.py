@@ -66,7 +66,7 @@ async def test_a_tool_that_drives_its_own_show_fails_at_once_in_words_that_the_m
     async with on_stage(models=ModelRouter(model), tools=meddler.box) as t:
         meddler.aim_at(t)
         cast = (ticking("a", tools=(name,), together=together), ticking("b", together=together))
-        await t.play(world_of(*cast, governor={"max_turns": 1}))
+        await t.open_world(world_of(*cast, governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -109,7 +109,7 @@ async def test_a_tool_that_is_carried_out_again_after_a_crash_is_inside_its_act_
         whole, models=ModelRouter(ScriptedModel(uses(tool="meddle"), speaks())), tools=meddler.box
     ) as t:
         meddler.aim_at(t)
-        await t.play(world)
+        await t.open_world(world)
         await soon(t.run())
         called = (await told(t, kinds.TOOL_CALLED))[0].position or 0
     cut, events = MemoryStore(), 0
@@ -148,13 +148,13 @@ async def test_a_tool_may_play_a_show_of_its_own() -> None:
     async def rehearse(how: str) -> str:
         """Play a little show."""
         async with on_stage(None, {"c": Speaker()}) as inner:
-            await inner.play(world_of(ticking("c"), governor={"max_turns": 2}))
+            await inner.open_world(world_of(ticking("c"), governor={"max_turns": 2}))
             await inner.run()
             return " ".join(await said(inner))
 
     model = ScriptedModel(uses(tool="rehearse"), speaks())
     async with on_stage(models=ModelRouter(model), tools=Toolbox(rehearse)) as t:
-        await t.play(world_of(ticking("a", tools=("rehearse",)), governor={"max_turns": 1}))
+        await t.open_world(world_of(ticking("a", tools=("rehearse",)), governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -172,7 +172,7 @@ async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_
 
     model = ScriptedModel(uses(tool="wind_up"), speaks(), speaks("on we go"), speaks("the end"))
     async with on_stage(models=ModelRouter(model), tools=Toolbox(wind_up)) as t:
-        await t.play(world_of(ticking("a", tools=("wind_up",)), governor={"max_turns": 3}))
+        await t.open_world(world_of(ticking("a", tools=("wind_up",)), governor={"max_turns": 3}))
 
         await soon(t.step_one())
         await soon(left[0])
@@ -238,7 +238,7 @@ async def test_no_tool_gives_privilege_to_whoever_uses_it_or_to_anybody_else(how
     models = ModelRouter(ScriptedModel(uses(tool=name), speaks()))
     async with on_stage(models=models, tools=kings.box) as t:
         kings.terrarium = t
-        await t.play(world_of(ticking("keeper", tools=(name,)), governor={"max_turns": 1}))
+        await t.open_world(world_of(ticking("keeper", tools=(name,)), governor={"max_turns": 1}))
 
         await soon(t.run())
 

@@ -7,7 +7,7 @@ from glasshouse.runtime.run import Run
 
 
 async def over(t: Terrarium, rng_seed: int = 1) -> Run:
-    run = await t.play("twenty-sprouts", rng_seed=rng_seed)
+    run = await t.open_world("twenty-sprouts", rng_seed=rng_seed)
     await t.run(run.id)
     return run
 
@@ -39,7 +39,7 @@ async def test_branches_are_left_out_and_counted_if_asked_for() -> None:
 
 async def test_a_run_that_was_cut_off_and_resumed_counts_once_by_its_end() -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("mystery-roots", rng_seed=1)
+        run = await t.open_world("mystery-roots", rng_seed=1)
         await t.step(2)
         await t.finish(run.id)
         resumed = await t.resume((await t.run_events(run.id))[-1].session_id, "as-was")

@@ -22,7 +22,9 @@ def counting() -> tuple[CountingModel, Terrarium]:
 
 
 async def played(terrarium: Terrarium, turns: int = 4) -> tuple[str, tuple[Event, ...]]:
-    run = await terrarium.play(world_of(ADA, BO, governor={"max_turns": turns, "max_calls_per_turn": 8}))
+    run = await terrarium.open_world(
+        world_of(ADA, BO, governor={"max_turns": turns, "max_calls_per_turn": 8})
+    )
     await terrarium.run(run.id)
     return run.id, await terrarium.run_events(run.id)
 
@@ -42,7 +44,7 @@ async def test_an_unchanged_branch_of_any_event_has_the_digest_of_its_parent_and
 
 async def test_a_run_of_two_graphs_branches_as_a_whole() -> None:
     async with show() as terrarium:
-        run = await terrarium.play(two_troupes())
+        run = await terrarium.open_world(two_troupes())
         await terrarium.run(run.id)
         events = await terrarium.run_events(run.id)
         digest = await terrarium.digest(run.id)
@@ -142,7 +144,7 @@ async def test_a_disturbance_is_heard_in_the_branch_alone() -> None:
     answering = hearing("bo", kinds.USER_INJECTED, kinds.AGENT_SPOKE)
     mind = Speaker()
     async with show(minds={"ada": Speaker(), "bo": mind}) as terrarium:
-        run = await terrarium.play(
+        run = await terrarium.open_world(
             world_of(ADA, answering, governor={"max_turns": 3, "max_calls_per_turn": 8})
         )
         await terrarium.run(run.id)
@@ -250,7 +252,7 @@ async def test_the_bytes_of_the_parent_do_not_change() -> None:
 
 async def test_runs_that_have_met_branch_together_with_all_their_graphs() -> None:
     async with show() as terrarium:
-        runs = [await terrarium.play(two_troupes()) for _ in range(2)]
+        runs = [await terrarium.open_world(two_troupes()) for _ in range(2)]
         await terrarium.step(2)
         meeting = terrarium.graph(runs[0].graph_ids[1]).creature_ids[0]
         other = terrarium.graph(runs[1].graph_ids[0]).creature_ids[0]
@@ -271,7 +273,7 @@ async def test_runs_that_have_met_branch_together_with_all_their_graphs() -> Non
 
 async def test_who_is_older_than_whom_stays_between_graphs_that_live_again_together() -> None:
     async with show(minds={"ada": Speaker(), "bo": Speaker(), "dot": Speaker()}) as terrarium:
-        run = await terrarium.play(APART)
+        run = await terrarium.open_world(APART)
         await terrarium.add_creature(ticking("dot"), graph=terrarium.creature("ada").graph_id, run=run.id)
         await terrarium.branch(terrarium.creature("ada").session_id)
 
@@ -296,7 +298,7 @@ async def keeps_the_graph(terrarium: Terrarium, ada: str, bo: str, dot: str) -> 
 
 async def test_channels_of_graphs_that_live_again_together_and_meet_stand_in_the_order_of_their_age() -> None:
     async with show(minds={"ada": Speaker(), "bo": Speaker()}) as terrarium:
-        await terrarium.play(APART)
+        await terrarium.open_world(APART)
         await terrarium.add_channel(terrarium.creature("ada").graph_id, "attic")
         await terrarium.branch(terrarium.creature("ada").session_id)
 

@@ -80,7 +80,9 @@ async def test_a_tick_is_answered_at_the_beginning_of_the_next_turn(store: Store
 async def _digest_when_driven(drive: Drive, world: dict[str, object]) -> tuple[str, list[str], list[str]]:
     minds = {name: Speaker() for name in "abcd"}
     async with on_stage(minds=minds) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b"), ticking("c", 2), ticking("d", 5), **world))
+        run = await t.open_world(
+            world_of(ticking("a"), hearing("b"), ticking("c", 2), ticking("d", 5), **world)
+        )
         await soon(drive(t))
         events = await t.run_events(run.id)
         assert t.run_of(run.id).is_finished
@@ -119,7 +121,7 @@ async def test_every_way_of_driving_gives_the_same_transcript(drive: Drive, worl
 
 async def test_an_act_driven_alone_gives_back_the_event_it_ended_in_or_that_ended_its_run() -> None:
     async with on_stage(minds={"a": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), governor={"max_turns": 2}))
+        run = await t.open_world(world_of(ticking("a"), governor={"max_turns": 2}))
 
         got = [await t.step_one() for _ in range(4)]
 
@@ -129,7 +131,7 @@ async def test_an_act_driven_alone_gives_back_the_event_it_ended_in_or_that_ende
 
 async def test_what_an_act_driven_alone_makes_the_end_of_a_run_is_the_end_of_it() -> None:
     async with on_stage(minds={"a": Speaker()}) as t:
-        await t.play(
+        await t.open_world(
             world_of(hearing("a", "world.observed"), opening="Dusk.", ends_when={"kind": "agent.spoke"})
         )
 
@@ -141,7 +143,7 @@ async def test_what_an_act_driven_alone_makes_the_end_of_a_run_is_the_end_of_it(
 async def test_an_end_that_came_before_a_reopening_is_told_after_it(tmp_path: Path) -> None:
     world = world_of(hearing("a", "world.observed"), opening="Dusk.", ends_when={"kind": "agent.spoke"})
     async with on_stage(SqliteStore(tmp_path / "t.db"), minds={"a": Speaker()}) as t:
-        run = await t.play(world)
+        run = await t.open_world(world)
         await t.step_one()
 
     async with on_stage(SqliteStore(tmp_path / "t.db"), minds={"a": Speaker()}) as t:
@@ -174,7 +176,7 @@ async def test_two_who_answer_each_other_are_bounded_by_the_calls_of_a_turn_and_
             opening="Go.",
             governor={"max_calls_per_turn": 5},
         )
-        await t.play(world)
+        await t.open_world(world)
 
         assert await soon(t.run()) == 1
 
@@ -187,7 +189,7 @@ async def test_two_who_answer_each_other_are_bounded_by_the_calls_of_a_turn_and_
 
 async def test_deferring_leaves_the_rest_of_a_turn_to_the_next(store: Store) -> None:
     async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
-        await t.play(
+        await t.open_world(
             world_of(
                 hearing("a", "agent.spoke", "world.observed"),
                 hearing("b"),
@@ -206,7 +208,7 @@ async def test_deferring_leaves_the_rest_of_a_turn_to_the_next(store: Store) -> 
 async def test_ticks_put_off_come_before_the_ticks_of_the_next_turn_and_none_is_doubled() -> None:
     names = ("a", "b", "c")
     async with on_stage(minds={name: Speaker() for name in names}) as t:
-        await t.play(
+        await t.open_world(
             world_of(
                 *[ticking(name) for name in names],
                 governor={"max_calls_per_turn": 2, "on_turn_limit": "defer", "max_turns": 4},
@@ -332,7 +334,7 @@ async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
     ]
     minds = {"a": Speaker(), "b": Speaker()}
     async with on_stage(minds=minds) as t:
-        await t.play(
+        await t.open_world(
             world_of(ticking("a", 3), hearing("b", "world.observed"), beats=beats, governor={"max_turns": 9})
         )
 
@@ -350,17 +352,17 @@ async def test_beats_come_at_their_turn_also_when_no_tick_falls_on_it() -> None:
 
 async def test_a_beat_waits_for_a_run_that_pauses_while_its_graph_plays_on() -> None:
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        one = await t.play(
+        one = await t.open_world(
             world_of(ticking("a"), beats=[{"turn": 3, "text": "Rain."}], governor={"max_turns": 5})
         )
-        await t.play(world_of(ticking("b")))
+        await t.open_world(world_of(ticking("b")))
         await t.connect("a", "b", both=True)
         await t.step(1)
         await t.pause(one.id)
         await t.step(4)
         assert t.run_of(one.id).turns == 1
 
-        await t.proceed(one.id)
+        await t.continue_run(one.id)
         await t.step(6)
 
         assert [e.turn for e in await told(t, kinds.WORLD_OBSERVED)] == [7]

@@ -91,7 +91,7 @@ async def test_a_show_has_the_same_digest_with_dry_runs_between_its_turns() -> N
     digests: list[str] = []
     for tries in (False, True):
         async with Terrarium(MemoryStore(), clock=HandMovedClock(), ids=SeededIds(3)) as t:
-            run = await t.play("thousand-token-wood", rng_seed=5, run_id="r-dry")
+            run = await t.open_world("thousand-token-wood", rng_seed=5, run_id="r-dry")
             for _ in range(4):
                 await t.step(1)
                 for creature in t.creatures() if tries else ():

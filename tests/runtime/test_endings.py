@@ -23,7 +23,7 @@ from tests.runtime.troupe import line
 
 async def test_so_many_events_of_a_kind_end_a_run() -> None:
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        run = await t.play(
+        run = await t.open_world(
             world_of(ticking("a"), ticking("b"), ends_when={"kind": "agent.spoke", "count": 3})
         )
 
@@ -69,7 +69,7 @@ async def test_the_referee_ends_a_run_when_the_word_is_named(
     keeper: str, guesser: str, reason: str, winner: str
 ) -> None:
     async with on_stage(minds={"keeper": _line(keeper), "guesser": _line(guesser)}) as t:
-        run = await t.play(world_of(ticking("keeper"), ticking("guesser"), **_guessing()))
+        run = await t.open_world(world_of(ticking("keeper"), ticking("guesser"), **_guessing()))
 
         await t.run()
 
@@ -88,7 +88,7 @@ async def test_a_referee_hears_lines_and_neither_thoughts_nor_reasons_for_silenc
     }
     keeper = ticking("keeper", may_emit=("agent.thought", "agent.spoke"))
     async with on_stage(minds=minds) as t:
-        await t.play(world_of(keeper, ticking("guesser"), **_guessing()))
+        await t.open_world(world_of(keeper, ticking("guesser"), **_guessing()))
 
         await t.run()
 
@@ -104,7 +104,7 @@ async def test_a_verdict_names_the_winner(named: str, reason: str, winner: str |
     minds: dict[str, Agent] = {"a": Speaker(), "j": Doing(judges)}
     judge = ticking("j", 2, role="judge", may_emit=("judge.verdict",))
     async with on_stage(minds=minds) as t:
-        await t.play(
+        await t.open_world(
             world_of(
                 ticking("a"),
                 judge,
@@ -125,7 +125,9 @@ async def test_a_verdict_names_the_winner(named: str, reason: str, winner: str |
 
 async def test_what_a_visitor_says_is_answered_in_the_next_turn() -> None:
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b", "user.injected"), governor={"max_turns": 4}))
+        run = await t.open_world(
+            world_of(ticking("a"), hearing("b", "user.injected"), governor={"max_turns": 4})
+        )
         await t.step_one()
 
         injected = await t.disturb(run.id, "A bell rings.")
@@ -138,7 +140,7 @@ async def test_what_a_visitor_says_is_answered_in_the_next_turn() -> None:
 
 async def test_a_visitor_wakes_a_graph_in_which_nothing_was_due() -> None:
     async with on_stage(minds={"a": Speaker()}) as t:
-        run = await t.play(world_of(hearing("a", "user.injected")))
+        run = await t.open_world(world_of(hearing("a", "user.injected")))
         assert await t.run() == 0
 
         await t.disturb(run.id, "A bell rings.")
@@ -172,7 +174,7 @@ async def test_a_run_without_a_scenario_is_told_whole_though_its_graphs_never_me
 
 async def test_a_session_knows_the_recipe_it_was_opened_from_and_hands_it_down() -> None:
     async with on_stage() as t:
-        run = await t.play("mystery-roots")
+        run = await t.open_world("mystery-roots")
         opened = t.session(t.graph(run.graph_ids[0]).session_id)
         await t.remove_creature("devils-advocate")
         later = t.session(t.graph(run.graph_ids[0]).session_id)
@@ -185,7 +187,7 @@ async def test_a_session_knows_the_recipe_it_was_opened_from_and_hands_it_down()
 async def test_a_visitor_who_went_away_is_not_waited_for() -> None:
     guest = ticking("guest").model_copy(update={"played_by": "visitor"})
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play(world_of(guest, governor={"max_turns": 2}))
+        run = await t.open_world(world_of(guest, governor={"max_turns": 2}))
         t.speak_as("guest", "I was here.")
 
         assert t.send_visitors_away(run.id) == ("guest",)

@@ -133,7 +133,7 @@ async def test_none_is_a_pass_and_counts_as_an_act() -> None:
             return None
 
     async with on_stage(minds={"a": Silent(), "b": Speaker()}) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
+        await t.open_world(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
         await t.run()
 
         assert [event.actor for event in await told(t, kinds.AGENT_PASSED)] == ["a", "a"]
@@ -148,7 +148,7 @@ async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_tw
 ) -> None:
     model = ScriptedModel(answer)
     async with on_stage(minds={"b": Speaker()}, models=ModelRouter(model)) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
+        await t.open_world(world_of(ticking("a"), ticking("b"), governor={"max_turns": 2}))
 
         await soon(t.run())
 
@@ -161,7 +161,7 @@ async def test_a_reply_that_cannot_be_used_is_mended_once_and_then_fails_with_tw
 
 async def test_a_model_that_breaks_is_a_failure_of_the_act_alone() -> None:
     async with on_stage(minds={"b": Speaker()}, models=ModelRouter(ScriptedModel(Boom("weights gone")))) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), governor={"max_turns": 1}))
+        await t.open_world(world_of(ticking("a"), ticking("b"), governor={"max_turns": 1}))
 
         await soon(t.run())
 

@@ -54,7 +54,7 @@ async def test_each_limit_trips_alone_with_its_own_name(
     minds: dict[str, Agent] = {name: Asker() if asks else Doing(takes_a_minute) for name in ("a", "b")}
     models = ModelRouter(Paced(clock, seconds=60))
     async with on_stage(minds=minds, models=models, clock=clock) as t:
-        run = await t.play(world_of(ticking("a"), ticking("b")), governor=only(**limit))
+        run = await t.open_world(world_of(ticking("a"), ticking("b")), governor=only(**limit))
 
         await soon(t.run())
 
@@ -68,7 +68,7 @@ async def test_each_limit_trips_alone_with_its_own_name(
 async def test_tokens_trip_before_the_call_that_could_go_over() -> None:
     model = Paced(HandMovedClock(), tokens=1_000)
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
-        await t.play(world_of(ticking("a")), governor=only(max_total_tokens=4_000))
+        await t.open_world(world_of(ticking("a")), governor=only(max_total_tokens=4_000))
 
         await soon(t.run())
 
@@ -81,7 +81,7 @@ async def test_money_trips_within_a_sliding_hour_and_comes_back_with_time() -> N
     clock = HandMovedClock()
     model = Paced(clock, usd=0.3)
     async with on_stage(minds={"a": Asker()}, models=priced(model), clock=clock) as t:
-        await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+        await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
 
         for _ in range(12):  # Three calls in any hour, for four hours.
             clock.move(20 * 60 + 30)
@@ -100,7 +100,7 @@ async def test_in_no_hour_is_more_spent_than_allowed_whatever_the_minute_it_bega
     model = Paced(clock, usd=0.5)
     clock.move(first_at)
     async with on_stage(minds={"a": Asker()}, models=priced(model, 1_000.0), clock=clock) as t:
-        await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.4))
+        await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.4))
         for _ in range(8):
             told_now = await soon(t.step_one())
             if told_now is not None and told_now.kind == kinds.AGENT_SPOKE:
@@ -125,7 +125,7 @@ async def test_a_run_without_a_scenario_has_the_limits_of_its_terrarium() -> Non
 async def test_repairs_count_as_calls() -> None:
     model = ScriptedModel("no JSON")
     async with on_stage(models=ModelRouter(model)) as t:
-        await t.play(world_of(ticking("a")), governor=only(max_total_calls=5))
+        await t.open_world(world_of(ticking("a")), governor=only(max_total_calls=5))
 
         await soon(t.run())
 
@@ -144,8 +144,10 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
 ) -> None:
     store = SqliteStore(tmp_path / "t.db") if sqlite else MemoryStore()
     async with on_stage(store, {"a": Speaker(), "b": Speaker()}) as t:
-        one = await t.play(world_of(ticking("a", subscribes_to=("agent.spoke",))), governor=only(max_turns=2))
-        two = await t.play(world_of(ticking("b"), governor={"max_turns": 5}))
+        one = await t.open_world(
+            world_of(ticking("a", subscribes_to=("agent.spoke",))), governor=only(max_turns=2)
+        )
+        two = await t.open_world(world_of(ticking("b"), governor={"max_turns": 5}))
         await t.connect("a", "b", channel="bridge", both=True)
 
         await soon(t.run())
@@ -159,7 +161,7 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
             await t.append("a", line("one more thing", None))
         with pytest.raises(Refused, match="finished"):
             await t.disturb(one.id, "Hello?")
-        for call in (t.pause(one.id), t.proceed(one.id), t.finish(one.id)):
+        for call in (t.pause(one.id), t.continue_run(one.id), t.finish(one.id)):
             with pytest.raises(Refused, match="finished"):
                 await call
 
@@ -167,7 +169,7 @@ async def test_after_its_end_nothing_of_a_run_is_written_and_the_others_play_on(
 async def test_an_end_that_is_asked_for_by_many_at_once_is_told_once() -> None:
     mind = Gated()
     async with on_stage(minds={"a": mind}) as t:
-        run = await t.play(world_of(ticking("a")))
+        run = await t.open_world(world_of(ticking("a")))
         running = asyncio.create_task(t.run())
         await soon(mind.has_begun.wait())
 
@@ -191,7 +193,7 @@ async def test_the_last_act_counts_although_its_run_is_asked_to_end_meanwhile() 
             return Completion("-", "slow", 7, 3, usd=0.25)
 
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(Slow("-"))) as t:
-        run = await t.play(world_of(ticking("a")))
+        run = await t.open_world(world_of(ticking("a")))
         running = asyncio.create_task(t.run())
         await soon(begun.wait())
         ending = asyncio.create_task(t.finish(run.id))
@@ -211,11 +213,11 @@ async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_at_the_
         before = await ledger_of(t)
 
         with pytest.raises(Refused, match="price"):
-            await t.play(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+            await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
 
         assert await ledger_of(t) == before
         assert not t.runs()
-        await t.play(world_of(ticking("a")), governor=only(max_turns=1))
+        await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
 
 
 async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven() -> None:
@@ -232,7 +234,7 @@ async def test_so_it_is_for_a_run_without_a_scenario_when_it_is_first_driven() -
 async def test_money_nobody_knows_is_told_as_unknown() -> None:
     model = ScriptedModel(Completion("-", "secret", 5, 5, usd=None))
     async with on_stage(minds={"a": Asker()}, models=priced(model, None)) as t:
-        await t.play(world_of(ticking("a")), governor=only(max_turns=1))
+        await t.open_world(world_of(ticking("a")), governor=only(max_turns=1))
 
         await soon(t.run())
 
@@ -249,7 +251,7 @@ async def test_counts_go_on_after_a_reopening(tmp_path: Path, stops_after: int) 
     limits = Governor(max_total_calls=7)
     models = ModelRouter(Paced(clock))
     async with on_stage(SqliteStore(tmp_path / "t.db"), {"a": Asker(), "b": Speaker()}, models=models) as t:
-        run = await t.play(world, governor=limits)
+        run = await t.open_world(world, governor=limits)
         for _ in range(stops_after):
             await t.step_one()
 
@@ -265,7 +267,7 @@ async def test_counts_go_on_after_a_reopening(tmp_path: Path, stops_after: int) 
 async def test_the_calls_of_a_turn_go_on_after_a_reopening(tmp_path: Path) -> None:
     names = ("a", "b", "c")
     async with on_stage(SqliteStore(tmp_path / "t.db"), {name: Speaker() for name in names}) as t:
-        await t.play(world_of(*map(ticking, names)), governor=only(max_calls_per_turn=2))
+        await t.open_world(world_of(*map(ticking, names)), governor=only(max_calls_per_turn=2))
         await t.step_one()
 
     async with on_stage(SqliteStore(tmp_path / "t.db"), {name: Speaker() for name in names}) as t:

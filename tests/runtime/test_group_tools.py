@@ -173,7 +173,7 @@ async def test_somebody_is_met_on_a_new_channel_where_none_is_named() -> None:
 async def test_a_graph_that_hides_itself_can_be_neither_found_nor_joined() -> None:
     async with on_stage() as t:
         await expedition(t)
-        await t.play(world_of(Manifest(name="spy"), policy={"hidden": True}))
+        await t.open_world(world_of(Manifest(name="spy"), policy={"hidden": True}))
 
         wide = await use(t, "group_status", scope="terrarium")
         answer = await use(t, "group_channel", action="join", channel="stage", creature="spy")
@@ -365,7 +365,7 @@ async def test_workers_get_no_group_tools_whatever_they_are_called_and_no_manife
 async def test_every_way_to_privilege_leads_to_the_tools(way: str) -> None:
     async with on_stage() as t:
         if way == "root":
-            await t.play(world_of(LEADER, Manifest(name="moth"), root="lead"))
+            await t.open_world(world_of(LEADER, Manifest(name="moth"), root="lead"))
         elif way == "privileged":
             await expedition(t)
         else:

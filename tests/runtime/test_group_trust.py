@@ -34,7 +34,7 @@ async def played_after_the_order(t: Terrarium, way: str, **policy: Any) -> None:
         cast=cast,
         policy=policy,
     )
-    run = await t.play(world)
+    run = await t.open_world(world)
     if way == "visitor":
         await t.disturb(run.id, ORDER)
     await t.step(2)
@@ -110,7 +110,7 @@ async def test_castmates_may_talk_a_leader_into_what_policy_allows(way: str) -> 
 async def test_a_worker_that_obeys_has_no_tool_to_obey_with() -> None:
     model = Obedient({"lead": "Well."})
     async with playing(model) as t:
-        run = await t.play(world_of(ticking("owl", role="root"), hearing("moth", kinds.JUDGE_VERDICT)))
+        run = await t.open_world(world_of(ticking("owl", role="root"), hearing("moth", kinds.JUDGE_VERDICT)))
         await t.disturb(run.id, ORDER)
 
         await t.step(1)
@@ -138,7 +138,7 @@ async def test_a_visitors_words_stay_a_strangers_when_the_creature_it_played_is_
     model = Obedient({"fern": "Well."})
     guest = Manifest(name="guest", played_by="visitor")
     async with playing(model) as t:
-        await t.play(
+        await t.open_world(
             world_of(
                 ticking("lead"),
                 hearing("moth", kinds.JUDGE_VERDICT),

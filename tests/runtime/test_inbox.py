@@ -20,7 +20,7 @@ def two_lines_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
-        run = await t.play(WORLD)
+        run = await t.open_world(WORLD)
         await store.put_in_inbox("A bell rings.", run.id)
 
         await t.step(1)
@@ -34,7 +34,7 @@ async def test_a_line_is_said_to_its_run_and_leaves_the_inbox() -> None:
 async def test_lines_for_a_run_that_is_over_go_out_unheard_and_block_nobody() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
-        over, open_one = await t.play(WORLD), await t.play(WORLD)
+        over, open_one = await t.open_world(WORLD), await t.open_world(WORLD)
         await t.finish(over.id)
         for run_id in (over.id, over.id, over.id, open_one.id):
             await store.put_in_inbox("A bell rings.", run_id)
@@ -49,7 +49,7 @@ async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
     store = MemoryStore()
     await store.put_in_inbox("A bell rings.")
     async with on_stage(store, {"a": Speaker()}) as t:
-        run = await t.play(WORLD)
+        run = await t.open_world(WORLD)
 
         await t.step(1)
 
@@ -61,14 +61,14 @@ async def test_a_line_for_whoever_plays_waits_until_somebody_does() -> None:
 async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_order() -> None:
     store = MemoryStore()
     async with on_stage(store, {"a": Speaker()}) as t:
-        run = await t.play(WORLD)
+        run = await t.open_world(WORLD)
         for text in ("one", "two", "three"):
             await store.put_in_inbox(text, "r-later")
         await store.put_in_inbox("A bell rings.", run.id)
 
         await t.step(1)
         heard_first = [event.payload["text"] for event in await told(t, kinds.USER_INJECTED)]
-        await t.play(WORLD, run_id="r-later")
+        await t.open_world(WORLD, run_id="r-later")
         await t.step(2)
 
         assert heard_first == ["A bell rings."]
@@ -79,12 +79,12 @@ async def test_lines_that_wait_for_a_run_keep_no_others_back_and_keep_their_orde
 async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_order() -> None:
     store, clock = MemoryStore(), HandMovedClock()
     async with on_stage(store, {"a": Speaker()}) as t:
-        run = await t.play(WORLD)
+        run = await t.open_world(WORLD)
         said: list[str] = []
 
         async def say(_run_id: str, text: str, _numbers: tuple[int, ...]) -> Event:
             said.append(text)
-            await t.play(WORLD, run_id="r-later")
+            await t.open_world(WORLD, run_id="r-later")
             return await t.disturb(run.id, text)
 
         for text, run_id in (("one", "r-later"), ("A bell rings.", run.id), ("two", "r-later")):

@@ -26,7 +26,7 @@ def two_rooms() -> LoadedWorld:
 
 async def line_of(terrarium: Terrarium, world: LoadedWorld, text: str) -> Event:
     """A line of a world that has been played to its end."""
-    run = await terrarium.play(world)
+    run = await terrarium.open_world(world)
     await terrarium.run(run.id)
     return next(e for e in await terrarium.run_events(run.id) if e.payload.get("text") == text)
 

@@ -84,8 +84,8 @@ async def test_at_its_own_speed_every_graph_says_the_same(tmp_path: Path) -> Non
 async def test_free_graphs_do_not_wait_for_a_slow_one() -> None:
     slow = Gated()
     async with on_stage(minds={"a": slow, "b": Speaker()}, pacing="free") as t:
-        await t.play(world_of(ticking("a"), governor={"max_turns": 1}))
-        other = await t.play(world_of(ticking("b"), governor={"max_turns": 5}))
+        await t.open_world(world_of(ticking("a"), governor={"max_turns": 1}))
+        other = await t.open_world(world_of(ticking("b"), governor={"max_turns": 5}))
         running = asyncio.create_task(t.run())
         await soon(slow.has_begun.wait())
         while not t.run_of(other.id).is_finished:
@@ -262,7 +262,7 @@ async def test_an_act_whose_creature_is_removed_is_told_once_as_discarded(
     slow = Gated()
     async with on_stage(store, {"a": slow, "b": Speaker()}, pacing=pacing) as t:
         cast = [ticking("a")] if alone else [ticking("a"), hearing("b", "user.injected")]
-        run = await t.play(world_of(*cast))
+        run = await t.open_world(world_of(*cast))
         running = asyncio.create_task(t.run())
         await soon(slow.has_begun.wait())
         await t.remove_creature("a")

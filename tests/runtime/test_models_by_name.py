@@ -41,7 +41,7 @@ async def test_a_run_puts_models_by_name_behind_teams_and_handles_and_goes_on_wi
     store = MemoryStore()
     world = world_of(ticking("a"), ticking("b"), ticking("c"), ticking("j"), **TEAMS)
     async with Terrarium(store, models=_router()) as t:
-        run = await t.play(world, models={"sun": "one", "c": "two"})
+        run = await t.open_world(world, models={"sun": "one", "c": "two"})
         await t.step_one()
 
     async with Terrarium(store, models=_router()) as t:
@@ -59,7 +59,7 @@ async def test_a_run_with_models_by_name_comes_out_the_same_when_it_is_verified(
     deal = {"word": {"to": ["a", "b", "c"], "from": [["pond", "puddle"]], "odd_one": True}}
     world = world_of(ticking("a"), ticking("b"), ticking("c"), ticking("j"), deal=deal, **TEAMS)
     async with Terrarium(store, models=_router()) as t:
-        run = await t.play(world, models={"sun": "one", "c": "two"})
+        run = await t.open_world(world, models={"sun": "one", "c": "two"})
         await t.run(run.id)
 
         found = await verify(t, run.id, MemoryStore())
@@ -71,9 +71,9 @@ async def test_nobody_and_no_model_by_that_name_is_refused_before_anything_begin
     world = world_of(ticking("a"), ticking("b"), ticking("c"), **TEAMS)
     async with Terrarium(models=_router()) as t:
         with pytest.raises(UnknownName, match=r"no creature or team of the cast .*'snow'"):
-            await t.play(world, models={"snow": "one"})
+            await t.open_world(world, models={"snow": "one"})
         with pytest.raises(UnknownName, match=r"'three'.*one"):
-            await t.play(world, models={"sun": "three"})
+            await t.open_world(world, models={"sun": "three"})
 
         assert t.runs() == ()
 
@@ -81,7 +81,7 @@ async def test_nobody_and_no_model_by_that_name_is_refused_before_anything_begin
 async def test_a_hasty_player_of_the_offline_troupe_plays_otherwise() -> None:
     async def lines(models: dict[str, str]) -> list[str]:
         async with Terrarium() as t:
-            run = await t.play("mystery-roots", models=models)
+            run = await t.open_world("mystery-roots", models=models)
             await t.run(run.id)
             return [str(event.payload.get("text")) for event in await t.run_events(run.id)]
 
@@ -99,4 +99,4 @@ async def test_a_limit_of_money_asks_for_the_price_of_models_by_name_too() -> No
     dear = _Called("dear", is_free=False)
     async with Terrarium(models=ModelRouter(_Called("usual"), named={"dear": dear})) as t:
         with pytest.raises(Refused, match="price of dear"):
-            await t.play(world, models={"rain": "dear"})
+            await t.open_world(world, models={"rain": "dear"})

@@ -40,7 +40,7 @@ def two_who_talk(**more: object) -> LoadedWorld:
 
 async def digest_when_driven(world: str, drive: str) -> str:
     async with Terrarium() as t:
-        run = await t.play(world)
+        run = await t.open_world(world)
         match drive:
             case "run":
                 await t.run(run.id)

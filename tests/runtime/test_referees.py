@@ -76,7 +76,7 @@ def _the_odd_one(events: tuple[Event, ...]) -> str:
 
 async def _played(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[Event, str]:
     async with on_stage(minds=minds) as t:
-        run = await t.play(world)
+        run = await t.open_world(world)
         await t.run()
         return await the_end(t), _the_odd_one(await t.run_events(run.id))
 
@@ -100,7 +100,7 @@ async def test_a_referee_looks_back_on_the_same_lines_after_a_crash(tmp_path: Pa
     async def told(stops_at: int) -> str:
         store = MemoryStore()
         async with on_stage(store, minds={name: Speaker() for name in CAST}) as t:
-            await t.play(world)
+            await t.open_world(world)
             for _ in range(stops_at):
                 await t.step_one()
         async with on_stage(store, minds={name: Speaker() for name in CAST}) as t:
@@ -120,7 +120,7 @@ async def test_a_ruling_from_before_a_crash_is_found_again_whoever_asks_first(tm
     world = _world(tmp_path, scenario)
     store = SqliteStore(tmp_path / "kept.glasshouse")
     async with on_stage(store, minds={"ada": _votes_for("bo")}) as t:
-        run = await t.play(world)
+        run = await t.open_world(world)
         await t.step_one()
 
     async with on_stage(SqliteStore(tmp_path / "kept.glasshouse"), minds={n: Speaker() for n in CAST}) as t:

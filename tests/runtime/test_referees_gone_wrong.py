@@ -30,7 +30,7 @@ def _world(folder: Path, rules: str) -> LoadedWorld:
 
 async def _ended(folder: Path, rules: str) -> Event:
     async with on_stage(minds={"ada": Speaker(), "bo": Speaker()}) as t:
-        await t.play(_world(folder, rules))
+        await t.open_world(_world(folder, rules))
         await soon(t.run())
         return await the_end(t)
 
@@ -51,7 +51,7 @@ async def test_a_referee_that_breaks_is_told_with_its_file_and_what_was_said_sta
     tmp_path: Path, rule: str, words: str
 ) -> None:
     async with on_stage(minds={"ada": Speaker(), "bo": Speaker()}) as t:
-        run = await t.play(_world(tmp_path, RULES + rule))
+        run = await t.open_world(_world(tmp_path, RULES + rule))
 
         with pytest.raises(BadWorld) as refusal:
             await soon(t.run())
@@ -75,7 +75,7 @@ async def test_a_referee_whose_file_breaks_is_told_when_the_world_is_opened(
 ) -> None:
     async with on_stage() as t:
         with pytest.raises(BadWorld) as refusal:
-            await t.play(_world(tmp_path, rules))
+            await t.open_world(_world(tmp_path, rules))
 
         assert f"{tmp_path / 'rules.py'}: the referee's file {words}" in str(refusal.value)
         assert t.runs() == ()
@@ -90,7 +90,7 @@ async def test_a_tool_whose_file_breaks_is_told_when_the_world_is_opened(tmp_pat
 
     async with on_stage(tools=Toolbox()) as t:
         with pytest.raises(BadWorld) as refusal:
-            await t.play(world)
+            await t.open_world(world)
 
         assert f"{tmp_path / 'sea.py'}: the tool's file cannot be loaded (ModuleNotFound" in str(
             refusal.value

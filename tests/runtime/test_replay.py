@@ -27,7 +27,7 @@ def named(world: str | LoadedWorld) -> str:
 async def test_a_run_comes_out_the_same_without_a_single_call(world: str | LoadedWorld) -> None:
     troupe = CountingModel(ModelRouter().route("fast").model)
     async with Terrarium(MemoryStore(), models=ModelRouter(troupe)) as t:
-        run = await t.play(world, rng_seed=5)
+        run = await t.open_world(world, rng_seed=5)
         await t.run(run.id)
         asked = troupe.calls
 
@@ -41,14 +41,14 @@ async def test_a_run_comes_out_the_same_without_a_single_call(world: str | Loade
 
 async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("thousand-token-wood", rng_seed=2)
+        run = await t.open_world("thousand-token-wood", rng_seed=2)
         await t.disturb(run.id, "A lantern starts whispering recipes.")
         for number in range(9):
             await t.step_one()
             if number in {2, 3, 7}:
                 await t.disturb(run.id, f"Bell number {number} rings.")
         await t.pause(run.id)
-        await t.proceed(run.id)
+        await t.continue_run(run.id)
         await t.run(run.id)
 
         outcome = await verify(t, run.id, MemoryStore())
@@ -58,8 +58,8 @@ async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
 
 async def test_what_a_program_said_for_a_creature_is_said_again_in_a_second_run_of_one_store() -> None:
     async with Terrarium(MemoryStore()) as t:
-        await t.play("thousand-token-wood")
-        run = await t.play("thousand-token-wood", rng_seed=1)
+        await t.open_world("thousand-token-wood")
+        run = await t.open_world("thousand-token-wood", rng_seed=1)
         await t.step_one(run.graph_ids[0])
         line = Draft(kind=kinds.AGENT_SPOKE, channel="stage", payload={"text": "A tin snorrel hums."})
         await t.append("echo~2", line)
@@ -70,7 +70,7 @@ async def test_what_a_program_said_for_a_creature_is_said_again_in_a_second_run_
 
 async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("mystery-roots")
+        run = await t.open_world("mystery-roots")
         await t.step(4)
         await t.finish(run.id)
 
@@ -79,7 +79,7 @@ async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:
 
 async def test_a_run_that_is_still_open_is_compared_as_far_as_it_went() -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("mystery-roots")
+        run = await t.open_world("mystery-roots")
         await t.step(5)
 
         assert (await verify(t, run.id, MemoryStore())).is_same
@@ -87,7 +87,7 @@ async def test_a_run_that_is_still_open_is_compared_as_far_as_it_went() -> None:
 
 async def test_what_python_creatures_said_is_said_again() -> None:
     async with on_stage(minds={"drum": Speaker()}) as t:
-        run = await t.play(two_troupes())
+        run = await t.open_world(two_troupes())
         await t.run(run.id)
 
         assert (await verify(t, run.id, MemoryStore())).is_same
@@ -127,7 +127,7 @@ async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_
     None
 ):
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("thousand-token-wood")
+        run = await t.open_world("thousand-token-wood")
         await t.run(run.id)
 
         outcome = await verify(Forged(t, 3), run.id, MemoryStore())
@@ -160,12 +160,12 @@ async def test_the_number_of_observers_changes_nothing(observers: int) -> None:
         watching = [Observer(role="director") for _ in range(observers)]
         for observer in watching:
             t.observe(observer)
-        run = await t.play("mystery-roots", rng_seed=9)
+        run = await t.open_world("mystery-roots", rng_seed=9)
         await t.run(run.id)
         digest = await t.digest(run.id)
 
     async with Terrarium(MemoryStore(), clock=HandMovedClock(), ids=SeededIds(4)) as alone:
-        again = await alone.play("mystery-roots", rng_seed=9)
+        again = await alone.open_world("mystery-roots", rng_seed=9)
         await alone.run(again.id)
 
         assert await alone.digest(again.id) == digest
@@ -174,9 +174,9 @@ async def test_the_number_of_observers_changes_nothing(observers: int) -> None:
 
 async def test_playing_one_seed_twice_in_one_store_makes_two_runs_of_one_digest() -> None:
     async with Terrarium(MemoryStore()) as t:
-        first = await t.play("twenty-sprouts", rng_seed=3)
+        first = await t.open_world("twenty-sprouts", rng_seed=3)
         await t.run(first.id)
-        second = await t.play("twenty-sprouts", rng_seed=3)
+        second = await t.open_world("twenty-sprouts", rng_seed=3)
         await t.run(second.id)
 
         assert first.id != second.id
@@ -189,7 +189,7 @@ async def test_the_end_of_a_run_comes_after_everything_of_it_however_it_is_drive
     digests = set()
     for way in ("run", "step_one", "sitting"):
         async with Terrarium(MemoryStore()) as t:
-            run = await t.play(end_in_the_second_room(is_crowded=is_crowded), rng_seed=1)
+            run = await t.open_world(end_in_the_second_room(is_crowded=is_crowded), rng_seed=1)
             if way == "run":
                 await t.run(run.id)
             elif way == "step_one":

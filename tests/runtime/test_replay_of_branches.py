@@ -33,7 +33,7 @@ async def branched(t: Terrarium, run: Run, change: WhatIf | None = None, place: 
 
 
 async def wood(t: Terrarium) -> Run:
-    run = await t.play("thousand-token-wood", rng_seed=2)
+    run = await t.open_world("thousand-token-wood", rng_seed=2)
     await t.run(run.id)
     return run
 
@@ -96,7 +96,7 @@ async def test_a_branch_of_a_branch_and_a_branch_that_was_changed_from_outside_c
 @pytest.mark.parametrize("place", range(0, 30, 6))
 async def test_a_branch_of_several_graphs_comes_out_the_same(place: int) -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play(two_troupes(), rng_seed=3)
+        run = await t.open_world(two_troupes(), rng_seed=3)
         await t.run(run.id)
         spoken = [event for event in await t.run_events(run.id) if event.caused_by is not None]
         branch = await t.branch(spoken[place].session_id, spoken[place].id, WhatIf(disturb="A bell rings."))
@@ -110,7 +110,7 @@ async def test_a_branch_of_several_graphs_comes_out_the_same(place: int) -> None
 @pytest.mark.parametrize("place", range(0, 20, 3))
 async def test_a_branch_in_the_middle_of_an_act_with_tools_comes_out_the_same(place: int) -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("hatbox-and-cello", rng_seed=5)
+        run = await t.open_world("hatbox-and-cello", rng_seed=5)
         await t.run(run.id)
         on_the_way = [e for e in await t.run_events(run.id) if e.kind in kinds.MID_ACT or e.is_engine][30:]
         event = on_the_way[place % len(on_the_way)]
@@ -128,7 +128,7 @@ async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(
     shape: Literal["recipe", "as-was"], tmp_path: Path
 ) -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play("mystery-roots", rng_seed=3)
+        run = await t.open_world("mystery-roots", rng_seed=3)
         await t.step(5)
         await t.finish(run.id)
         session_id = (await t.run_events(run.id))[-1].session_id
@@ -225,7 +225,7 @@ async def test_a_branch_that_begins_in_the_middle_of_ticks_that_go_together_come
     place: int,
 ) -> None:
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play(two_troupes(), rng_seed=2)
+        run = await t.open_world(two_troupes(), rng_seed=2)
         await t.run(run.id)
         branch = await branched(t, run, place=place)
 
@@ -238,8 +238,10 @@ async def test_a_branch_that_begins_in_the_middle_of_ticks_that_go_together_come
 async def test_what_happened_at_one_time_in_old_and_new_sessions_keeps_its_order_in_a_replay() -> None:
     async with Terrarium(MemoryStore()) as t:
         for _ in range(3):
-            await t.play(two_troupes())  # So that the house has seen more sessions than the replay will.
-        run = await t.play(two_troupes(), rng_seed=2)
+            await t.open_world(
+                two_troupes()
+            )  # So that the house has seen more sessions than the replay will.
+        run = await t.open_world(two_troupes(), rng_seed=2)
         await t.step(1)
         branch = await t.branch(t.graph(run.graph_ids[0]).session_id)
         await t.remove_channel(branch.graph_ids[0], "stage")

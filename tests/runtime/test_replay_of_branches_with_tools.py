@@ -12,7 +12,7 @@ async def test_an_act_that_is_taken_up_in_a_branch_ends_at_its_limit_where_it_en
     dice = Dice()
     limits = {"max_turns": 2, "max_calls_per_turn": 1, "on_turn_limit": "defer"}
     async with on_stage(models=ModelRouter(WeighsTwice()), tools=dice.box) as t:
-        run = await t.play(world_of(ticking("ada", tools=("weigh",)), governor=limits))
+        run = await t.open_world(world_of(ticking("ada", tools=("weigh",)), governor=limits))
         await soon(t.run(run.id))
         called = next(e for e in await t.run_events(run.id) if e.kind == kinds.TOOL_CALLED)
         branch = await t.branch(called.session_id, called.id)
@@ -27,7 +27,7 @@ async def test_the_words_of_one_who_is_gone_are_trusted_in_a_replay_as_they_were
     dice = Dice()
     async with on_stage(models=ModelRouter(WeighsTwice()), tools=dice.box) as t:
         cast = [ticking("ada", tools=("weigh",)), ticking("bo", tools=("weigh",))]
-        run = await t.play(world_of(*cast, governor={"max_turns": 3, "max_calls_per_turn": 60}))
+        run = await t.open_world(world_of(*cast, governor={"max_turns": 3, "max_calls_per_turn": 60}))
         await soon(t.step())
         await t.remove_creature("bo")
         branch = await t.branch(t.creature("ada").session_id)

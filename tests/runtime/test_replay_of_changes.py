@@ -26,7 +26,7 @@ MOTH = Manifest(name="moth", persona="circles the lamp", subscribes_to=(kinds.AG
 
 
 async def opened(t: Terrarium) -> Run:
-    run = await t.play("thousand-token-wood", rng_seed=4)
+    run = await t.open_world("thousand-token-wood", rng_seed=4)
     await t.step(2)
     return run
 
@@ -124,7 +124,7 @@ async def test_what_somebody_outside_changed_is_changed_again_at_its_place(deed:
 async def test_any_changes_in_any_order_come_out_the_same(seed: int) -> None:
     chance = random.Random(seed)
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play(two_troupes(), rng_seed=seed)
+        run = await t.open_world(two_troupes(), rng_seed=seed)
         for _ in range(14):
             with suppress(Refused):  # Chance asks for much that cannot be.
                 await some_change(t, run, chance)
@@ -174,7 +174,7 @@ class Slow:
 async def test_a_change_in_the_middle_of_a_thought_and_one_right_before_it_are_told_apart() -> None:
     model = Slow()
     async with Terrarium(MemoryStore(), models=ModelRouter(model)) as t:
-        run = await t.play("thousand-token-wood", rng_seed=4)
+        run = await t.open_world("thousand-token-wood", rng_seed=4)
         playing = asyncio.create_task(t.run(run.id))
         await soon(model.is_asked.wait())
         await plugged_in(t, run)
@@ -274,7 +274,9 @@ async def test_a_run_that_ends_with_the_turns_of_one_graph_ends_so_again_whateve
 ) -> None:
     async with Terrarium(MemoryStore()) as t:
         rooms = {"north": {"cast": ["ada"]}, "south": {"cast": ["bo"]}}
-        run = await t.play(world_of(ticking("ada"), ticking("bo"), troupes=rooms, governor={"max_turns": 2}))
+        run = await t.open_world(
+            world_of(ticking("ada"), ticking("bo"), troupes=rooms, governor={"max_turns": 2})
+        )
         (other,) = {"ada", "bo"} - {name}
         for _ in range(9):  # So that the other room is further in time, and the end is told there.
             await t.disturb(run.id, "A knock.", graph_id=t.creature(other).graph_id)

@@ -13,7 +13,7 @@ from tests.simulation.worlds_with_tools import Consulting, CountingTools, rooms_
 async def test_a_run_that_used_tools_and_changed_its_graphs_comes_out_the_same() -> None:
     tools, model = CountingTools(), CountingModel(Consulting())
     async with Terrarium(MemoryStore(), models=ModelRouter(model), tools=tools) as t:
-        run = await t.play(rooms_with_tools(), rng_seed=5)
+        run = await t.open_world(rooms_with_tools(), rng_seed=5)
         await t.run(run.id)
         events = await t.run_events(run.id)
         asked, used = model.calls, dict(tools.uses)
@@ -46,7 +46,7 @@ async def test_what_a_mind_in_python_used_is_answered_from_the_record() -> None:
     box = Toolbox(toss)
     minds = {"a": Doing(deed)}
     async with on_stage(None, minds, tools=box) as t:
-        run = await t.play(world_of(ticking("a", tools=("toss",)), governor={"max_turns": 3}))
+        run = await t.open_world(world_of(ticking("a", tools=("toss",)), governor={"max_turns": 3}))
         await soon(t.run())
 
         outcome = await verify(t, run.id, MemoryStore(), box)

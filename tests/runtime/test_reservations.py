@@ -50,7 +50,7 @@ async def test_ten_calls_side_by_side_neither_go_over_a_limit_nor_end_the_run_ea
     model, names = Turnstile(), [f"c{n}" for n in range(10)]
     minds = {name: Asker() for name in names}
     async with on_stage(minds=minds, models=ModelRouter(model)) as t:
-        await t.play(
+        await t.open_world(
             world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
             governor=only(max_total_calls=limit),
         )
@@ -70,7 +70,7 @@ async def test_ten_calls_side_by_side_neither_go_over_a_limit_nor_end_the_run_ea
 async def test_a_call_that_fits_once_the_others_have_cost_less_waits_and_then_runs() -> None:
     model, names = Turnstile(), [f"c{n}" for n in range(10)]
     async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
-        await t.play(
+        await t.open_world(
             world_of(*[ticking(name, together=True) for name in names], governor={"max_calls_per_turn": 10}),
             governor=only(max_total_tokens=2_500, max_turns=1),
         )
@@ -92,7 +92,7 @@ async def test_acts_that_ask_twice_wait_for_nobody_who_waits_for_them() -> None:
     model = Turnstile()
     model.gate.set()
     async with on_stage(minds={name: Asker(calls=2) for name in names}, models=ModelRouter(model)) as t:
-        await t.play(
+        await t.open_world(
             world_of(*[ticking(name, together=True) for name in names]), governor=only(max_total_calls=6)
         )
 
@@ -116,7 +116,7 @@ async def test_an_agent_learns_which_limit_tripped() -> None:
             raise
 
     async with on_stage(minds={"a": Doing(asks_on)}) as t:
-        await t.play(world_of(ticking("a")), governor=only(max_total_calls=4))
+        await t.open_world(world_of(ticking("a")), governor=only(max_total_calls=4))
 
         await soon(t.run())
 
@@ -133,7 +133,7 @@ AWAY = ModelUnreachable("Nobody answers on port 8080. Start the server.")
 async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing() -> None:
     model = ScriptedModel(AWAY, AWAY, AWAY, "-")
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
-        run = await t.play(world_of(ticking("a")), governor=only(max_total_calls=2))
+        run = await t.open_world(world_of(ticking("a")), governor=only(max_total_calls=2))
 
         await soon(t.run())
 
@@ -141,7 +141,7 @@ async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing
         assert "port 8080" in (await told(t, kinds.RUN_PAUSED))[0].payload["reason"]
         assert await t.run() == 0
 
-        await t.proceed(run.id)
+        await t.continue_run(run.id)
         await soon(t.run())
 
         end = (await the_end(t)).payload
@@ -152,7 +152,7 @@ async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing
 async def test_attempts_that_reached_nobody_are_recorded_beside_the_one_that_did() -> None:
     model = ScriptedModel(AWAY, AWAY, "-")
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(model)) as t:
-        run = await t.play(world_of(ticking("a")))
+        run = await t.open_world(world_of(ticking("a")))
 
         event = await soon(t.step_one())
 
@@ -166,13 +166,13 @@ async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_
     names = ("a", "b", "c")
     model = ScriptedModel(*[AWAY] * 9, "-")
     async with on_stage(minds={name: Asker() for name in names}, models=ModelRouter(model)) as t:
-        run = await t.play(
+        run = await t.open_world(
             world_of(*[ticking(name, together=True) for name in names], governor={"max_turns": 1})
         )
         await soon(t.run())
         assert t.run_of(run.id).status == "paused"
 
-        await t.proceed(run.id)
+        await t.continue_run(run.id)
         await soon(t.run())
 
         assert await said(t) == ["a1", "b1", "c1"]
@@ -183,7 +183,7 @@ async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_
 async def test_a_paused_run_lets_its_act_end_and_begins_no_other() -> None:
     mind = Gated()
     async with on_stage(minds={"a": mind, "b": Speaker()}) as t:
-        run = await t.play(world_of(ticking("a"), hearing("b"), governor={"max_turns": 2}))
+        run = await t.open_world(world_of(ticking("a"), hearing("b"), governor={"max_turns": 2}))
         running = asyncio.create_task(t.run())
         await soon(mind.has_begun.wait())
         await t.pause(run.id)
@@ -191,7 +191,7 @@ async def test_a_paused_run_lets_its_act_end_and_begins_no_other() -> None:
         await soon(running)
         assert await said(t) == ["a1"]
 
-        await t.proceed(run.id)
+        await t.continue_run(run.id)
         await soon(t.run())
 
         assert await said(t) == ["a1", "b2", "a2"]

@@ -30,7 +30,7 @@ async def test_one_who_thought_ahead_and_left_takes_its_call_along() -> None:
     names = ("ada", "bo", "cy", "di")
     async with on_stage(minds=minds(*names)) as t:
         together = [ticking(name, together=True) for name in names[:3]]
-        (graph_id,) = (await t.play(two_rooms(*together, ticking("di")))).graph_ids
+        (graph_id,) = (await t.open_world(two_rooms(*together, ticking("di")))).graph_ids
         await soon(t.step_one())
         await t.remove_channel(graph_id, "porch")
 
@@ -46,7 +46,7 @@ async def test_the_call_of_one_who_came_along_in_a_merge_counts_where_it_is_now(
         pair = [ticking(name, together=True) for name in ("ada", "bo")]
         cast = [*[ticking(name) for name in ("cy", "di", "ed")], *pair]
         troupes = {"large": {"cast": ["cy", "di", "ed"]}, "small": {"cast": ["ada", "bo"]}}
-        run = await t.play(world_of(*cast, troupes=troupes, governor=THREE_A_TURN))
+        run = await t.open_world(world_of(*cast, troupes=troupes, governor=THREE_A_TURN))
         large, small = run.graph_ids
         await soon(t.step_one(large))
         await soon(t.step_one(small))  # bo thinks ahead, and is not written yet.
@@ -63,7 +63,7 @@ async def test_a_batch_that_was_cut_off_draws_on_the_turn_of_the_graph_that_it_i
     names = ("ada", "bo", "cy", "di")
     together = [ticking(name, together=True) for name in names[:3]]
     async with on_stage(SqliteStore(tmp_path / "t.glasshouse"), minds(*names)) as t:
-        (graph_id,) = (await t.play(two_rooms(*together, ticking("di")))).graph_ids
+        (graph_id,) = (await t.open_world(two_rooms(*together, ticking("di")))).graph_ids
         await soon(t.step_one())
         await t.remove_channel(graph_id, "porch")
 

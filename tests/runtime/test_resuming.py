@@ -31,7 +31,7 @@ def minds() -> dict[str, Speaker]:
 
 async def played(terrarium: Terrarium, *cast: Any, **more: Any) -> tuple[str, str]:
     """The run, and the session of the graph it was played in."""
-    run = await terrarium.play(world(*(cast or ("ada", "bo")), **more))
+    run = await terrarium.open_world(world(*(cast or ("ada", "bo")), **more))
     await terrarium.run(run.id)
     return run.id, terrarium.graph(terrarium.run_of(run.id).graph_ids[0]).session_id
 
@@ -130,7 +130,7 @@ async def test_budgets_go_on_and_do_not_restart() -> None:
 
 async def test_a_live_session_is_not_resumed() -> None:
     async with show(minds=minds()) as terrarium:
-        run = await terrarium.play(world("ada", "bo"))
+        run = await terrarium.open_world(world("ada", "bo"))
         await terrarium.step(1)
         session_id = terrarium.graph(run.graph_ids[0]).session_id
 
@@ -158,7 +158,7 @@ async def test_a_merged_and_split_session_is_resumed_in_both_shapes() -> None:
     crew = minds()
     async with show(minds=crew) as terrarium:
         first_id, _ = await played(terrarium, "ada", "bo")
-        second = await terrarium.play(world("cy", name="v"))
+        second = await terrarium.open_world(world("cy", name="v"))
         other = next(c for c in terrarium.creatures() if c.run_id == second.id)
         await terrarium.connect("ada", other.id, channel="bridge", both=True)
         together = terrarium.creature("ada").session_id
@@ -225,7 +225,7 @@ async def test_a_graph_that_was_closed_is_resumed_in_the_shape_it_had() -> None:
 
 async def test_a_graph_in_which_somebody_plays_is_not_closed() -> None:
     async with show(minds=minds()) as terrarium:
-        run = await terrarium.play(world("ada", "bo"))
+        run = await terrarium.open_world(world("ada", "bo"))
 
         with pytest.raises(Refused, match=f"Finish run {run.id}"):
             await terrarium.close_graph(run.graph_ids[0])
@@ -235,8 +235,8 @@ async def test_a_graph_in_which_somebody_plays_is_not_closed() -> None:
 
 async def test_scenarios_that_were_merged_are_resumed_apart_each_with_its_own_cast_and_winner() -> None:
     async with usual.Terrarium() as terrarium:
-        first = await terrarium.play("twenty-sprouts")
-        second = await terrarium.play("two-tale-hearth")
+        first = await terrarium.open_world("twenty-sprouts")
+        second = await terrarium.open_world("two-tale-hearth")
         await terrarium.step(3)
         one, other = (
             next(c.id for c in terrarium.creatures() if c.run_id == run.id) for run in (first, second)

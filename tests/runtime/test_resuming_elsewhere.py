@@ -31,7 +31,7 @@ def minds() -> dict[str, Speaker]:
 
 async def played_apart(terrarium: Terrarium) -> str:
     """A run in two rooms, each with a knock of its own; the session of the first."""
-    run = await terrarium.play(world(troupes=APART))
+    run = await terrarium.open_world(world(troupes=APART))
     for name in ("ada", "bo"):
         graph_id = terrarium.creature(name).graph_id
         await terrarium.disturb(run.id, f"A knock at {name}'s.", graph_id=graph_id)
@@ -84,7 +84,7 @@ async def test_two_rooms_that_become_one_keep_their_pasts_apart() -> None:
 async def test_one_room_that_becomes_two_is_remembered_in_both_and_nothing_new_is_shared() -> None:
     crew = minds()
     async with show(minds=crew) as terrarium:
-        first = await terrarium.play(world())
+        first = await terrarium.open_world(world())
         await terrarium.disturb(first.id, "A knock for all.")
         await terrarium.run(first.id)
 
@@ -124,13 +124,13 @@ async def test_a_run_in_two_rooms_is_resumed_from_its_end_whichever_room_is_name
 
 async def test_what_is_imported_is_not_taken_for_a_run_of_this_house_with_the_same_id(tmp_path: Path) -> None:
     async with show(minds=minds()) as there:
-        await there.play(world(), run_id="before")
-        await there.play(world(), run_id="demo")
+        await there.open_world(world(), run_id="before")
+        await there.open_world(world(), run_id="demo")
         await there.run("demo")
         session_id = next(one.session_id for one in there.creatures() if one.run_id == "demo")
         file = await there.export(session_id, tmp_path / "show.glass", role="director")
     async with show(minds=minds()) as here:
-        await here.play(world_of(CAST[2], governor={"max_turns": 2}), run_id="demo")
+        await here.open_world(world_of(CAST[2], governor={"max_turns": 2}), run_id="demo")
         await here.run("demo")
         imported = await here.import_file(file)
 
@@ -143,7 +143,7 @@ async def test_what_is_imported_is_not_taken_for_a_run_of_this_house_with_the_sa
 
 async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_whenever_it_comes() -> None:
     async with show(minds=minds(), models=priced(ScriptedModel("-"), None)) as terrarium:
-        run = await terrarium.play(world())
+        run = await terrarium.open_world(world())
         await terrarium.run(run.id)
         session_id, before = terrarium.creature("ada").session_id, len(await ledger_of(terrarium))
         dear = world_of(*CAST, governor={"max_turns": 5, "hourly_budget_usd": 1.0})
@@ -159,7 +159,7 @@ async def test_a_limit_of_money_with_a_model_of_unknown_price_is_refused_wheneve
 async def test_a_new_seat_does_not_get_the_past_of_one_who_came_during_the_play() -> None:
     crew = minds()
     async with show(minds=crew) as terrarium:
-        run = await terrarium.play(world(cast=[{"use": "ada", "handle": "left"}, "bo"]))
+        run = await terrarium.open_world(world(cast=[{"use": "ada", "handle": "left"}, "bo"]))
         await terrarium.step(1)
         await terrarium.add_creature(CAST[0], graph=run.graph_ids[0], run=run.id, handle="guest")
         await terrarium.run(run.id)
@@ -180,7 +180,7 @@ async def test_a_new_seat_does_not_get_the_past_of_one_who_came_during_the_play(
 async def test_a_file_need_not_tell_what_was_said_where_somebody_had_left(tmp_path: Path) -> None:
     crew = minds()
     async with show() as there, show(minds=crew) as here:
-        await there.play(world(9, channels={"porch": ""}))
+        await there.open_world(world(9, channels={"porch": ""}))
         graph_id = there.creature("cy").graph_id
         await there.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Both hear this."}))
         await there.remove_channel(graph_id, "porch")
@@ -203,7 +203,7 @@ async def test_a_branch_of_a_file_is_verified_where_others_went_on_before_all_me
     tmp_path: Path,
 ) -> None:
     async with show(minds=minds()) as there, show(minds=minds()) as here:
-        await there.play(world(9, channels={"porch": ""}))
+        await there.open_world(world(9, channels={"porch": ""}))
         await there.remove_channel(there.creature("cy").graph_id, "porch")
         await there.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "She has gone."}))
         quiet = await there.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "So quiet."}))

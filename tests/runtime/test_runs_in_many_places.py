@@ -13,7 +13,7 @@ LIMITS = {"max_turns": 3, "max_calls_per_turn": 60}
 
 async def test_a_creature_brought_to_life_alone_is_part_of_what_its_run_tells() -> None:
     async with on_stage(minds={"ada": Speaker(), "bo": Speaker()}) as t:
-        run = await t.play(world_of(ticking("ada"), governor=LIMITS))
+        run = await t.open_world(world_of(ticking("ada"), governor=LIMITS))
         await t.add_creature(ticking("bo"), run=run.id)
 
         await soon(t.run(run.id))
@@ -28,8 +28,8 @@ async def test_a_creature_brought_to_life_alone_is_part_of_what_its_run_tells() 
 
 async def test_what_is_said_as_a_guest_of_another_run_is_told_and_what_the_others_did_is_not() -> None:
     async with on_stage() as t:
-        run = await t.play(world_of(ticking("ada"), governor=LIMITS))
-        other = await t.play(world_of(ticking("cy"), governor=LIMITS))
+        run = await t.open_world(world_of(ticking("ada"), governor=LIMITS))
+        other = await t.open_world(world_of(ticking("cy"), governor=LIMITS))
         await t.add_creature(ticking("bo"), run=run.id, graph=other.graph_ids[0])
         said = await t.append("bo", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Hello."}))
         await t.append("cy", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Good day."}))
@@ -44,7 +44,7 @@ async def test_a_branch_answers_tools_from_the_record_for_one_who_was_brought_to
     dice = Dice()
     weighing: dict[str, Any] = {"tools": ("weigh",), "persona": "weighs things"}
     async with on_stage(MemoryStore(), models=ModelRouter(WeighsTwice()), tools=dice.box) as t:
-        run = await t.play(world_of(ticking("ada", **weighing), governor=LIMITS))
+        run = await t.open_world(world_of(ticking("ada", **weighing), governor=LIMITS))
         bo = await t.add_creature(ticking("bo", **weighing), run=run.id)
         branch = await t.branch(bo.session_id)
         await soon(t.run(run.id))

@@ -35,7 +35,7 @@ def world_in(folder: Path, scenario: str = SCENARIO) -> Path:
 async def shown(folder: Path, *, merged: bool = False) -> dict[str, list[str]]:
     """What was shown in the graph of each of two creatures."""
     async with Terrarium(MemoryStore()) as t:
-        run = await t.play(load_world(world_in(folder)))
+        run = await t.open_world(load_world(world_in(folder)))
         if merged:
             await t.connect("newt", "heron")
         await t.run(run.id)

@@ -20,7 +20,7 @@ def stage_of(events: tuple[Event, ...], run_id: str) -> StageProjection:
 
 
 async def begun(terrarium: Terrarium, turns: int = 2) -> str:
-    run = await terrarium.play(world_of(ADA, BO, governor=LIMITS))
+    run = await terrarium.open_world(world_of(ADA, BO, governor=LIMITS))
     await terrarium.step(turns)
     return run.id
 
@@ -149,7 +149,9 @@ async def test_what_a_wire_handed_over_before_a_branch_is_known_in_it() -> None:
         {"use": "bo", "channels": {"send": ["b"], "listen": []}},
     ]
     async with show(minds={"ada": Speaker(), "bo": Speaker()}) as terrarium:
-        run = await terrarium.play(world_of(ADA, bo, cast=cast, channels={"a": {}, "b": {}}, governor=LIMITS))
+        run = await terrarium.open_world(
+            world_of(ADA, bo, cast=cast, channels={"a": {}, "b": {}}, governor=LIMITS)
+        )
         await terrarium.run(run.id)
         line = next(e for e in await terrarium.run_events(run.id) if e.payload.get("text") == "ada2")
 
@@ -174,7 +176,7 @@ async def test_sessions_that_grew_from_a_branch_keep_its_time_when_they_are_carr
     tmp_path: Path,
 ) -> None:
     async with show() as there:
-        run = await there.play(world_of(ticking("ada"), ticking("bo")))
+        run = await there.open_world(world_of(ticking("ada"), ticking("bo")))
         await there.step(2)
         branch = await there.branch(there.graph(run.graph_ids[0]).session_id)
         (graph_id,) = branch.graph_ids

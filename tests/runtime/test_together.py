@@ -53,7 +53,9 @@ async def test_ticks_that_go_together_overlap_on_the_same_past_and_are_written_i
     company: list[InStep] = []
     minds = {name: InStep(company) for name in ("a", "b", "c", "d")}
     async with on_stage(store, minds) as t:
-        await t.play(world_of(*[ticking(name, together=True) for name in minds], governor={"max_turns": 2}))
+        await t.open_world(
+            world_of(*[ticking(name, together=True) for name in minds], governor={"max_turns": 2})
+        )
 
         await soon(t.run())
 
@@ -113,7 +115,7 @@ async def test_acts_driven_one_by_one_see_the_same_past_too(tmp_path: Path) -> N
     for _ in range(8):  # Closed and opened again between any two acts.
         async with on_stage(SqliteStore(tmp_path / "t.db"), {name: Doing(looks) for name in saw}) as t:
             if not t.runs():
-                await t.play(world)
+                await t.open_world(world)
             await soon(t.step_one())
 
     first = ["a1", "b1", "c1"]
@@ -145,7 +147,7 @@ async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn
 ) -> None:
     minds = {name: Speaker() for name in order}
     async with on_stage(minds=minds) as t:
-        await t.play(
+        await t.open_world(
             world_of(
                 *[ticking(name, together=name != "one") for name in order],
                 governor={"max_calls_per_turn": 2, "on_turn_limit": "defer", "max_turns": 6},
@@ -164,7 +166,7 @@ async def test_what_does_not_fit_into_a_turn_is_put_off_and_everybody_has_a_turn
 async def test_one_that_is_removed_while_it_thinks_ahead_is_told_once_as_discarded() -> None:
     minds = {name: Gated() for name in ("a", "b", "c")}
     async with on_stage(minds=minds) as t:
-        run = await t.play(
+        run = await t.open_world(
             world_of(*[ticking(name, together=True) for name in minds], governor={"max_turns": 1})
         )
         stepping = asyncio.create_task(t.step())
@@ -185,7 +187,7 @@ async def test_one_that_is_removed_while_it_thinks_ahead_is_told_once_as_discard
 async def test_what_was_begun_ahead_is_written_before_a_run_is_stopped() -> None:
     minds = {name: Gated() for name in ("a", "b", "c")}
     async with on_stage(minds=minds) as t:
-        run = await t.play(world_of(*[ticking(name, together=True) for name in minds]))
+        run = await t.open_world(world_of(*[ticking(name, together=True) for name in minds]))
         stepping = asyncio.create_task(t.run())
         for mind in minds.values():
             await soon(mind.has_begun.wait())
@@ -222,7 +224,7 @@ async def test_closing_lets_go_of_what_was_begun_ahead_and_it_is_thought_again(t
     minds = {name: Gated() for name in ("a", "b")}
     world = world_of(ticking("a", together=True), ticking("b", together=True), governor={"max_turns": 1})
     async with on_stage(SqliteStore(tmp_path / "t.db"), minds) as t:
-        await t.play(world)
+        await t.open_world(world)
         minds["a"].gate.set()
         await soon(t.step_one())
         assert minds["b"].acts == 1

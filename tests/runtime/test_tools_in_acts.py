@@ -38,7 +38,7 @@ ON_THE_WAY = (
 async def test_an_act_with_several_calls_ends_in_one_event_and_tells_each_call_before_and_after() -> None:
     model, box = ScriptedModel(uses("low"), uses("high"), speaks()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
 
         end = await soon(t.step_one())
 
@@ -58,7 +58,7 @@ async def test_an_act_with_several_calls_ends_in_one_event_and_tells_each_call_b
 async def test_each_ask_shows_what_the_tools_of_this_act_have_said_and_the_next_act_forgets_it() -> None:
     model = ScriptedModel(uses("low"), uses("high"), speaks(), speaks("Still bright."))
     async with on_stage(models=ModelRouter(model), tools=OneTool()) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 2}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 2}))
 
         await soon(t.run())
 
@@ -74,7 +74,7 @@ async def test_each_ask_shows_what_the_tools_of_this_act_have_said_and_the_next_
 async def test_a_call_is_durable_before_its_tool_is_used() -> None:
     store, box = GatedStore(), OneTool()
     async with on_stage(store, models=ModelRouter(ScriptedModel(uses(), speaks())), tools=box) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
         store.gate.clear()
         acting = asyncio.create_task(t.step_one())
         await loop_turns()
@@ -90,7 +90,7 @@ async def test_a_call_is_durable_before_its_tool_is_used() -> None:
 async def test_a_reply_that_asks_for_a_tool_it_was_not_offered_is_repaired_in_words() -> None:
     model, box = ScriptedModel(uses(tool="axe"), uses(how="dim"), speaks()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 2}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 2}))
 
         await soon(t.run())
 
@@ -104,7 +104,7 @@ async def test_a_reply_that_asks_for_a_tool_it_was_not_offered_is_repaired_in_wo
 async def test_a_creature_without_a_grant_is_offered_nothing() -> None:
     model = ScriptedModel(uses(), speaks())
     async with on_stage(models=ModelRouter(model), tools=OneTool()) as t:
-        await t.play(world_of(ticking("keeper"), governor={"max_turns": 1}))
+        await t.open_world(world_of(ticking("keeper"), governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -117,7 +117,7 @@ async def test_after_so_many_calls_an_act_is_offered_no_more_tools() -> None:
     model, box = ScriptedModel(*[uses()] * tool_calls_in_act_max, speaks()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
         limits = {"max_turns": 1, "max_calls_per_turn": 30}
-        await t.play(world_of(KEEPER, governor=limits))
+        await t.open_world(world_of(KEEPER, governor=limits))
 
         await soon(t.run())
 
@@ -135,7 +135,7 @@ async def test_a_mind_in_python_uses_tools_and_looks_again() -> None:
         seen.append((answer.text, len(moment.look_again().talk)))
 
     async with on_stage(None, {"keeper": Doing(deed)}, tools=OneTool()) as t:
-        run = await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        run = await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -160,7 +160,7 @@ async def test_a_mind_in_python_is_refused_what_is_not_offered(
             caught.append(refusal)
 
     async with on_stage(None, {"keeper": Doing(deed)}, tools=OneTool()) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -171,7 +171,7 @@ async def test_a_mind_in_python_is_refused_what_is_not_offered(
 async def test_every_ask_counts_once_whether_it_is_told_on_the_way_or_at_the_end() -> None:
     model = ScriptedModel(uses(), uses(), speaks())
     async with on_stage(models=ModelRouter(model), tools=OneTool()) as t:
-        run = await t.play(world_of(KEEPER, governor={"max_turns": 1, "max_calls_per_turn": 3}))
+        run = await t.open_world(world_of(KEEPER, governor={"max_turns": 1, "max_calls_per_turn": 3}))
 
         await soon(t.run())
 
@@ -184,7 +184,7 @@ async def test_a_budget_that_trips_in_the_middle_of_an_act_ends_it_in_one_event_
 ):
     model, box = ScriptedModel(uses()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
-        run = await t.play(world_of(KEEPER, governor={"max_total_calls": 2, "max_turns": 9}))
+        run = await t.open_world(world_of(KEEPER, governor={"max_total_calls": 2, "max_turns": 9}))
 
         await soon(t.run())
 
@@ -200,12 +200,12 @@ async def test_a_model_out_of_reach_after_a_tool_leaves_the_act_under_way_and_it
     away = ModelUnreachable("The model is away. Start it.")
     model, box = ScriptedModel(uses(), away, away, away, speaks()), OneTool()
     async with on_stage(models=ModelRouter(model), tools=box) as t:
-        run = await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        run = await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
         await soon(t.run())
         assert t.run_of(run.id).status == "paused"
         assert [event.kind for event in await told(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2]]
 
-        await t.proceed(run.id)
+        await t.continue_run(run.id)
         await soon(t.run())
 
         assert [event.kind for event in await told(t, *ON_THE_WAY)] == [*ON_THE_WAY[:2], kinds.AGENT_SPOKE]
@@ -219,7 +219,7 @@ async def test_a_creature_removed_while_its_tool_runs_uses_no_other_and_its_act_
 
     model, box = ScriptedModel(uses()), OneTool(deed)
     async with on_stage(models=ModelRouter(model), tools=box) as t:
-        await t.play(world_of(KEEPER, ticking("other", 9), governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, ticking("other", 9), governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -237,7 +237,7 @@ async def test_a_creature_that_is_gone_when_its_model_answers_calls_no_tool() ->
 
     box = OneTool()
     async with on_stage(None, {"keeper": Doing(deed)}, tools=box) as t:
-        await t.play(world_of(KEEPER, ticking("other", 9), governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, ticking("other", 9), governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -263,7 +263,7 @@ async def test_tools_of_ticks_that_go_together_wait_for_their_turn_in_the_order_
     minds = {name: Doing(deed) for name in names}
     async with on_stage(None, minds, tools=OneTool()) as t:
         cast = [ticking(name, together=True, tools=("lamp",)) for name in names]
-        await t.play(world_of(*cast, governor={"max_turns": 1}))
+        await t.open_world(world_of(*cast, governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -280,7 +280,7 @@ async def test_a_store_that_fails_in_the_middle_of_an_act_is_not_told_as_its_cre
 
     store, box = FailingStore(0), OneTool(fails_first)
     async with on_stage(store, models=ModelRouter(ScriptedModel(uses(), speaks())), tools=box) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
         with pytest.raises(StoreFailed, match="disk is full"):
             await soon(t.run())
 

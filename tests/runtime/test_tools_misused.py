@@ -24,7 +24,7 @@ async def test_calls_side_by_side_are_carried_out_one_after_another() -> None:
         return ToolAnswer(is_ok=True, text=call.arguments["how"])
 
     async with on_stage(None, {"keeper": Doing(deed)}, tools=OneTool(slow)) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
 
         await soon(t.run())
 
@@ -51,7 +51,7 @@ async def test_nobody_uses_a_tool_after_its_act() -> None:
 
     box, store = OneTool(), MemoryStore()
     async with on_stage(store, {"keeper": Doing(deed)}, tools=box) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 2}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 2}))
 
         await soon(t.run())
 
@@ -69,7 +69,7 @@ async def test_an_act_ends_after_the_answer_to_what_it_has_begun() -> None:
         await asyncio.sleep(0)
 
     async with on_stage(None, {"keeper": Doing(deed)}, tools=OneTool()) as t:
-        await t.play(world_of(KEEPER, governor={"max_turns": 1}))
+        await t.open_world(world_of(KEEPER, governor={"max_turns": 1}))
 
         await soon(t.run())
 

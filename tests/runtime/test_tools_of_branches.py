@@ -69,7 +69,7 @@ def two_who_weigh() -> LoadedWorld:
 
 
 async def played(t: Terrarium, world: LoadedWorld) -> tuple[str, tuple[Event, ...]]:
-    run = await t.play(world, rng_seed=5)
+    run = await t.open_world(world, rng_seed=5)
     await soon(t.run(run.id))
     return run.id, await t.run_events(run.id)
 
@@ -202,7 +202,7 @@ async def test_what_changed_the_graph_is_decided_anew_in_a_branch_and_comes_out_
 
     tools = Drawing()
     async with on_stage(models=ModelRouter(Consulting()), tools=tools) as t:
-        run = await t.play(rooms_with_tools(), rng_seed=rng_seed)
+        run = await t.open_world(rooms_with_tools(), rng_seed=rng_seed)
         await soon(t.run(run.id))
         events, digest = await t.run_events(run.id), await t.digest(run.id)
         edits = {e.caused_by for e in events if e.payload.get("is_edit")}

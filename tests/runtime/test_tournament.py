@@ -129,8 +129,8 @@ async def test_a_world_without_contestants_and_a_model_that_nobody_knows_are_ref
 
 async def test_runs_that_are_open_or_were_stopped_are_on_no_leaderboard() -> None:
     async with Terrarium() as t:
-        await t.play("twenty-sprouts")
-        stopped = await t.play("mystery-roots")
+        await t.open_world("twenty-sprouts")
+        stopped = await t.open_world("mystery-roots")
         await t.step(2)
         await t.finish(stopped.id)
 

@@ -32,7 +32,7 @@ async def _judged_by(*answers: str, **changes: Any) -> tuple[list[Event], Event,
     models = ModelRouter({"strong": model, "fast": ScriptedModel("x")})
     minds: dict[str, Agent] = {"a": Speaker(), "b": Speaker()}
     async with on_stage(minds=minds, models=models) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), judge, **{**CONTEST, **changes}))
+        await t.open_world(world_of(ticking("a"), ticking("b"), judge, **{**CONTEST, **changes}))
         await t.run()
         return await told(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED), await the_end(t), model
 
@@ -115,7 +115,7 @@ async def test_a_verdict_by_code_that_does_not_hold_is_refused_in_words(
     judge = ticking("j", 2, role="judge", may_emit=("judge.verdict",))
     minds: dict[str, Agent] = {"a": Speaker(), "b": Speaker(), "j": Doing(judges)}
     async with on_stage(minds=minds) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
+        await t.open_world(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
         await t.step(2)
         (failed,) = await told(t, kinds.JUDGE_VERDICT, kinds.AGENT_FAILED)
 
@@ -143,7 +143,7 @@ async def test_other_names_on_the_same_seats_leave_the_label_the_same(rng_seed: 
         minds: dict[str, Agent] = {first: _Says("Rain."), second: _Says("Sun.")}
         contest = {**CONTEST, "competition": {"kind": "judged", "contestants": [first, second]}}
         async with on_stage(MemoryStore(), minds=minds, models=models) as t:
-            await t.play(world_of(ticking(first), ticking(second), judge, **contest), rng_seed=rng_seed)
+            await t.open_world(world_of(ticking(first), ticking(second), judge, **contest), rng_seed=rng_seed)
             await t.run()
             (verdict,) = await told(t, kinds.JUDGE_VERDICT)
             assert verdict.model is not None
@@ -165,7 +165,7 @@ class _Says(Agent):
 
 async def test_why_finds_every_line_behind_a_label_again() -> None:
     async with Terrarium() as t:
-        run = await t.play("mystery-roots", rng_seed=3)
+        run = await t.open_world("mystery-roots", rng_seed=3)
         await t.run(run.id)
         events = await t.run_events(run.id)
         (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
@@ -187,7 +187,7 @@ async def test_why_finds_every_line_behind_a_label_again() -> None:
 async def test_a_verdict_from_outside_rests_on_nothing_that_never_happened() -> None:
     judge = ticking("j", 2, role="judge", may_emit=("judge.verdict",))
     async with on_stage(minds={}) as t:
-        await t.play(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
+        await t.open_world(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
         payload = {"winner": "a", "text": "So.", "cites": ["s-0000000000000000.1"]}
 
         with pytest.raises(Refused, match="so no verdict can cite it"):
@@ -196,7 +196,7 @@ async def test_a_verdict_from_outside_rests_on_nothing_that_never_happened() -> 
 
 async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
     async with Terrarium() as t:
-        run = await t.play("twenty-sprouts", models={"guesser": "offline:hasty"})
+        run = await t.open_world("twenty-sprouts", models={"guesser": "offline:hasty"})
         await t.run(run.id)
         lines = [event for event in await t.run_events(run.id) if event.kind == "question.asked"]
 
@@ -228,8 +228,8 @@ async def test_a_contestant_keeps_its_label_under_every_name_it_had_and_nobody_e
     minds: dict[str, Agent] = {name: Doing(_says_well) for name in ("a", "b", "c", "d", "e")}
     async with on_stage(minds=minds, models=models) as t:
         others = world_of(*(ticking(name) for name in ("a", "c", "d", "e")), governor={"max_turns": 9})
-        await t.play(others)
-        run = await t.play(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
+        await t.open_world(others)
+        run = await t.open_world(world_of(ticking("a"), ticking("b"), judge, **CONTEST))
         ours = next(one.id for one in t.creatures() if one.run_id == run.id and one.handle == "a")
         await t.connect("a", "j", both=True)
         assert t.creature(ours).handle == "a~2"

@@ -98,7 +98,7 @@ async def prompts_of_cora(hidden: Hidden) -> list[tuple[str, str]]:
     spy, others = Spy(), Spy(hidden.thought, hidden.mood)
     models = ModelRouter({"tiny": spy, "fast": others})
     async with Terrarium(MemoryStore(), models=models, clock=HandMovedClock(), ids=SeededIds(1)) as t:
-        run = await t.play(world_with(hidden))
+        run = await t.open_world(world_with(hidden))
         for text in hidden.history:
             await t.append("ada", Draft(kind="agent.spoke", channel="later", payload={"text": text}))
         await t.connect("ada", "cora", channel="later")
@@ -132,7 +132,7 @@ async def test_what_is_in_sight_is_in_the_prompt() -> None:
 async def test_only_its_owner_is_told_what_was_dealt() -> None:
     spy = Spy()
     async with Terrarium(MemoryStore(), models=ModelRouter(spy)) as t:
-        await t.play(world_with(Hidden(dealt="quandle")))
+        await t.open_world(world_with(Hidden(dealt="quandle")))
         await t.step(3)
     knowing = [prompt for prompt in spy.prompts if "quandle" in prompt.user]
 
@@ -154,7 +154,7 @@ async def test_only_its_owner_is_told_what_was_dealt() -> None:
 async def test_a_visitor_cannot_forge_a_line_a_heading_or_a_voice(forged: str) -> None:
     spy = Spy()
     async with Terrarium(MemoryStore(), models=ModelRouter(spy)) as t:
-        run = await t.play(world_with(Hidden()))
+        run = await t.open_world(world_with(Hidden()))
         await t.disturb(run.id, forged)
         await t.step(3)
 
@@ -194,7 +194,7 @@ async def test_a_judge_sees_the_public_lines_of_every_kind_it_hears_and_no_thoug
     )
     measured = Measuring()
     async with Terrarium(MemoryStore(), models=ModelRouter({"tiny": spy, "fast": measured})) as t:
-        await t.play(LoadedWorld.of(scenario, creatures))
+        await t.open_world(LoadedWorld.of(scenario, creatures))
         await t.step(3)
 
     assert "(cast, pond.measured)" in spy.prompts[0].user

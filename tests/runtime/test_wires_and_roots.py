@@ -81,7 +81,7 @@ def a_lane(**wire: object) -> LoadedWorld:
 async def test_a_wire_asks_its_target_in_play() -> None:
     model = Listener()
     async with house(MemoryStore(), model) as t:
-        await t.play(a_lane(prompt="What does {handle} mean by {text}?"))
+        await t.open_world(a_lane(prompt="What does {handle} mean by {text}?"))
 
         await t.step(2)
 
@@ -92,7 +92,7 @@ async def test_a_wire_asks_its_target_in_play() -> None:
 async def test_a_line_that_the_condition_does_not_hold_of_wakes_nobody() -> None:
     model = Listener()
     async with house(MemoryStore(), model) as t:
-        await t.play(a_lane(when="text has lantern"))
+        await t.open_world(a_lane(when="text has lantern"))
 
         await t.step(3)
         await t.append("ada", Draft(kind="agent.spoke", channel="den", payload={"text": "A lantern!"}))
@@ -104,7 +104,7 @@ async def test_a_line_that_the_condition_does_not_hold_of_wakes_nobody() -> None
 
 async def test_mail_of_a_wire_without_content_has_no_words() -> None:
     async with house(MemoryStore(), Listener()) as t:
-        await t.play(a_lane(with_content=False))
+        await t.open_world(a_lane(with_content=False))
         line = await t.append("ada", Draft(kind="agent.spoke", channel="den", payload={"text": "Secret."}))
 
         mail = [event async for event in t.mail("bo")]
@@ -116,7 +116,7 @@ async def test_what_a_wire_handed_over_is_asked_also_when_the_store_was_opened_a
     tmp_path: Path,
 ) -> None:
     async with house(SqliteStore(tmp_path / "lane.db"), Listener()) as t:
-        await t.play(a_lane(prompt="And {text}?"))
+        await t.open_world(a_lane(prompt="And {text}?"))
         await t.append("ada", Draft(kind="agent.spoke", channel="den", payload={"text": "A lantern."}))
         await t.unwire("ada", "bo")
 
@@ -130,7 +130,7 @@ async def test_what_a_wire_handed_over_is_asked_also_when_the_store_was_opened_a
 
 async def test_a_bad_condition_or_prompt_is_refused_by_the_api_in_words() -> None:
     async with house(MemoryStore(), Listener()) as t:
-        await t.play(a_lane())
+        await t.open_world(a_lane())
 
         with pytest.raises(Refused, match="Write one such as"):
             await t.wire("bo", "heron", when="text contains a question")
@@ -148,7 +148,7 @@ def test_a_bad_wire_in_a_world_is_refused_before_it_opens() -> None:
 async def test_the_visitor_is_answered_by_the_root_in_the_next_turn() -> None:
     model = Listener()
     async with house(MemoryStore(), model) as t:
-        run = await t.play(a_lane(when="text has lantern"))
+        run = await t.open_world(a_lane(when="text has lantern"))
         await t.step(1)
         said = await t.disturb(run.id, "Who is in charge here?")
 
@@ -161,7 +161,7 @@ async def test_the_visitor_is_answered_by_the_root_in_the_next_turn() -> None:
 
 async def test_a_root_hears_what_is_said_on_a_channel_that_was_opened_during_the_play(tmp_path: Path) -> None:
     async with house(SqliteStore(tmp_path / "lane.db"), Listener()) as t:
-        await t.play(a_lane(when="text has lantern"))
+        await t.open_world(a_lane(when="text has lantern"))
         await t.connect("ada", "bo", channel="attic")
         await t.append("ada", Draft(kind="agent.spoke", channel="attic", payload={"text": "Only for bo."}))
 
@@ -184,7 +184,7 @@ async def test_everybody_can_report_to_the_root() -> None:
         {"root": "heron", "cast": [mute, "bo", "heron"]}, ticking("ada"), quiet("bo"), quiet("heron")
     )
     async with house(MemoryStore(), model) as t:
-        run = await t.play(lane)
+        run = await t.open_world(lane)
         await t.step(1)
         said = [event for event in await t.run_events(run.id) if event.actor == "ada"]
         reports = t.environment(t.creature("heron").graph_id).channel("reports")
@@ -206,7 +206,7 @@ async def test_two_troupes_have_a_root_each_and_each_answers_its_own_visitor() -
         *map(quiet, ("ada", "bo", "heron", "owl")),
     )
     async with house(MemoryStore(), model) as t:
-        run = await t.play(two)
+        run = await t.open_world(two)
         said = [
             await t.disturb(run.id, "Hello.", graph_id=t.creature(name).graph_id) for name in ("ada", "bo")
         ]
@@ -226,9 +226,9 @@ def answered_by(events: tuple[Event, ...], cause: Event) -> list[str]:
 async def test_roots_wires_and_the_names_of_those_who_are_gone_live_on_in_a_branch() -> None:
     model = Listener()
     async with house(MemoryStore(), model) as t:
-        first = await t.play(a_lane(prompt="What of {text}?"))
+        first = await t.open_world(a_lane(prompt="What of {text}?"))
         await t.finish(first.id)
-        run = await t.play(a_lane(prompt="What of {text}?"))  # Here nobody's id is its handle.
+        run = await t.open_world(a_lane(prompt="What of {text}?"))  # Here nobody's id is its handle.
         await t.connect("ada~2", "bo~2", channel="attic")
         await t.append("bo~2", Draft(kind="agent.spoke", channel="stage", payload={"text": "Farewell."}))
         await t.append("ada~2", Draft(kind="agent.spoke", channel="attic", payload={"text": "Hush, heron."}))

@@ -46,7 +46,7 @@ async def played_to_the_end(store: MemoryStore, run_id: str) -> tuple[str, tuple
 async def test_a_run_cut_off_after_any_event_ends_as_if_it_never_was(world: str | LoadedWorld) -> None:
     whole = NotingStore()
     async with terrarium_on(whole) as t:
-        run = await t.play(world, rng_seed=3, run_id="r-cut")
+        run = await t.open_world(world, rng_seed=3, run_id="r-cut")
     digest, events = await played_to_the_end(whole, run.id)
 
     ends: dict[int, str] = {}

@@ -21,7 +21,7 @@ def terrarium_on(store: MemoryStore, tools: CountingTools) -> Terrarium:
 
 async def opened(store: MemoryStore, world: LoadedWorld, rng_seed: int) -> str:
     async with terrarium_on(store, CountingTools()) as t:
-        return (await t.play(world, rng_seed=rng_seed, run_id="r-cut")).id
+        return (await t.open_world(world, rng_seed=rng_seed, run_id="r-cut")).id
 
 
 async def played_on(store: MemoryStore, run_id: str) -> tuple[str, tuple[Event, ...], CountingTools]:

@@ -130,7 +130,7 @@ async def cut_anywhere(world: LoadedWorld, minds: dict[str, Agent]) -> tuple[Who
     """The whole run, and after how many batches it was cut where it came out otherwise."""
     store = NotingStore()
     async with on_stage(store, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
-        run_id = (await t.play(world, rng_seed=3, run_id="r-cut")).id
+        run_id = (await t.open_world(world, rng_seed=3, run_id="r-cut")).id
     digest, events = await played_on(store, run_id, minds)
     wrong: list[int] = []
     for count in range(1, len(store.batches) + 1):
@@ -191,7 +191,7 @@ class CountingFolds(MemoryStore):
 async def test_a_batch_that_is_not_cut_off_folds_no_past() -> None:
     store = CountingFolds()
     async with on_stage(store, models=ModelRouter(Opening()), tools=Doors()) as t:
-        run = await t.play(rooms("afqBc"))
+        run = await t.open_world(rooms("afqBc"))
         opened = store.folds
 
         await soon(t.run(run.id))
@@ -204,7 +204,7 @@ async def test_an_unchanged_branch_from_the_middle_of_a_batch_has_the_digest_of_
     order: str,
 ) -> None:
     async with on_stage(models=ModelRouter(Opening()), tools=Doors()) as t:
-        run = await t.play(rooms(order, max_turns=2), rng_seed=3)
+        run = await t.open_world(rooms(order, max_turns=2), rng_seed=3)
         await soon(t.run(run.id))
         digest = await t.digest(run.id)
 
@@ -224,7 +224,7 @@ async def test_in_a_branch_with_another_graph_the_rest_of_a_batch_sees_that_grap
 
     minds: dict[str, Agent] = {"b": Doing(looks)}
     async with on_stage(None, minds, models=ModelRouter(Opening()), tools=Doors()) as t:
-        run = await t.play(rooms("abq", max_turns=1))
+        run = await t.open_world(rooms("abq", max_turns=1))
         await soon(t.run(run.id))
         first = next(e for e in await t.run_events(run.id) if e.actor == "a" and e.kind == kinds.AGENT_SPOKE)
 

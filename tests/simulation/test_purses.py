@@ -107,7 +107,7 @@ async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
     async with on_stage(store, models=ModelRouter(model)) as t:
         for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
             cast = [hearing(names[0], kinds.USER_INJECTED), *[ticking(name) for name in names[1:]]]
-            await t.play(world_of(*cast), governor=limits[run_id], run_id=run_id)
+            await t.open_world(world_of(*cast), governor=limits[run_id], run_id=run_id)
             for name in names:
                 t._agents[name] = Restless(t, dice)
         for _ in range(steps_of_a_play):

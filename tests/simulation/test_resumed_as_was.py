@@ -86,7 +86,7 @@ async def make_history(terrarium: Terrarium, seed: int) -> None:
     scenario = Scenario.model_validate(
         {"name": "w", "troupes": troupes, "governor": LIMITS, "kinds": {"note.made": {"text": "string"}}}
     )
-    await terrarium.play(LoadedWorld.of(scenario, MANIFESTS), rng_seed=seed)
+    await terrarium.open_world(LoadedWorld.of(scenario, MANIFESTS), rng_seed=seed)
     for _ in range(steps_of_history):
         try:
             await one_step(terrarium, chance)

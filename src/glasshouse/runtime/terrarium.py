@@ -110,7 +110,7 @@ class Terrarium(Habitat):
             found = self._agents[creature_id] = self._agent_for(manifest)
         return found
 
-    async def play(
+    async def open_world(
         self,
         world: AnyWorld,
         seed: str | None = None,
@@ -140,7 +140,7 @@ class Terrarium(Habitat):
         )
 
     async def open_run(self, intent: OpenRun) -> Run:
-        """Open a run from an intent that somebody has made ready; `play` makes one from a world."""
+        """Open a run from an intent that somebody has made ready; `open_world` makes one from a world."""
         return await self._show.open(intent)
 
     async def branch(self, session_id: str, at: str | None = None, change: WhatIf | None = None) -> Run:
@@ -264,9 +264,9 @@ class Terrarium(Habitat):
         """Let nobody of a run begin an act until it goes on."""
         await self._show.pause(run_id, reason)
 
-    async def proceed(self, run_id: str) -> None:
+    async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
-        await self._show.proceed(run_id)
+        await self._show.continue_run(run_id)
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
         """End a run once nobody of it is thinking any more; the one event that tells of it."""

@@ -57,6 +57,6 @@ async def gone_on_with(store: SqliteStore, terrarium: Terrarium, run: Run) -> Op
     beside = playing_with(terrarium, run)
     for one in (run, *beside):
         if one.status == "paused":
-            await terrarium.proceed(one.id)
+            await terrarium.continue_run(one.id)
     others = tuple([terrarium.run_of(one.id) for one in beside])
     return Opened(terrarium.run_of(run.id), store.position, beside=others)

@@ -188,7 +188,7 @@ async def _opened(store: SqliteStore, terrarium: Terrarium, wish: Wish, world: L
     """The run to play: a new one, or one that was left open."""
     if wish.continued is None and world is not None:
         position = store.position
-        run = await terrarium.play(world, wish.seed, wish.rng_seed, run_id=wish.run_id)
+        run = await terrarium.open_world(world, wish.seed, wish.rng_seed, run_id=wish.run_id)
         return Opened(run, position)
     run = terrarium.run_of(the_one("run", wish.continued or "last", [run.id for run in terrarium.runs()]))
     if run.is_finished:

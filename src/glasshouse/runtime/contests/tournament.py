@@ -107,7 +107,7 @@ class Tournament:
         models: Mapping[str, str],
         governor: Governor | None = None,
     ) -> Run:
-        run = await self._terrarium.play(world, self._seed, rng_seed, governor, models=models)
+        run = await self._terrarium.open_world(world, self._seed, rng_seed, governor, models=models)
         await Sitting(self._terrarium, run.id).play()
         return self._terrarium.run_of(run.id)
 
@@ -127,7 +127,7 @@ class Tournament:
         kinds_said = dict.fromkeys(line.kind for some in lines.values() for line in some)
         world = reading_world(self._world, order, kinds_said)
         models = dict.fromkeys(order, model)
-        run = await self._terrarium.play(world, rng_seed=rng_seed, models=models)
+        run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=models)
         await read_out(self._terrarium, run.id, lines)
         await Sitting(self._terrarium, run.id).play()
         return self._terrarium.run_of(run.id)

@@ -260,7 +260,7 @@ class _Replay:
         elif event.kind == kinds.RUN_FINISHED:
             await stage.finish(self._run_id, event.payload["reason"])
         elif event.kind == kinds.RUN_CONTINUED:
-            await stage.proceed(self._run_id)
+            await stage.continue_run(self._run_id)
         elif event.kind in kinds.ENGINE:
             await stage.change_again(self._namesakes.batch_of(event), self._namesakes)
         else:

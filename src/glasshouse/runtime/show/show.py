@@ -169,7 +169,7 @@ class Show:
         """Let nobody of a run begin an act until it goes on."""
         await self._conductor.pause(run_id, reason)
 
-    async def proceed(self, run_id: str) -> None:
+    async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
         await self._ledger.change(MoveRun(run_id, RunContinued()))
 
