@@ -1,4 +1,5 @@
-"""`make bench`: run everything, print a table against the bounds, write `bench/results.json`, fail if one is missed."""
+"""`make bench`: run everything, print a table against the bounds, write `bench/results.json`, fail if one is
+missed and say where its time went."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ from bench import (
     group_tools,
     hindsight,
     histories,
+    imports,
+    listeners,
     scale,
     stage,
 )
@@ -32,9 +35,11 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "connectivity": connectivity.run,
     "scale": scale.run,
     "acts": acts.run,
+    "listeners": listeners.run,
     "group_tools": group_tools.run,
     "stage": stage.run,
     "commands": commands.run,
+    "imports": imports.run,
 }
 
 
@@ -54,8 +59,10 @@ def main(names: list[str]) -> int:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
     missed = [result.name for result in results if not result.ok]
     console.print(f"{len(results) - len(missed)} of {len(results)} bounds held; written to {path}.")
-    for name in missed:
-        console.print(f"Missed: {name}", style="red")
+    for result in results:
+        if not result.ok:
+            console.print(f"Missed: {result.name}", style="red")
+            console.print(result.profile, markup=False, highlight=False)
     return 1 if missed else 0
 
 

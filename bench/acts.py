@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from bench.creatures import store_file
-from bench.result import Result, judged
+from bench.result import Result, judged, profiled
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.turns.prompt import Completion, Prompt
@@ -111,6 +111,16 @@ async def _cpu_per_act_of_many() -> float:
             return min([await _cpu_per_act(t, turns_in_each_graph) for _ in range(rounds)])
 
 
+def _profile_of_acts() -> str:
+    async def measured() -> None:
+        t = await _stage_after(histories[0])
+        for _ in range(rounds):
+            await _cpu_per_act(t, turns_a_round)
+        await t.close()
+
+    return profiled(measured())
+
+
 async def _crowd_against_one() -> float:
     seconds = []
     for count in (1, crowd):
@@ -129,13 +139,22 @@ def run() -> list[Result]:
     """Every figure of acts."""
     after = asyncio.run(_cpu_per_act_after_each())
     results = [
-        judged(f"an act after {history:,} events, memory", cost, "µs CPU", "≤", 300)
+        judged(f"an act after {history:,} events, memory", cost, "µs CPU", "≤", 220, profile=_profile_of_acts)
         for history, cost in after.items()
     ]
     growth = after[histories[-1]] / after[histories[0]]
     results.append(judged("an act after 100,000 events against 100", growth, "×", "≤", 1.25))
     many = asyncio.run(_cpu_per_act_of_many())
-    results.append(judged(f"an act, {graphs_side_by_side} graphs on SQLite", many, "µs CPU", "≤", 450))
+    results.append(
+        judged(
+            f"an act, {graphs_side_by_side} graphs on SQLite",
+            many,
+            "µs CPU",
+            "≤",
+            300,
+            profile=lambda: profiled(_cpu_per_act_of_many()),
+        )
+    )
     together = asyncio.run(_crowd_against_one())
     results.append(judged(f"{crowd} together on a model of 100 ms against one call", together, "×", "≤", 1.3))
     return results

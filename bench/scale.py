@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
@@ -37,8 +38,17 @@ def run() -> list[Result]:
             0.25,
         ),
         *_large_store(),
-        judged(f"{residents:,} creatures resident, memory store", _resident("memory"), "MiB", "≤", 700),
-        judged(f"{residents:,} creatures resident, SQLite", _resident("sqlite"), "MiB", "≤", 400),
+        *[
+            judged(
+                f"{residents:,} creatures resident, {called}",
+                float(_resident(kind)),
+                "MiB",
+                "≤",
+                mebibytes_max,
+                profile=partial(_resident, kind, "traced"),
+            )
+            for kind, called, mebibytes_max in (("memory", "memory store", 350), ("sqlite", "SQLite", 200))
+        ],
     ]
 
 
@@ -98,9 +108,9 @@ async def _reopen_seconds(path: Path) -> float:
     return spent
 
 
-def _resident(kind: str) -> float:
-    """What a process holds that hosts the creatures, in mebibytes."""
-    told = subprocess.run(
-        [sys.executable, "-m", "bench.residents", kind], capture_output=True, text=True, check=True
+def _resident(*arguments: str) -> str:
+    """What a process that hosts the creatures prints: how many mebibytes it holds, or which lines allocated them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.residents", *arguments], capture_output=True, text=True, check=True
     )
-    return float(told.stdout)
+    return done.stdout

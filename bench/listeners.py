@@ -1,0 +1,109 @@
+"""One line that many hear: what each reaction to it costs, and what a whole durable turn costs. CPU time."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Sequence
+from time import process_time
+
+from bench.acts import ENDLESS, LINE, AnswersAtOnce
+from bench.creatures import store_file
+from bench.result import Result, judged, profiled
+from glasshouse import Draft, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
+from glasshouse.runtime.ports import Batch
+
+few, many = 10, 1_000
+lines_before = 512
+"""So many lines were said before, in the small graph and in the large: prompts are of one length."""
+rounds = {few: 40, many: 4}
+turns_a_round, turn_rounds = 50, 10
+
+SPEAKER = Manifest(
+    name="speaker", persona="Tells the news.", subscribes_to=(), may_emit=("news.told", "agent.spoke")
+)
+LISTENER = Manifest(name="listener", persona="Has an opinion.", subscribes_to=("news.told",))
+
+
+def run() -> list[Result]:
+    """What a reaction costs in a small graph and in a large one, and a durable turn."""
+    small = asyncio.run(_cpu_a_reaction(few))
+    large = asyncio.run(_cpu_a_reaction(many))
+    turn, commits = asyncio.run(_durable_turn())
+    return [
+        judged(
+            f"one line to {many:,} listeners, a reaction",
+            large * 1e6,
+            "µs CPU",
+            "≤",
+            300,
+            profile=lambda: profiled(_cpu_a_reaction(many)),
+        ),
+        judged(f"one line to {many:,} listeners against {few}, a reaction", large / small, "×", "≤", 1.3),
+        judged(
+            "a durable turn: line in, act, line out",
+            turn * 1e3,
+            "ms CPU",
+            "≤",
+            1.0,
+            profile=lambda: profiled(_durable_turn()),
+        ),
+        judged("a durable turn: commits", commits, "commits", "≤", 2),
+    ]
+
+
+async def _cpu_a_reaction(listeners: int) -> float:
+    """The quickest round: others use these cores, too."""
+    async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce()), governor=ENDLESS) as t:
+        speaker = await t.add_creature(SPEAKER)
+        for _ in range(listeners):
+            listener = await t.add_creature(LISTENER, graph=speaker.graph_id)
+            await t.connect(speaker.id, listener.id, channel="talk", both=True)
+        past = [
+            Draft(kind="agent.spoke", channel="talk", payload={"text": LINE % n}) for n in range(lines_before)
+        ]
+        await t.append_all(speaker.id, past)
+        spent = []
+        for number in range(rounds[listeners]):
+            gc.collect()
+            await t.append(
+                speaker.id, Draft(kind="news.told", channel="talk", payload={"text": f"News {number}."})
+            )
+            calls, began = t.runs()[0].calls if t.runs() else 0, process_time()
+            await t.step(1)
+            seconds, reactions = process_time() - began, t.runs()[0].calls - calls
+            if reactions != listeners:
+                raise RuntimeError(f"{reactions} of {listeners} listeners reacted")
+            spent.append(seconds / reactions)
+        return min(spent[1:])
+
+
+class CountsCommits(SqliteStore):
+    """A store that counts how often it was asked to make something durable."""
+
+    commits = 0
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Make the batches durable, and count that."""
+        self.commits += 1
+        return await super().commit(batches)
+
+
+async def _durable_turn() -> tuple[float, float]:
+    """A line is said, one creature answers it: seconds of CPU in all threads, and commits, of each such turn."""
+    with store_file() as path:
+        store = CountsCommits(path)
+        async with Terrarium(store, models=ModelRouter(AnswersAtOnce()), governor=ENDLESS) as t:
+            speaker = await t.add_creature(SPEAKER)
+            listener = await t.add_creature(LISTENER)
+            await t.connect(speaker.id, listener.id, channel="talk", both=True)
+            figures = [await _turns(t, store, speaker.id) for _ in range(turn_rounds)]
+        return min(seconds for seconds, _ in figures), min(commits for _, commits in figures)
+
+
+async def _turns(t: Terrarium, store: CountsCommits, speaker: str) -> tuple[float, float]:
+    commits, began = store.commits, process_time()
+    for number in range(turns_a_round):
+        await t.append(speaker, Draft(kind="news.told", channel="talk", payload={"text": f"News {number}."}))
+        await t.step(1)
+    return (process_time() - began) / turns_a_round, (store.commits - commits) / turns_a_round
