@@ -12,7 +12,7 @@ from typing import Any
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, VISITOR, Event, Json
-from glasshouse.models.offline.model import answer
+from glasshouse.troupe.model import answer
 from glasshouse.turns.character import Character, Memory, Voice
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.lines import event_ids_by_ref, lines_of

@@ -18,9 +18,9 @@ import pytest
 
 from glasshouse import Event, LoadedWorld, MemoryStore, Terrarium, kinds, load_world
 from glasshouse.manifests.finding import bundled_worlds
-from glasshouse.models.offline.model import OfflineModel
-from glasshouse.models.offline.vocabulary import is_a, is_rare
 from glasshouse.models.router import ModelRouter
+from glasshouse.troupe.model import OfflineModel
+from glasshouse.troupe.vocabulary import is_a, is_rare
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.prompt import Completion, Prompt
 

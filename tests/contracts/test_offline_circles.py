@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from glasshouse.models.offline.directions import directions_of
-from glasshouse.models.offline.model import answer
-from glasshouse.models.offline.reading import identity_of
+from glasshouse.troupe.directions import directions_of
+from glasshouse.troupe.model import answer
+from glasshouse.troupe.reading import identity_of
 from glasshouse.turns.prompt import Prompt
 
 TEXT = {"type": "string"}

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.models.offline.model import answer
-from glasshouse.models.offline.skills.attributes import things
-from glasshouse.models.offline.skills.debating import points_of
-from glasshouse.models.offline.skills.pairing import clauses_of, told_in
+from glasshouse.troupe.model import answer
+from glasshouse.troupe.skills.attributes import things
+from glasshouse.troupe.skills.debating import points_of
+from glasshouse.troupe.skills.pairing import clauses_of, told_in
 from glasshouse.turns.character import Character
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.playbill import Playbill

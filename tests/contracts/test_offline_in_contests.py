@@ -10,10 +10,10 @@ from functools import cache
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds, load_world
-from glasshouse.models.offline.reading import Heard
-from glasshouse.models.offline.skills.debating import points_of
-from glasshouse.models.offline.skills.pairing import told_in
-from glasshouse.models.offline.skills.telling import hero_in, turn_called
+from glasshouse.troupe.reading import Heard
+from glasshouse.troupe.skills.debating import points_of
+from glasshouse.troupe.skills.pairing import told_in
+from glasshouse.troupe.skills.telling import hero_in, turn_called
 
 SEEDS = range(8)
 games_counted = 30

@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, load_world
-from glasshouse.models.offline import shelf
-from glasshouse.models.offline.lifting import nouns_in
-from glasshouse.models.offline.skills.sleuthing import mentions
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_phrases import nouns_in
+from glasshouse.troupe.skills.sleuthing import mentions
 
 SEEDS = range(12)
 games_counted = 40

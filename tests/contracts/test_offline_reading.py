@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from glasshouse.events import kinds
-from glasshouse.models.offline.lifting import nouns_in
-from glasshouse.models.offline.reading import Reading
+from glasshouse.troupe.noun_phrases import nouns_in
+from glasshouse.troupe.reading import Reading
 from glasshouse.turns.character import Character, Voice
 from glasshouse.turns.context import repair_prompt
 from glasshouse.turns.playbill import Playbill

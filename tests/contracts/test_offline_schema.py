@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshouse.events import kinds
-from glasshouse.models.offline.model import OfflineModel, answer
-from glasshouse.models.offline.schema import Source, filled_schema
+from glasshouse.troupe.model import OfflineModel, answer
+from glasshouse.troupe.schema import Source, filled_schema
 from glasshouse.turns.character import Character
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Prompt

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.models.offline.skills.attributes import attribute_asked, attributes, thing_called, things
+from glasshouse.troupe.skills.attributes import attribute_asked, attributes, thing_called, things
 from glasshouse.turns.character import Character, Memory, Schedule
 from glasshouse.turns.playbill import Competition, Playbill
 from tests.contracts.offline_stage import OfflineStage, judged

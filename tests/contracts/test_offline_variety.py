@@ -9,10 +9,10 @@ import pytest
 
 from glasshouse import load_world, play
 from glasshouse.manifests.solo import solo_world
-from glasshouse.models.offline import shelf
-from glasshouse.models.offline.lifting import nouns_in
-from glasshouse.models.offline.model import answer
-from glasshouse.models.offline.vocabulary import is_a
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.model import answer
+from glasshouse.troupe.noun_phrases import nouns_in
+from glasshouse.troupe.vocabulary import is_a
 from glasshouse.turns.character import Character, Voice
 from tests.contracts.offline_stage import OfflineStage
 

@@ -212,9 +212,7 @@ def test_replay_shows_minds_when_asked(store: str) -> None:
 
 @pytest.mark.parametrize("words", [("show", WOOD), ("replay", WOOD), ("replay", WOOD, "--verify")])
 def test_no_model_is_there_to_be_asked(store: str, words: tuple[str, ...]) -> None:
-    script = (
-        "import sys; sys.modules['glasshouse.models.offline'] = None\nfrom glasshouse.cli import main; main()"
-    )
+    script = "import sys; sys.modules['glasshouse.troupe'] = None\nfrom glasshouse.cli import main; main()"
 
     told = subprocess.run(
         [sys.executable, "-c", script, *words, "--store", store],

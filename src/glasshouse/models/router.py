@@ -55,7 +55,7 @@ class ModelRouter:
 
 
 def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
-    from glasshouse.models.offline.model import MODEL_NAME, TEMPERS, OfflineModel
+    from glasshouse.troupe.model import MODEL_NAME, TEMPERS, OfflineModel
 
     known = {MODEL_NAME if not temper else f"{MODEL_NAME}:{temper}": temper for temper in TEMPERS}
     if name is not None and name not in known:

@@ -22,7 +22,21 @@ from glasshouse.turns.lines import Table, older_cause, table_of
 from glasshouse.turns.masking import masked
 from glasshouse.turns.memory import places_discussed, places_of_disturbances, places_remembered
 from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Prompt, chars_per_token_min, tokens_guessed
+from glasshouse.turns.prompt import (
+    ANSWERED,
+    AROUND,
+    DISCUSSION,
+    DISTURBANCES,
+    HOW_TO_ANSWER,
+    KNOWN,
+    LAST_ANSWER,
+    REMEMBERED,
+    SCENE,
+    TOOLS_SAID,
+    Prompt,
+    chars_per_token_min,
+    tokens_guessed,
+)
 from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
 from glasshouse.turns.reading import content_words, line_chars_max, speaker_of
 from glasshouse.turns.reply_schema import reply_schema
@@ -40,17 +54,6 @@ tool_said_chars_max: Final = 1_200
 problem_chars_max: Final = 400
 repair_tokens_max: Final = 480
 system_cache_values_max: Final = 1_024
-
-DISCUSSION: Final = "THE DISCUSSION"
-AROUND: Final = "AROUND YOU"
-SCENE: Final = "THE SCENE"
-KNOWN: Final = "WHAT YOU KNOW ALONE"
-REMEMBERED: Final = "WHAT YOU REMEMBER"
-DISTURBANCES: Final = "DISTURBANCES"
-TOOLS_SAID: Final = "WHAT YOUR TOOLS SAID"
-ANSWERED: Final = "WHAT YOU ANSWER NOW"
-LAST_ANSWER: Final = "YOUR LAST ANSWER"
-HOW_TO_ANSWER: Final = "HOW TO ANSWER"
 
 NO_CAUSE: Final = "It is your turn."
 ASKED: Final = "You are asked"

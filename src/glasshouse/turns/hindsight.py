@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import context
+from glasshouse.turns import prompt as prompt_parts
 from glasshouse.turns.character import character_of
 from glasshouse.turns.quoting import cut
 from glasshouse.turns.reading import is_line_for, line_chars_max, number_of, speaker_of
@@ -33,12 +33,12 @@ _LINE: Final = re.compile(
     r'\[(#[0-9]{5}[a-z]*)\] (.*?) \((?:cast|visitor|tool|import|world), ([a-z0-9_.]+)\): (".*)'
 )
 _SECTIONS: Final[dict[str, Section]] = {
-    context.DISCUSSION: "discussion",
-    context.SCENE: "scene",
-    context.KNOWN: "known",
-    context.REMEMBERED: "remembered",
-    context.DISTURBANCES: "disturbances",
-    context.ANSWERED: "answered",
+    prompt_parts.DISCUSSION: "discussion",
+    prompt_parts.SCENE: "scene",
+    prompt_parts.KNOWN: "known",
+    prompt_parts.REMEMBERED: "remembered",
+    prompt_parts.DISTURBANCES: "disturbances",
+    prompt_parts.ANSWERED: "answered",
 }
 _decode: Final = JSONDecoder().raw_decode
 
@@ -48,7 +48,7 @@ def lines_in(user: str) -> list[SeenLine]:
     found: dict[str, SeenLine] = {}
     section: Section | None = None
     for text in user.split("\n"):
-        if text == context.LAST_ANSWER:
+        if text == prompt_parts.LAST_ANSWER:
             break
         if text.isupper() and text.replace(" ", "").isalpha():
             section = _SECTIONS.get(text)

@@ -1,12 +1,28 @@
-"""What goes to a model and what comes back: values that every backend, the record and the replay share."""
+"""What goes to a model and what comes back: values that every backend, the record and the replay share.
+
+Imports nothing of the engine: a player such as the offline troupe needs this module alone.
+"""
 
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from glasshouse.events.event import Json
+Json: TypeAlias = dict[str, Any]
+
+# The headings of a prompt's parts. What was heard stands quoted below them, so no line can forge one.
+DISCUSSION: Final = "THE DISCUSSION"
+AROUND: Final = "AROUND YOU"
+SCENE: Final = "THE SCENE"
+KNOWN: Final = "WHAT YOU KNOW ALONE"
+REMEMBERED: Final = "WHAT YOU REMEMBER"
+DISTURBANCES: Final = "DISTURBANCES"
+TOOLS_SAID: Final = "WHAT YOUR TOOLS SAID"
+ANSWERED: Final = "WHAT YOU ANSWER NOW"
+LAST_ANSWER: Final = "YOUR LAST ANSWER"
+HOW_TO_ANSWER: Final = "HOW TO ANSWER"
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False):

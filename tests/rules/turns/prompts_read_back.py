@@ -6,17 +6,17 @@ import json
 import re
 from typing import NamedTuple
 
-from glasshouse.turns import context
+from glasshouse.turns import prompt as prompt_parts
 
 HEADINGS = (
-    context.DISCUSSION,
-    context.AROUND,
-    context.SCENE,
-    context.KNOWN,
-    context.REMEMBERED,
-    context.DISTURBANCES,
-    context.ANSWERED,
-    context.LAST_ANSWER,
+    prompt_parts.DISCUSSION,
+    prompt_parts.AROUND,
+    prompt_parts.SCENE,
+    prompt_parts.KNOWN,
+    prompt_parts.REMEMBERED,
+    prompt_parts.DISTURBANCES,
+    prompt_parts.ANSWERED,
+    prompt_parts.LAST_ANSWER,
 )
 LINE = re.compile(
     r'\[(#\d{5}[b-z]?[a-z]*)\] (\S+) \((\w+), ([a-z0-9_.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?'
@@ -56,4 +56,4 @@ def spoken(line: str) -> Spoken:
 
 def discussion_in(user: str) -> list[Spoken]:
     """The lines of the discussion."""
-    return [spoken(line) for line in sections_in(user).get(context.DISCUSSION, [])]
+    return [spoken(line) for line in sections_in(user).get(prompt_parts.DISCUSSION, [])]

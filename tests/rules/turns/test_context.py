@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.turns import context
+from glasshouse.turns import prompt as prompt_parts
 from glasshouse.turns.character import Character, Memory, Voice
 from glasshouse.turns.context import prompt_for, repair_prompt
 from glasshouse.turns.moment import Around, Moment, Neighbour
@@ -140,13 +141,15 @@ def test_a_cause_that_is_no_line_is_ones_turn() -> None:
     ):
         prompt = prompt_for(a_moment(STORY, cause=cause))
 
-        assert sections_in(prompt.user)[context.ANSWERED][0] == context.NO_CAUSE
+        assert sections_in(prompt.user)[prompt_parts.ANSWERED][0] == context.NO_CAUSE
 
 
 def test_a_cause_that_left_the_window_is_shown_in_full_under_the_ref_it_has() -> None:
     prompt = prompt_for(a_moment(STORY[1:], cause=STORY[0], character=ECHO))
 
-    assert spoken(sections_in(prompt.user)[context.ANSWERED][0]).text == "Dusk. The wood holds its breath."
+    assert (
+        spoken(sections_in(prompt.user)[prompt_parts.ANSWERED][0]).text == "Dusk. The wood holds its breath."
+    )
 
 
 def test_awareness_is_bounded_however_large_the_graph_is() -> None:
@@ -154,7 +157,7 @@ def test_awareness_is_bounded_however_large_the_graph_is() -> None:
     names = tuple(f"n{n}" for n in range(500))
     prompt = prompt_for(a_moment(around=Around(names, names, crowd, 9_999, names, names)))
 
-    assert len("\n".join(sections_in(prompt.user)[context.AROUND])) < 2_000
+    assert len("\n".join(sections_in(prompt.user)[prompt_parts.AROUND])) < 2_000
     assert "c11 (worker" in prompt.user
     assert "9987 more." in prompt.user
 
@@ -164,7 +167,7 @@ def test_the_text_before_the_newest_line_stays_the_same_until_the_window_is_full
 
     users = [prompt_for(a_moment(talk[:count])).user for count in (6, 7, 8)]
 
-    known = [user[: user.index(f"\n{context.AROUND}\n")] for user in users]
+    known = [user[: user.index(f"\n{prompt_parts.AROUND}\n")] for user in users]
     assert known[2].startswith(known[1])
     assert known[1].startswith(known[0])
 
@@ -185,7 +188,7 @@ def test_a_prompt_fits_and_loses_neither_identity_nor_format_nor_cause_nor_last_
         spent = tokens_guessed(asked.system) + tokens_guessed(asked.user) + moment.reply_tokens_max
         assert spent <= tokens
     assert prompt.system == prompt_for(a_moment(character=character)).system
-    answered = sections_in(prompt.user)[context.ANSWERED]
+    answered = sections_in(prompt.user)[prompt_parts.ANSWERED]
     assert spoken(answered[0]).text.startswith("No. 199. ")
     assert answered[1].startswith("You are echo.")
 
@@ -196,7 +199,7 @@ def test_a_judges_discussion_is_cut_from_the_oldest_and_no_more_than_must_be() -
 
     prompt = prompt_for(a_moment(talk, character=judge, context_tokens_max=4_000))
 
-    shown = [spoken(line).text.split()[1] for line in sections_in(prompt.user)[context.DISCUSSION]]
+    shown = [spoken(line).text.split()[1] for line in sections_in(prompt.user)[prompt_parts.DISCUSSION]]
     assert shown == [f"{n}." for n in range(200 - len(shown), 200)]
     assert (
         tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
@@ -207,7 +210,7 @@ def test_a_judges_discussion_is_cut_from_the_oldest_and_no_more_than_must_be() -
 def test_a_section_that_goes_takes_its_heading_along_and_nothing_more_is_cut() -> None:
     whole = prompt_for(a_full_moment())
     sections = sections_in(whole.user)
-    gone = "\n".join((context.REMEMBERED, *sections.pop(context.REMEMBERED))) + "\n"
+    gone = "\n".join((prompt_parts.REMEMBERED, *sections.pop(prompt_parts.REMEMBERED))) + "\n"
     shorter = whole.user.replace(gone, "")
     tokens = tokens_guessed(whole.system) + tokens_guessed(shorter) + 384 + context.repair_tokens_max
 
@@ -217,7 +220,7 @@ def test_a_section_that_goes_takes_its_heading_along_and_nothing_more_is_cut() -
 def test_nothing_is_left_but_what_is_never_cut_when_there_is_no_room_at_all() -> None:
     prompt = prompt_for(a_full_moment(context_tokens_max=1))
 
-    assert list(sections_in(prompt.user)) == [context.ANSWERED]
+    assert list(sections_in(prompt.user)) == [prompt_parts.ANSWERED]
     assert prompt.system == SYSTEM
 
 
@@ -281,7 +284,7 @@ def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scen
     prompt = prompt_for(a_moment(events, known={"word": scene}))
     found = sections_in(repair_prompt(prompt, told[0][1], "Mend it.").user)
 
-    lines = [spoken(line) for line in found[context.DISCUSSION]]
+    lines = [spoken(line) for line in found[prompt_parts.DISCUSSION]]
     names = {"visitor": "visitor", "moth-id": "moth", "conductor": "world"}
     assert [(line.handle, line.text) for line in lines] == [
         (names[event.actor], event.payload["text"]) for event in events
@@ -290,11 +293,11 @@ def test_no_text_can_forge_a_line_or_a_section(told: list[tuple[str, str]], scen
         {"more": event.payload["more"]} if "more" in event.payload else {} for event in events
     ]
     assert len({line.ref for line in lines}) == len(lines)
-    assert len(found[context.ANSWERED]) == 2
-    assert len(found[context.LAST_ANSWER]) == 3
-    assert len(found[context.KNOWN]) == 1
-    assert len(found.get(context.SCENE, [])) == (1 if scene else 0)
-    assert len(found[context.AROUND]) == 3
+    assert len(found[prompt_parts.ANSWERED]) == 2
+    assert len(found[prompt_parts.LAST_ANSWER]) == 3
+    assert len(found[prompt_parts.KNOWN]) == 1
+    assert len(found.get(prompt_parts.SCENE, [])) == (1 if scene else 0)
+    assert len(found[prompt_parts.AROUND]) == 3
     assert prompt.system == prompt_for(a_moment()).system
 
 
@@ -358,4 +361,4 @@ def test_a_repaired_prompt_keeps_all_but_the_end_of_the_user_message(raw: str, p
     assert (repaired.system, repaired.schema, repaired.seed) == (prompt.system, prompt.schema, prompt.seed)
     assert repaired.user.startswith(prompt.user)
     assert repaired.user.endswith(prompt.user.rpartition("\n")[2])
-    assert list(sections_in(repaired.user)) == [*sections_in(prompt.user), context.LAST_ANSWER]
+    assert list(sections_in(repaired.user)) == [*sections_in(prompt.user), prompt_parts.LAST_ANSWER]

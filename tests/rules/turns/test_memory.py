@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import context
+from glasshouse.turns import prompt as prompt_parts
 from glasshouse.turns.character import Character, Memory, Role
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.memory import disturbances_max, memory_lines_max, reflections_max, window_start
@@ -61,7 +61,7 @@ def test_the_windows_place_does_not_depend_on_how_much_of_the_past_was_handed_ov
 def test_a_window_of_none_shows_no_discussion_but_the_cause() -> None:
     user = prompt_for(a_moment([plain(1)], character=remembering(0))).user
 
-    assert context.DISCUSSION not in sections_in(user)
+    assert prompt_parts.DISCUSSION not in sections_in(user)
     assert '"No. 1."' in user
 
 
@@ -78,7 +78,7 @@ def test_an_old_line_about_what_is_asked_comes_to_mind() -> None:
     old = plain(1, "The lantern hangs in the willow.")
     moment = a_moment([old, *[plain(n) for n in range(2, 60)], plain(60, "Who took the lanterns")])
 
-    assert under(moment, context.REMEMBERED) == ["The lantern hangs in the willow."]
+    assert under(moment, prompt_parts.REMEMBERED) == ["The lantern hangs in the willow."]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_an_old_line_about_what_is_asked_comes_to_mind() -> None:
 def test_an_old_line_about_what_a_creature_is_after_comes_to_mind(character: Character) -> None:
     events = [plain(1, "A lantern!"), *[plain(n) for n in range(2, 60)]]
 
-    assert under(a_moment(events, character=character), context.REMEMBERED) == ["A lantern!"]
+    assert under(a_moment(events, character=character), prompt_parts.REMEMBERED) == ["A lantern!"]
 
 
 def test_a_line_that_names_me_comes_to_mind_and_one_that_only_sounds_like_it_does_not() -> None:
     events = [plain(1, "Well, Echo!"), plain(2, "An echo-chamber."), *[plain(n) for n in range(3, 60)]]
 
-    assert under(a_moment(events), context.REMEMBERED) == ["Well, Echo!"]
+    assert under(a_moment(events), prompt_parts.REMEMBERED) == ["Well, Echo!"]
 
 
 def test_the_nearest_lines_and_those_that_say_more_of_the_cause_or_weigh_more_come_to_mind() -> None:
@@ -107,7 +107,7 @@ def test_the_nearest_lines_and_those_that_say_more_of_the_cause_or_weigh_more_co
         plain(22, "Whose lantern?"),
     ]
 
-    found = under(a_moment([*alike[:5], *better, *alike[5:], *filler, asked]), context.REMEMBERED)
+    found = under(a_moment([*alike[:5], *better, *alike[5:], *filler, asked]), prompt_parts.REMEMBERED)
 
     assert found[:3] == [better[0].payload["text"], better[1].payload["text"], better[2].payload["text"]]
     assert found[3:] == ["A lantern, 17.", "A lantern, 18.", "A lantern, 19."]
@@ -118,7 +118,9 @@ def test_what_was_heard_lately_comes_to_mind_before_what_says_a_little_more_but_
     late = [plain(n, f"A lantern, {n}.") for n in range(201, 201 + memory_lines_max)]
     between, after = [plain(n) for n in range(2, 200)], [plain(n) for n in range(300, 310)]
 
-    found = under(a_moment([old, *between, *late, *after, plain(400, "lantern willow")]), context.REMEMBERED)
+    found = under(
+        a_moment([old, *between, *late, *after, plain(400, "lantern willow")]), prompt_parts.REMEMBERED
+    )
 
     assert found == [event.payload["text"] for event in late]
 
@@ -128,7 +130,7 @@ def test_own_reflections_come_first_to_mind_and_others_never() -> None:
     others = [said(n, "moth-id", f"He learns, {n}.", kinds.AGENT_REFLECTED) for n in range(6, 9)]
     asked = [plain(n, f"A lantern, {n}?") for n in range(9, 40)]
 
-    found = under(a_moment([*own, *others, *asked]), context.REMEMBERED)
+    found = under(a_moment([*own, *others, *asked]), prompt_parts.REMEMBERED)
 
     assert found[:reflections_max] == ["I learn, 3.", "I learn, 4.", "I learn, 5."]
     assert len(found) == memory_lines_max
@@ -138,7 +140,7 @@ def test_own_reflections_come_first_to_mind_and_others_never() -> None:
 def test_what_was_heard_longer_ago_than_memory_reaches_is_gone() -> None:
     events = [plain(1, "The lantern!"), *[plain(n) for n in range(2, 400)], plain(400, "A lantern.")]
 
-    assert under(a_moment(events), context.REMEMBERED) == []
+    assert under(a_moment(events), prompt_parts.REMEMBERED) == []
 
 
 TEXTS = st.sampled_from(["A lantern?", "The willow.", "Echo, look!", "Rain.", "Lantern in the willow."])
@@ -152,12 +154,12 @@ def test_memory_is_bounded_and_repeats_neither_the_discussion_nor_itself(told: l
 
     shown = {
         heading: under(moment, heading)
-        for heading in (context.DISCUSSION, context.DISTURBANCES, context.REMEMBERED)
+        for heading in (prompt_parts.DISCUSSION, prompt_parts.DISTURBANCES, prompt_parts.REMEMBERED)
     }
 
-    remembered = shown[context.REMEMBERED]
+    remembered = shown[prompt_parts.REMEMBERED]
     assert len(remembered) == len(set(remembered)) <= memory_lines_max
-    assert not set(remembered) & {*shown[context.DISCUSSION], *shown[context.DISTURBANCES]}
+    assert not set(remembered) & {*shown[prompt_parts.DISCUSSION], *shown[prompt_parts.DISTURBANCES]}
 
 
 def test_disturbances_are_the_newest_a_full_window_would_hold() -> None:
@@ -167,6 +169,6 @@ def test_disturbances_are_the_newest_a_full_window_would_hold() -> None:
     )
     lines = [*old, *[plain(n) for n in range(4, 10)], *new, plain(20)]
 
-    assert under(a_moment(lines), context.DISTURBANCES) == ["New 12", "New 13", "New 14"]
-    assert len(under(a_moment(lines), context.DISTURBANCES)) == disturbances_max
-    assert under(a_moment([*old, *[plain(n) for n in range(4, 13)]]), context.DISTURBANCES) == []
+    assert under(a_moment(lines), prompt_parts.DISTURBANCES) == ["New 12", "New 13", "New 14"]
+    assert len(under(a_moment(lines), prompt_parts.DISTURBANCES)) == disturbances_max
+    assert under(a_moment([*old, *[plain(n) for n in range(4, 13)]]), prompt_parts.DISTURBANCES) == []

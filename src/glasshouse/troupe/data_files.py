@@ -1,0 +1,50 @@
+"""The shelf: the troupe's data files, each read once, when it is first asked for.
+
+Always holds: a line that begins with `#` and a space is a remark; tables are columns parted by tabs; lists may be
+parted into sections by a heading in square brackets.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+
+
+@lru_cache(maxsize=1)
+def _data() -> Traversable:
+    """Where the files lie: to ask the import system costs more than to read one."""
+    return files("glasshouse.troupe").joinpath("data")
+
+
+@lru_cache(maxsize=64)
+def entries(name: str) -> tuple[str, ...]:
+    """The lines of a data file, without remarks and empty ones."""
+    text = _data().joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line.strip() and not line.startswith("# "))
+
+
+@lru_cache(maxsize=64)
+def rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table."""
+    return tuple(tuple(cell.strip() for cell in line.split("\t")) for line in entries(name))
+
+
+@lru_cache(maxsize=64)
+def sections(name: str) -> MappingProxyType[str, tuple[str, ...]]:
+    """The entries of a list by their headings."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in entries(name):
+        if line.startswith("[") and line.endswith("]"):
+            heading = line[1:-1]
+        else:
+            found.setdefault(heading, []).append(line)
+    return MappingProxyType({heading: tuple(lines) for heading, lines in found.items()})
+
+
+@lru_cache(maxsize=64)
+def words_listed(name: str, heading: str = "") -> frozenset[str]:
+    """The words of a list, or of one of its sections."""
+    return frozenset(word for line in sections(name).get(heading, ()) for word in line.split())

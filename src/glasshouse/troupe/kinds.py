@@ -1,0 +1,12 @@
+"""The kinds of answer that every world may ask for, as they stand in a schema.
+
+The troupe reads kinds from schemas, as any model does; these are the few that it treats in a way of their own.
+"""
+
+from typing import Final
+
+AGENT_SPOKE: Final = "agent.spoke"
+AGENT_PASSED: Final = "agent.passed"
+TOOL_CALLED: Final = "tool.called"
+INNER: Final = frozenset({"agent.thought", "agent.reflected"})
+"""What nobody else hears."""

@@ -1,0 +1,168 @@
+"""`OfflineModel`: the troupe behind the port of a model, and the pure function it is made of.
+
+Always holds: `answer` is a function of the prompt. It costs nothing, waits for nothing and never calls itself anything
+but the offline troupe.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from random import Random
+from typing import Any, Final
+
+from glasshouse.troupe import kinds
+from glasshouse.troupe.reading import Reading
+from glasshouse.troupe.schema import Source, filled_schema
+from glasshouse.troupe.skills.bluffing import description, vote
+from glasshouse.troupe.skills.branches import Branch, Reply, branches_of, passing, with_line
+from glasshouse.troupe.skills.choosing import chosen
+from glasshouse.troupe.skills.consulting import asked_or_acted, consulted
+from glasshouse.troupe.skills.contributing import contributed
+from glasshouse.troupe.skills.debating import argued
+from glasshouse.troupe.skills.guessing import named_or_asked
+from glasshouse.troupe.skills.judging import verdict
+from glasshouse.troupe.skills.keeping import kept_answer
+from glasshouse.troupe.skills.pairing import bluffed
+from glasshouse.troupe.skills.regrouping import is_group_tool, regrouped
+from glasshouse.troupe.skills.sleuthing import hypothesis, objection
+from glasshouse.troupe.skills.solo_parts import parts_in_turn
+from glasshouse.troupe.skills.telling import called_for, told_on
+from glasshouse.troupe.skills.timed_lines import staged
+from glasshouse.troupe.speaking import Speaker
+from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
+
+MODEL_NAME: Final = "offline"
+hasty_lines_max: Final = 3
+
+Skill = Callable[[Speaker, Sequence[Branch]], Reply | None]
+
+SKILLS: Final[tuple[Skill, ...]] = (
+    consulted,
+    asked_or_acted,
+    told_on,
+    called_for,
+    argued,
+    contributed,
+    bluffed,
+    kept_answer,
+    named_or_asked,
+    hypothesis,
+    objection,
+    verdict,
+    chosen,
+    vote,
+    description,
+    staged,
+)
+"""Asked in this order; the first that has an answer gives it."""
+
+_NUMBERED: Final = re.compile(r"(@[\w-]+)~\d+")
+"""The number behind the name of another graph says only how many were there before in the same store."""
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+
+
+TEMPERS: Final[Mapping[str, int | None]] = {"": None, "hasty": hasty_lines_max}
+"""How much of a discussion the troupe reads: all of it; a hasty one only the last few lines."""
+
+
+class OfflineModel:
+    """A model that needs no network, no key and no download. In a temper, it plays otherwise, and less well."""
+
+    is_free: Final = True
+
+    def __init__(self, temper: str = "") -> None:
+        self.name = f"{MODEL_NAME}:{temper}" if temper else MODEL_NAME
+        self._lines_max = TEMPERS[temper]
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Answer at once."""
+        text = answer(prompt, self._lines_max)
+        return Completion(
+            text=text,
+            model=self.name,
+            input_tokens=tokens_guessed(prompt.system) + tokens_guessed(prompt.user),
+            output_tokens=tokens_guessed(text),
+            usd=0.0,
+        )
+
+
+def answer(prompt: Prompt, lines_max: int | None = None) -> str:
+    """What the troupe says to a prompt, of whose discussion it reads so many lines; none means all."""
+    reading = Reading(prompt, lines_max)
+    speaker = Speaker(reading, dice_for(prompt))
+    if reading.me.is_prose and prompt.schema is None:
+        spoken = speaker.speak(kinds.AGENT_SPOKE)
+        return f"THINK: {spoken.thought}\nSAY: {spoken.text}"
+    branches = branches_of(reading.schema)
+    if not branches:
+        return _without_branches(speaker, reading)
+    reply = regrouped(speaker, branches)
+    branches = [one for one in branches if not is_group_tool(one)]
+    if reply is None:
+        reply = _in_parts(speaker, branches) or _reply(speaker, branches)
+    return _encode(filled_schema(reply.branch.schema, _source(speaker), reply.fields))
+
+
+def _in_parts(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """What a player who is alone says in the next part that has something to say."""
+    passing_branches = [one for one in branches if one.is_passing]
+    for part in parts_in_turn(speaker.reading, branches):
+        reply = _reply(speaker, [part, *passing_branches])
+        if not reply.branch.is_passing:
+            return reply
+    return None
+
+
+def _reply(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
+    reply = next((found for skill in SKILLS if (found := skill(speaker, branches)) is not None), None)
+    return reply or _talk(speaker, branches)
+
+
+def dice_for(prompt: Prompt) -> Random:
+    """Dice that fall alike for the same seed and the same texts."""
+    told = f"{prompt.system}\x1f{prompt.user}"
+    if "~" in told:
+        told = _NUMBERED.sub(r"\1", told)
+    seen = f"{prompt.seed}\x1f{told}".encode("utf-8", "surrogatepass")
+    return Random(int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
+
+
+def _talk(speaker: Speaker, branches: Sequence[Branch]) -> Reply:
+    """Plain talk in one of the branches that take it; of several, the first is the likeliest."""
+    open_ones = [one for one in branches if not one.is_passing]
+    if not open_ones:
+        return passing(branches, speaker, "pass") or Reply(branches[0], {})
+    outward = [one for one in open_ones if one.kind not in kinds.INNER] or open_ones
+    branch = outward[0] if speaker.dice.random() < 0.85 else speaker.dice.choice(open_ones)
+    return with_line(branch, speaker.speak(branch.kind))
+
+
+def _without_branches(speaker: Speaker, reading: Reading) -> str:
+    if reading.schema is not None:
+        return _encode(filled_schema(reading.schema, _source(speaker)))
+    spoken = speaker.speak(kinds.AGENT_SPOKE)
+    return _encode({"kind": kinds.AGENT_SPOKE, **spoken._asdict()})
+
+
+def _source(speaker: Speaker) -> Source:
+    """What the fields that no skill has filled are made from."""
+    reading = speaker.reading
+    line = speaker.topic.line
+    newest = [one.ref for one in reversed(reading.heard)]
+    refs = newest if line is None else [line.ref, *(ref for ref in newest if ref != line.ref)]
+
+    def text(name: str) -> str:
+        if name in _LONG:
+            return speaker.speak(kinds.AGENT_SPOKE).text
+        if name == "mood":
+            return speaker.speak(kinds.AGENT_SPOKE).mood
+        return speaker.topic.noun.definite if not name.startswith("another") else speaker.topic.second or name
+
+    return Source(text, tuple(refs), lambda: reading.stems_heard, speaker.dice)
+
+
+_LONG: Final[frozenset[Any]] = frozenset({"text", "thought", "reason", "message", "description", "prompt"})

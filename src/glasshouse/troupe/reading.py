@@ -1,0 +1,292 @@
+"""Reading: a prompt parsed back into what a player can use: who I am, what was said, what I answer.
+
+Always holds: only the two texts of the prompt are read. A line that does not have the form of a line is passed over, so
+an unfamiliar prompt is an empty discussion and never an error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
+
+from glasshouse.troupe.noun_phrases import Noun
+from glasshouse.troupe.vocabulary import stems_of
+from glasshouse.turns.prompt import (
+    ANSWERED,
+    AROUND,
+    DISCUSSION,
+    DISTURBANCES,
+    HOW_TO_ANSWER,
+    KNOWN,
+    LAST_ANSWER,
+    REMEMBERED,
+    SCENE,
+    TOOLS_SAID,
+    Json,
+    Prompt,
+)
+
+identity_cache_systems_max: Final = 512
+line_cache_lines_max: Final = 8_192
+words_said_default: Final = 40
+lines_disturbed_max: Final = 8
+
+
+_HEADINGS: Final = frozenset(
+    {DISCUSSION, AROUND, SCENE, KNOWN, REMEMBERED, DISTURBANCES, TOOLS_SAID, ANSWERED, LAST_ANSWER}
+)
+_LINE: Final = re.compile(r'\[(#\w+)\] (.+?) \((\w+), ([\w.]+)\): ("(?:[^"\\]|\\.)*")(?: (\{.*\}))?')
+_TOOL: Final = re.compile(r'(\w+) (\{.*\}) (answered|failed): ("(?:[^"\\]|\\.)*")')
+_NAMED: Final = re.compile(r"([\w~-]+) \(")
+_NAME_PARTS: Final = re.compile(r"[-_~ ]")
+_WORDS_MAX: Final = re.compile(r"At most (\d+) words")
+
+
+class Heard(NamedTuple):
+    """One line of the prompt."""
+
+    ref: str
+    handle: str
+    origin: str
+    kind: str
+    text: str
+    fields_text: str = ""
+
+    @property
+    def fields(self) -> Json:
+        """What the line says beside its text."""
+        return _fields(self.fields_text) if self.fields_text else {}
+
+
+class ToolSaid(NamedTuple):
+    """One call of a tool in this act, and what came of it."""
+
+    tool: str
+    arguments: Json
+    is_ok: bool
+    text: str
+
+
+class Identity(NamedTuple):
+    """What the system message says a player is."""
+
+    handle: str = ""
+    role: str = ""
+    persona: str = ""
+    wants: str = ""
+    cares: tuple[str, ...] = ()
+    temper: str = ""
+    examples: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    goal: str = ""
+    language: str = "en"
+    schema: str = ""
+    is_prose: bool = False
+
+
+class Reading:
+    """A prompt as its player understands it."""
+
+    def __init__(self, prompt: Prompt, lines_max: int | None = None) -> None:
+        self.me = identity_of(prompt.system)
+        self.schema: Any = prompt.schema if prompt.schema is not None else value_in(self.me.schema)
+        parts = _sections(prompt.user)
+        self.discussion = _lines(parts.get(DISCUSSION, ()))
+        self.remembered = _lines(parts.get(REMEMBERED, ()))
+        if lines_max is not None:
+            self.discussion, self.remembered = self.discussion[-lines_max:], []
+        self.disturbances = _lines(parts.get(DISTURBANCES, ()))
+        self.tools_said = _tools(parts.get(TOOLS_SAID, ()))
+        """What my tools said in this act, oldest first."""
+        answered = parts.get(ANSWERED, ())
+        self.cause = line_of(answered[0]) if answered else None
+        self.usable_cache: dict[str, list[Noun]] = {}
+        """The things in a text that I may speak of; worked out once for each text."""
+        self.around = "\n".join(parts.get(AROUND, ()))
+        self._scene = parts.get(SCENE, ())
+        self._known = parts.get(KNOWN, ())
+        limit = _WORDS_MAX.search(prompt.user, max(0, len(prompt.user) - 400))
+        self.words_max = int(limit[1]) if limit else words_said_default
+
+    @cached_property
+    def scene(self) -> str:
+        """What the world looked like last."""
+        found = value_in(self._scene[0]) if self._scene else ""
+        return found if isinstance(found, str) else ""
+
+    @cached_property
+    def known(self) -> Json:
+        """What was dealt to me alone."""
+        pairs = (line.partition(": ") for line in self._known)
+        return {key: value_in(value) for key, _, value in pairs if key}
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The words that only I was told, in small letters."""
+        return tuple(value.lower() for value in self.known.values() if isinstance(value, str) and value)
+
+    @cached_property
+    def last_own_place(self) -> int:
+        """Where in the discussion I spoke last; before its beginning if I have not."""
+        for place in range(len(self.discussion) - 1, -1, -1):
+            if self.is_mine(self.discussion[place]):
+                return place
+        return -1
+
+    @cached_property
+    def fresh(self) -> list[Heard]:
+        """What others said since I spoke last, oldest first."""
+        return [line for line in self.discussion[self.last_own_place + 1 :] if line.text]
+
+    @cached_property
+    def fresh_disturbances(self) -> list[Heard]:
+        """What came from outside since I spoke last, and not too long ago."""
+        old = {line.ref for line in self.discussion[:-lines_disturbed_max]}
+        if self.last_own_place < 0:
+            return [line for line in self.disturbances if line.ref not in old]
+        new = {line.ref for line in self.discussion[self.last_own_place + 1 :]}
+        return [line for line in self.disturbances if line.ref in new and line.ref not in old]
+
+    @cached_property
+    def heard(self) -> list[Heard]:
+        """Everything others said that I still have before me, oldest first, each once."""
+        lines = {line.ref: line for line in (*self.remembered, *self.disturbances, *self.discussion)}
+        if self.cause is not None:
+            lines.setdefault(self.cause.ref, self.cause)
+        order = {line.ref: at for at, line in enumerate(self.discussion)}
+        return sorted(
+            (line for line in lines.values() if not self.is_mine(line)),
+            key=lambda line: order.get(line.ref, -1),
+        )
+
+    @cached_property
+    def own_text(self) -> str:
+        """All of mine that I can see, in small letters."""
+        mine = (line.text for line in (*self.remembered, *self.discussion) if self.is_mine(line))
+        return "\n".join(mine).lower()
+
+    @cached_property
+    def told_text(self) -> str:
+        """What the world and my own manifest told, in small letters: words that nobody had to bring in."""
+        me = self.me
+        told = (line.text for line in self.discussion if line.origin == "world")
+        return "\n".join((self.scene, me.goal, me.persona, me.wants, *me.cares, *me.examples, *told)).lower()
+
+    @cached_property
+    def visible_text(self) -> str:
+        """All that was said before me, in small letters, a line each."""
+        return "\n".join(line.text for line in (*self.remembered, *self.discussion)).lower() + "\n"
+
+    @cached_property
+    def kin(self) -> frozenset[str]:
+        """The stems of what I care about and want."""
+        return stems_of("; ".join((*self.me.cares, self.me.wants)))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The handles in sight and their parts, in small letters: names, and no topics."""
+        handles = {line.handle for line in self.discussion} | {self.me.handle, "visitor", "world"}
+        handles.update(_NAMED.findall(self.around))
+        return frozenset[str]().union(*map(_parts_of_name, handles))
+
+    @cached_property
+    def stems_heard(self) -> frozenset[str]:
+        """The stems of what was said lately since I spoke, and of what I answer."""
+        lines = [*self.fresh[-4:], *self.fresh_disturbances]
+        if self.cause is not None:
+            lines.append(self.cause)
+        return frozenset[str]().union(*(stems_of(line.text) for line in lines))
+
+    def is_mine(self, line: Heard) -> bool:
+        """Whether I said it."""
+        return line.handle == self.me.handle and line.origin == "cast"
+
+
+@lru_cache(maxsize=identity_cache_systems_max)
+def _parts_of_name(name: str) -> frozenset[str]:
+    return frozenset((name, *_NAME_PARTS.split(name.lower()))) - {""}
+
+
+@lru_cache(maxsize=line_cache_lines_max)
+def line_of(text: str) -> Heard | None:
+    """A physical line of a prompt as what was heard; none if it is no such line."""
+    found = _LINE.fullmatch(text)
+    if found is None:
+        return None
+    ref, handle, origin, kind, said, fields = found.groups()
+    spoken = value_in(said) if "\\" in said else said[1:-1]
+    return Heard(ref, handle, origin, kind, spoken if isinstance(spoken, str) else "", fields or "")
+
+
+@lru_cache(maxsize=identity_cache_systems_max)
+def identity_of(system: str) -> Identity:
+    """Who a system message says I am."""
+    told, _, how = system.partition(f"\n{HOW_TO_ANSWER}\n")
+    lines = told.split("\n")
+    found: dict[str, Any] = {}
+    persona = []
+    opening = re.fullmatch(r"You are (.+), (\w+)\.", lines[0])
+    if opening:
+        found["handle"], found["role"] = opening.groups()
+    for line in lines[1:]:
+        label, parted, rest = line.partition(": ")
+        if label in _LABELS and parted:
+            name, many = _LABELS[label]
+            found[name] = tuple(part.strip() for part in rest.split("; ") if part.strip()) if many else rest
+        elif line.startswith('- "'):
+            found.setdefault("examples", []).append(value_in(line[2:]))
+        elif spoken := re.fullmatch(r"Speak (.+)\.", line):
+            found["language"] = spoken[1]
+        elif line and line != "Lines in your voice:":
+            persona.append(line)
+    found["examples"] = tuple(one for one in found.get("examples", ()) if isinstance(one, str))
+    schema = next((line for line in how.split("\n") if line.startswith("{")), "")
+    is_prose = not schema and "SAY:" in how
+    return Identity(**found, persona=" ".join(persona), schema=schema, is_prose=is_prose)
+
+
+_LABELS: Final = {
+    "You want": ("wants", False),
+    "You care about": ("cares", True),
+    "Your temper": ("temper", False),
+    "You never": ("never", True),
+    "The goal of everybody here": ("goal", False),
+}
+
+
+def _sections(user: str) -> dict[str, list[str]]:
+    parts: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in user.split("\n"):
+        if line in _HEADINGS:
+            current = parts.setdefault(line, [])
+        elif line:
+            current.append(line)
+    return parts
+
+
+def _lines(texts: Any) -> list[Heard]:
+    return [line for text in texts if (line := line_of(text)) is not None]
+
+
+def _tools(texts: Any) -> list[ToolSaid]:
+    found = (_TOOL.fullmatch(text) for text in texts)
+    return [
+        ToolSaid(one[1], _fields(one[2]), one[3] == "answered", str(value_in(one[4]))) for one in found if one
+    ]
+
+
+@lru_cache(maxsize=line_cache_lines_max)
+def _fields(text: str) -> Json:
+    value = value_in(text)
+    return value if isinstance(value, dict) else {}
+
+
+def value_in(text: str) -> Any:
+    """The JSON value that a text is; none if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

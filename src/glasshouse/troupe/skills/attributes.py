@@ -1,0 +1,114 @@
+"""Attributes: a table of things and what can be asked about them with a yes or a no.
+
+Always holds: keeper and guesser read the same table, and a question is understood by its content words, so one that was
+put differently means the same.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.vocabulary import WORD, stem
+
+questions_cache_texts_max: Final = 4_096
+
+Truth = Literal["yes", "no", "unsure"]
+
+
+class Attribute(NamedTuple):
+    """Something that is or is not so of a thing."""
+
+    name: str
+    cues: frozenset[str]
+    asked: tuple[str, ...]
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+
+
+class Thing(NamedTuple):
+    """A thing of the table: what holds of it, and what nobody can be sure of."""
+
+    name: str
+    holds: frozenset[str]
+    unsure: frozenset[str]
+
+    def truth(self, attribute: str) -> Truth:
+        """Whether an attribute holds of it."""
+        return "yes" if attribute in self.holds else "unsure" if attribute in self.unsure else "no"
+
+
+@lru_cache(maxsize=1)
+def attributes() -> MappingProxyType[str, Attribute]:
+    """Every attribute by its name, in the order of the table."""
+    return MappingProxyType(
+        {
+            name: Attribute(
+                name,
+                frozenset(stem(cue) for cue in cues.split()),
+                tuple(asked.split("|")),
+                tuple(yes.split("|")),
+                tuple(no.split("|")),
+            )
+            for name, cues, asked, yes, no in shelf.rows("attributes.tsv")
+        }
+    )
+
+
+@lru_cache(maxsize=1)
+def things() -> MappingProxyType[str, Thing]:
+    """Every thing by its name, in the order of the table."""
+    return MappingProxyType(
+        {
+            name: Thing(name, frozenset(holds.split()), frozenset("".join(more).split()))
+            for name, holds, *more in shelf.rows("nouns.tsv")
+        }
+    )
+
+
+def thing_called(word: str) -> Thing | None:
+    """The thing of that name, with or without an article, in the singular or the plural."""
+    bare = bare_word(word)
+    return things().get(bare) or things().get(bare.removesuffix("s")) or things().get(bare.removesuffix("es"))
+
+
+def bare_word(word: str) -> str:
+    """A word in small letters without article and marks."""
+    words = WORD.findall(word.lower())
+    if len(words) > 1 and words[0] in {"a", "an", "the", "my", "some"}:
+        words = words[1:]
+    return " ".join(words)
+
+
+@lru_cache(maxsize=questions_cache_texts_max)
+def attribute_asked(text: str) -> str:
+    """The attribute that a question is about; empty if it is about none of the table, or no question."""
+    if "?" not in text:
+        return ""
+    lower = text.lower()
+    for one in attributes().values():
+        if any(asked in lower for asked in one.asked):
+            return one.name
+    question = lower[: lower.rindex("?")]
+    start = max(question.rfind(mark) for mark in ".!?")
+    words = {stem(word) for word in WORD.findall(question[start + 1 :])}
+    best, name = 0, ""
+    for one in attributes().values():
+        hits = len(one.cues & words)
+        if hits > best:
+            best, name = hits, one.name
+    return name
+
+
+@lru_cache(maxsize=questions_cache_texts_max)
+def told_by(text: str) -> tuple[str, Truth] | None:
+    """What an answer's own words give away: an attribute and whether it holds."""
+    lower = text.lower()
+    for one in attributes().values():
+        if any(clause in lower for clause in one.yes):
+            return one.name, "yes"
+        if any(clause in lower for clause in one.no):
+            return one.name, "no"
+    return None

@@ -1,0 +1,146 @@
+"""Replies: the branches a schema offers, and a choice of one with the fields that a skill has filled.
+
+Always holds: a skill knows a branch by its fields and their types, never by the name of its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe import kinds
+from glasshouse.troupe.reading import Reading
+from glasshouse.troupe.schema import is_ref
+from glasshouse.troupe.speaking import Speaker, Spoken
+
+sentences_cache_texts_max: Final = 4_096
+
+_GAP: Final = re.compile(r"[<{]\w+[>}]")
+_ABOUT_ONESELF: Final = frozenset({"kind", "thought", "mood"})
+
+
+class Branch(NamedTuple):
+    """One kind of answer that may be given."""
+
+    schema: Mapping[str, Any]
+    kind: str
+    fields: Mapping[str, Any]
+    """The schemas of its own fields."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it is the way to say nothing."""
+        return self.kind == kinds.AGENT_PASSED
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a text is all it asks for."""
+        return set(self.fields) == {"text"}
+
+    def words_of(self, field: str) -> list[str]:
+        """The words a field may be; none if it may be any."""
+        schema = self.fields.get(field)
+        if not isinstance(schema, dict):
+            return []
+        return [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
+
+    def takes_text(self, field: str) -> bool:
+        """Whether a field is there for words of one's own."""
+        schema = self.fields.get(field)
+        return (
+            isinstance(schema, dict)
+            and schema.get("type") == "string"
+            and "enum" not in schema
+            and not is_ref(schema)
+        )
+
+
+class Reply(NamedTuple):
+    """The branch to answer with and what to say in it."""
+
+    branch: Branch
+    fields: dict[str, Any]
+
+
+def branches_of(schema: Any) -> list[Branch]:
+    """The branches that a reply's schema offers."""
+    if not isinstance(schema, dict):
+        return []
+    choices = schema.get("anyOf") or schema.get("oneOf") or [schema]
+    return [
+        _branch(one) for one in choices if isinstance(one, dict) and isinstance(one.get("properties"), dict)
+    ]
+
+
+def with_line(branch: Branch, spoken: Spoken, **fields: Any) -> Reply:
+    """A reply with a line, what was thought and felt behind it, and some more fields."""
+    said = {"text": spoken.text, "thought": spoken.thought, "mood": spoken.mood, **fields}
+    return Reply(branch, {name: value for name, value in said.items() if name in branch.schema["properties"]})
+
+
+def passing(branches: Sequence[Branch], speaker: Speaker, why: str, book: str = "games.txt") -> Reply | None:
+    """To say nothing, and why; none where that is not offered."""
+    branch = next((one for one in branches if one.is_passing), None)
+    if branch is None:
+        return None
+    return Reply(branch, {"reason": speaker.dice.choice(shelf.sections(book)[why])})
+
+
+def plain_branch(branches: Sequence[Branch]) -> Branch | None:
+    """The branch that asks for a text alone; a world's own kind goes before the core's."""
+    plain = [one for one in branches if one.is_plain and one.kind not in kinds.INNER]
+    return next((one for one in plain if not one.kind.startswith("agent.")), plain[0] if plain else None)
+
+
+def sentences(heading: str, book: str = "games.txt", **gaps: str) -> list[str]:
+    """The sentences of a game with their gaps filled; those with a gap that cannot be filled are left out."""
+    return with_gaps_filled(shelf.sections(book)[heading], gaps)
+
+
+def untold(reading: Reading, heading: str, book: str, **gaps: str) -> list[str]:
+    """The sentences of a game that cannot be seen in what was said, whatever their gaps were filled with."""
+    visible = reading.visible_text
+    fresh = [one for one in shelf.sections(book)[heading] if _longest_part(one) not in visible]
+    return with_gaps_filled(fresh, gaps)
+
+
+@lru_cache(maxsize=sentences_cache_texts_max)
+def _longest_part(text: str) -> str:
+    """The longest stretch of a sentence between its gaps, in small letters."""
+    return max(_GAP.split(text.lower()), key=len).strip()
+
+
+def with_gaps_filled(lines: Iterable[str], gaps: Mapping[str, str]) -> list[str]:
+    """The lines whose gaps can all be filled, with them filled."""
+    found = []
+    for line in lines:
+        text = line
+        for gap, value in gaps.items():
+            if value:
+                text = text.replace(f"<{gap}>", value)
+        if "<" not in text:
+            found.append(text)
+    return found
+
+
+def paired(dice: Random, leads: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """Some sentences of a lead and an end each, every lead once."""
+    return [f"{lead}{_behind(lead, dice.choice(ends))}" for lead in leads]
+
+
+def _behind(lead: str, end: str) -> str:
+    """An end as it stands behind a lead: a question takes a sentence of its own or nothing."""
+    if not lead.endswith("?"):
+        return end
+    return end.removeprefix(".") if end.startswith(". ") else ""
+
+
+def _branch(schema: dict[str, Any]) -> Branch:
+    properties = schema["properties"]
+    kind = properties.get("kind")
+    fields = {name: one for name, one in properties.items() if name not in _ABOUT_ONESELF}
+    return Branch(schema, str(kind.get("const", "")) if isinstance(kind, dict) else "", fields)

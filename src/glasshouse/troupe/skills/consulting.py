@@ -1,0 +1,269 @@
+"""Consulting: who has a tool looks things up with it and says what it said; who has none asks, and acts on the answer.
+
+Looking up is chosen by a tool that wants a date; asking by a field `date`; acting by such a field and one for the lines
+it rests on. Always holds: what is said of a day is what the tool said; a day that was asked about is not asked about
+again; whoever chooses a day chooses one that was looked up, and says on which lines that rests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final
+
+from glasshouse.troupe import kinds
+from glasshouse.troupe.reading import Reading, ToolSaid, value_in
+from glasshouse.troupe.schema import is_ref
+from glasshouse.troupe.skills.almanacs import (
+    BOOK,
+    Known,
+    day_called,
+    day_in,
+    day_of,
+    days_open,
+    known_days,
+    latitude_in,
+    wanted_by,
+)
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, sentences, untold, with_line
+from glasshouse.troupe.skills.world_topic import matter_of
+from glasshouse.troupe.speaking import Speaker
+
+DATE: Final = "date"
+steps_days_max: Final = 6
+nights_near_max: Final = 3
+lit_bright_min: Final = 60
+lit_dark_max: Final = 25
+lines_rested_on_max: Final = 3
+
+_WITH_OWN_LINE: Final = 0.25
+_ONE_PART: Final = re.compile(r"\b1 parts\b")
+
+
+def consulted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A tool that wants a date, used; once it has spoken, what it said."""
+    tools = [one for one in branches if one.kind == kinds.TOOL_CALLED and _date_wanted_by(one)]
+    if not tools:
+        return None
+    said = [
+        one for one in speaker.reading.tools_said if any(one.tool in tool.words_of("tool") for tool in tools)
+    ]
+    speaking = next((one for one in branches if one.kind != kinds.TOOL_CALLED and not one.is_passing), None)
+    if said and speaking is not None:
+        return _told(speaker, speaking, said[-1])
+    day = _day_asked_about(speaker.reading)
+    if day is None or said:
+        return None
+    return _looked_up(speaker, tools[0], day)
+
+
+def asked_or_acted(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A question about a day that nobody asked about yet; or a day that was looked up, and what to do about it."""
+    branch = next((one for one in branches if one.takes_text(DATE)), None)
+    if branch is None:
+        return None
+    one, many = _ref_fields(branch)
+    if one:
+        return _acted(speaker, branches, branch, one)
+    return _chose(speaker, branches, branch, many) if many else _asked(speaker, branch)
+
+
+def _looked_up(speaker: Speaker, branch: Branch, day: date) -> Reply:
+    latitude = latitude_in(speaker.reading)
+    given: dict[str, Any] = {_date_wanted_by(branch): day.isoformat()}
+    if latitude is not None and "latitude" in branch.fields:
+        given["latitude"] = latitude
+    given["thought"] = f"They ask about {day_called(day)}. I do not guess, I look it up."
+    given["mood"] = "exact"
+    wanted = {*branch.schema.get("required", ()), *given}
+    schema = {
+        **branch.schema,
+        "properties": {name: one for name, one in branch.schema["properties"].items() if name in wanted},
+    }
+    return Reply(branch._replace(schema=schema), given)
+
+
+def _told(speaker: Speaker, branch: Branch, said: ToolSaid) -> Reply:
+    """What the tool said, in my own words, with its numbers in the fields that ask for them."""
+    result = value_in(said.text) if said.is_ok else None
+    if not isinstance(result, dict):
+        texts = (
+            sentences("told", BOOK, told=said.text.rstrip(".")) if said.is_ok else sentences("unread", BOOK)
+        )
+        return with_line(branch, speaker.dress(texts, "answer", "I say what I was told, and no more"))
+    day = next((found for one in result.values() if (found := day_in(one)) is not None), None)
+    gaps = {
+        "day": day_called(day) if day is not None else "",
+        "moon": str(result.get("moon", "")),
+        "lit": str(result.get("moon_lit_percent", "")),
+        "length": _length(str(result.get("day_length", ""))),
+    }
+    texts = _beside(speaker, "woven", **gaps) or sentences("woven", BOOK, **gaps)
+    texts = texts or sentences("told", BOOK, told=_listed(result))
+    spoken = speaker.dress(texts, "answer", "I say what is written, and no more", own=_WITH_OWN_LINE)
+    fields = {name: value for name in branch.fields if (value := _field(name, result)) is not None}
+    return with_line(branch, spoken, **fields)
+
+
+def _listed(result: dict[str, Any]) -> str:
+    """A tool's answer as one reads out a list."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in result.items())
+
+
+def _field(name: str, result: dict[str, Any]) -> Any:
+    """The part of a tool's answer that a field of the reply asks for, by its name."""
+    if name == DATE:
+        return next((value for value in result.values() if day_in(value) is not None), None)
+    return (
+        next((value for key, value in result.items() if name in key.split("_")), None)
+        if name != "text"
+        else None
+    )
+
+
+def _asked(speaker: Speaker, branch: Branch) -> Reply | None:
+    reading = speaker.reading
+    wanted = wanted_by(reading.me.wants, reading.me.persona) or "bright"
+    known = known_days(reading)
+    day = _next_day(speaker, wanted, known)
+    if day is None:
+        return None
+    heading = f"ask {wanted}"
+    last = known[-1] if known and known[-1].line in reading.fresh else None
+    if last is not None:
+        is_near = last.lit >= lit_bright_min if wanted == "bright" else last.lit <= lit_dark_max
+        heading = f"{heading} {'near' if is_near else 'off'}"
+    gaps = {"day": day_called(day), "lit": f"{last.lit:g}" if last is not None else ""}
+    if speaker.topic.owed:
+        texts = _beside(speaker, f"ask {wanted}", **gaps)
+    else:
+        texts = _beside(speaker, heading, **gaps) or _beside(speaker, f"ask {wanted}", **gaps)
+    texts = texts or sentences(f"ask {wanted}", BOOK, **gaps)
+    spoken = speaker.dress(texts, "ask", f"it has to be a {wanted} one", own=_WITH_OWN_LINE)
+    return with_line(branch, spoken, **{DATE: day.isoformat()})
+
+
+def _next_day(speaker: Speaker, wanted: str, known: list[Known]) -> date | None:
+    """A day that was not asked about: from the best one known in the direction in which it gets better."""
+    reading = speaker.reading
+    lines = (*reading.remembered, *reading.discussion)
+    asked = {day_of(line) for line in lines if line.origin == "cast"}
+    left = [day for day in days_open(reading) if day not in asked]
+    if not left:
+        return None
+    still = set(days_open(reading))
+    best = _best([one for one in known if one.day in still], wanted)
+    if best is None:
+        return speaker.dice.choice(left)
+    if best.phase.startswith("wa"):
+        is_later = ("waxing" in best.phase) == (wanted == "bright")
+        steps = [(day - best.day).days * (1 if is_later else -1) for day in left]
+        ahead = [day for day, step in zip(left, steps, strict=True) if 0 < step <= steps_days_max]
+        if ahead:
+            return speaker.dice.choice(ahead)
+    near = sorted(left, key=lambda day: abs((day - best.day).days))
+    return speaker.dice.choice(near[:nights_near_max])
+
+
+def _acted(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:
+    """What a day that was just told of means for me."""
+    known = known_days(speaker.reading)
+    cause = speaker.reading.cause
+    about = next((one for one in known if cause is not None and one.line.ref == cause.ref), None)
+    about = about or (known[-1] if known else None)
+    if about is None:
+        return passing(branches, speaker, "unknown", BOOK)
+    kind = "bright" if about.lit >= lit_bright_min else "dark" if about.lit <= lit_dark_max else "half"
+    gaps = _gaps(speaker.reading, about)
+    texts = _beside(speaker, f"pack {kind}", "pack", **gaps) or sentences(f"pack {kind}", BOOK, **gaps)
+    spoken = speaker.dress(texts, "offer", "it was read out, so I get ready for it", own=_WITH_OWN_LINE)
+    return with_line(branch, spoken, **{DATE: about.day.isoformat(), field: about.line.ref})
+
+
+def _chose(speaker: Speaker, branches: Sequence[Branch], branch: Branch, field: str) -> Reply | None:
+    """The best of the days that were looked up and are still open, with the lines it rests on."""
+    reading = speaker.reading
+    shown = [line.text for line in reversed(reading.discussion) if line.origin == "world"]
+    wanted = wanted_by(reading.scene, *shown, reading.me.wants) or "bright"
+    still = set(days_open(reading))
+    known = [one for one in known_days(reading) if one.day in still or not still]
+    best = _best(known, wanted)
+    if best is None:
+        return passing(branches, speaker, "unknown", BOOK)
+    other = _best([one for one in known if one != best], wanted)
+    is_poor = best.lit < lit_bright_min if wanted == "bright" else best.lit > lit_dark_max
+    gaps = _gaps(reading, best)
+    if other is not None:
+        gaps |= {"other": day_called(other.day), "less": f"{other.lit:g}"}
+    texts = sentences("choose poor" if is_poor else "choose", BOOK, **gaps)
+    spoken = speaker.dress(
+        texts, "appraise", f"a {wanted} night is wanted, and this is it", own=_WITH_OWN_LINE
+    )
+    refs = [one.line.ref for one in (best, other) if one is not None][:lines_rested_on_max]
+    return with_line(branch, spoken, **{DATE: best.day.isoformat(), field: refs})
+
+
+def _beside(speaker: Speaker, heading: str, lead: str = "", **gaps: str) -> list[str]:
+    """What was not said yet under a heading; where something came in that must be taken up, with that in it."""
+    reading = speaker.reading
+    owed = untold(reading, f"{lead or heading} beside", BOOK, **gaps) if speaker.topic.owed else []
+    return [_counted(one) for one in owed or untold(reading, heading, BOOK, **gaps)]
+
+
+def _counted(text: str) -> str:
+    """One part is no parts."""
+    return _ONE_PART.sub("1 part", text)
+
+
+def _best(known: Sequence[Known], wanted: str) -> Known | None:
+    sign = 1 if wanted == "bright" else -1
+    return max(known, key=lambda one: sign * one.lit, default=None)
+
+
+def _gaps(reading: Reading, about: Known) -> dict[str, str]:
+    matter = matter_of(reading)
+    return {
+        "day": day_called(about.day),
+        "moon": about.phase,
+        "lit": f"{about.lit:g}",
+        "dish": matter.noun.definite if matter is not None else "it",
+    }
+
+
+def _day_asked_about(reading: Reading) -> date | None:
+    """The day in what I answer; else the newest that somebody asked about."""
+    lines = [*([reading.cause] if reading.cause is not None else []), *reversed(reading.fresh)]
+    return next((day for line in lines if (day := day_of(line)) is not None), None)
+
+
+def _date_wanted_by(branch: Branch) -> str:
+    """The argument of a tool that has to be a date; empty if there is none."""
+    for name, schema in branch.fields.items():
+        if isinstance(schema, dict) and "date" in str(schema.get("description", "")).split():
+            return name
+    return ""
+
+
+def _ref_fields(branch: Branch) -> tuple[str, str]:
+    """The field that asks for one line, and the field that asks for several; empty where there is none."""
+    one = next((name for name, schema in branch.fields.items() if is_ref(schema)), "")
+    many = next(
+        (
+            name
+            for name, schema in branch.fields.items()
+            if isinstance(schema, dict) and is_ref(schema.get("items"))
+        ),
+        "",
+    )
+    return one, many
+
+
+def _length(told: str) -> str:
+    """`7 h 50 min` as one says it."""
+    return (
+        told.replace(" h 00 min", " hours")
+        .replace(" h 0", " hours and ")
+        .replace(" h ", " hours and ")
+        .replace(" min", " minutes")
+    )

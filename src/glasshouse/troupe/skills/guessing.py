@@ -1,0 +1,145 @@
+"""Guessing: the one who asks, narrows down what it can be, and names it.
+
+Chosen by a free field `word` in a branch. Always holds: no question is asked twice while its answer is in sight; a word
+that was refused is not named again; when the answers contradict each other, nothing is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.attributes import Thing, attribute_asked, attributes, things, told_by
+from glasshouse.troupe.skills.branches import Branch, Reply, passing, plain_branch, sentences, with_line
+from glasshouse.troupe.skills.keeping import is_same_word, word_known
+from glasshouse.troupe.speaking import Speaker, Spoken
+
+questions_max: Final = 20
+lines_between_max: Final = 3
+rewordings_max: Final = 6
+
+_WITH_OWN_LINE: Final = 0.25
+_GOOD_ENOUGH: Final = 0.4
+"""The share of the best question's worth from which on a question is put: who guesses is no computer."""
+
+
+def named_or_asked(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """The word, if there is one left or no time; else the question that tells most."""
+    naming = next((one for one in branches if one.takes_text("word")), None)
+    if naming is None or word_known(speaker.reading):
+        return None
+    reading = speaker.reading
+    asking = plain_branch(branches)
+    told = _told(reading)
+    left = candidates(reading, told)
+    if not left:
+        return passing(branches, speaker, "pass contradiction")
+    attribute = "" if asking is None or _is_last_chance(reading) else _best_question(speaker, left, told)
+    if asking is None or not attribute or len(left) == 1:
+        return _named(speaker, naming, _likeliest(left, told, speaker))
+    return with_line(asking, _asked(speaker, attribute, len(left)))
+
+
+def candidates(reading: Reading, told: dict[str, str]) -> list[Thing]:
+    """What it can still be, by the answers in sight and the words that were refused."""
+    refused = [
+        str(line.fields["word"])
+        for line in (*reading.remembered, *reading.discussion)
+        if line.fields.get("word")
+    ]
+    return [
+        thing
+        for thing in things().values()
+        if all(
+            thing.truth(name) in {truth, "unsure"} for name, truth in told.items() if truth in {"yes", "no"}
+        )
+        and not any(is_same_word(thing.name, word) for word in refused)
+    ]
+
+
+def _told(reading: Reading) -> dict[str, str]:
+    """The answers in sight by what they are about; the newest goes."""
+    told: dict[str, str] = {}
+    for line in reading.remembered:
+        known = told_by(line.text) if _answer(line) else None
+        if known is not None:
+            told[known[0]] = known[1]
+    lines = reading.discussion
+    for at, line in enumerate(lines):
+        answer = _answer(line)
+        if answer:
+            asked = _asked_before(lines, at)
+            if not asked:
+                known = told_by(line.text)
+                asked = known[0] if known is not None else ""
+            if asked:
+                told[asked] = answer
+    return told
+
+
+def _answer(line: Heard) -> str:
+    answer = line.fields.get("answer")
+    return answer.lower() if isinstance(answer, str) else ""
+
+
+def _asked_before(lines: Sequence[Heard], at: int) -> str:
+    """What the question was that this line answers."""
+    for before in reversed(lines[max(0, at - lines_between_max) : at]):
+        if before.fields.get("word"):
+            return ""
+        if before.handle != lines[at].handle:
+            asked = attribute_asked(before.text)
+            if asked:
+                return asked
+        elif _answer(before):
+            return ""
+    return ""
+
+
+def _best_question(speaker: Speaker, left: Sequence[Thing], told: dict[str, str]) -> str:
+    """An attribute that parts what is left, not much worse than the best would; empty if none parts it."""
+    asked = {*told, *(attribute_asked(line.text) for line in speaker.reading.discussion)}
+    worth: dict[str, float] = {}
+    for name in attributes():
+        if name not in asked:
+            truths = [thing.truth(name) for thing in left]
+            unsure = truths.count("unsure")
+            worth[name] = min(truths.count("yes"), truths.count("no")) + min(unsure, len(left) - unsure) / 8
+    best = max(worth.values(), default=0)
+    if best == 0:
+        return ""
+    return speaker.dice.choice([name for name, value in worth.items() if value >= _GOOD_ENOUGH * best])
+
+
+def _likeliest(left: Sequence[Thing], told: dict[str, str], speaker: Speaker) -> Thing:
+    """The one that fits the answers best; an answer that was unsure fits what nobody can be sure of."""
+    fit = [sum(thing.truth(name) == truth for name, truth in told.items()) for thing in left]
+    return speaker.dice.choice([thing for thing, hits in zip(left, fit, strict=True) if hits == max(fit)])
+
+
+def _asked(speaker: Speaker, attribute: str, left: int) -> Spoken:
+    """The question in words that mean this attribute and no other."""
+    aim = f"there are {left} things it could be, and this question parts them best"
+    asked = attributes()[attribute].asked
+    tries = (speaker.dress(asked, "ask", aim, own=_WITH_OWN_LINE) for _ in range(rewordings_max))
+    clear = next((one for one in tries if attribute_asked(one.text) == attribute), None)
+    return clear or speaker.dress(asked, "ask", aim)._replace(text=asked[0].capitalize())
+
+
+def _named(speaker: Speaker, branch: Branch, thing: Thing) -> Reply:
+    article = "an" if thing.name[0] in "aeiou" else "a"
+    said = thing.name if thing.name in shelf.words_listed("masses.txt") else f"{article} {thing.name}"
+    found = sentences("guess", guess=said)
+    return with_line(
+        branch, speaker.dress(found, "answer", f"it can only be {said}, so I name it"), word=thing.name
+    )
+
+
+def _is_last_chance(reading: Reading) -> bool:
+    asked = sum(1 for line in reading.discussion if reading.is_mine(line) and "?" in line.text)
+    if asked >= questions_max:
+        return True
+    new = [line.text.lower() for line in (*reading.fresh, reading.cause) if line is not None]
+    return any(cue in text for text in new for cue in shelf.entries("lasts.txt"))

@@ -1,0 +1,256 @@
+"""Judging: who won, by what they said, with reasons.
+
+Chosen by a field `winner` with the names that may win. Always holds: the reasons name things that were said and cite
+their lines; where nothing was said, or what was said cancels out, nobody wins; a game that is still open is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_phrases import nouns_in
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.branches import (
+    Branch,
+    Reply,
+    paired,
+    passing,
+    plain_branch,
+    sentences,
+    with_line,
+)
+from glasshouse.troupe.skills.sleuthing import (
+    called_so,
+    details_in,
+    evidence,
+    lines_cited_max,
+    mentions,
+    rival_to,
+    suspicions,
+)
+from glasshouse.troupe.skills.weighing import reasons, weighed
+from glasshouse.troupe.speaking import Speaker, name_of
+from glasshouse.troupe.vocabulary import stem, stems_of
+
+spoken_worth_max: Final = 1.0
+
+_WITH_OWN_LINE: Final = 0.4
+_NOBODY: Final = "nobody"
+_DECISIVE: Final = 100.0
+_CITED: Final = 0.5
+_STANDING: Final = 1.0
+_ANSWERED: Final = 0.5
+_TAKEN_UP: Final = 0.15
+_TOO_CLOSE: Final = 0.05
+
+
+class Standing(NamedTuple):
+    """How somebody stands: the sum, and the lines it rests on, the weightiest first."""
+
+    name: str
+    sum: float
+    lines: tuple[Heard, ...]
+
+
+def verdict(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """Who won and why; nothing while a game is open."""
+    branch = next((one for one in branches if one.words_of("winner")), None)
+    if branch is None:
+        return None
+    reading = speaker.reading
+    if is_open(reading):
+        chat = plain_branch(branches)
+        if chat is not None:
+            return with_line(chat, speaker.speak(chat.kind))
+        reply = passing(branches, speaker, "pass early")
+        if reply is not None:
+            return reply
+    contestants = [word for word in branch.words_of("winner") if word != _NOBODY]
+    ranked = sorted((standing(reading, one) for one in contestants), key=lambda one: -one.sum)
+    winner = ranked[0] if ranked and _is_ahead(ranked) else _settled(speaker, ranked)
+    lines = winner.lines if winner is not None else tuple(line for one in ranked for line in one.lines[:1])
+    name = winner.name if winner is not None else _NOBODY
+    aim = f"{name} comes out ahead" if winner is not None else "nothing here tips the scale, so nobody does"
+    spoken = speaker.dress(
+        _reasons(reading, winner, lines, speaker.dice), "appraise", aim, own=_WITH_OWN_LINE
+    )
+    cites = list(dict.fromkeys(line.ref for line in (*_weighed(reading, lines), *lines)))[:lines_cited_max]
+    return with_line(branch, spoken, winner=_offered(branch, name), cites=cites)
+
+
+def is_open(reading: Reading) -> bool:
+    """Whether a word is still being looked for; who comes to judge unasked finds that the time is up."""
+    lines = reading.discussion
+    if reading.cause is None or not any(
+        line.fields.get("answer") or line.fields.get("word") for line in lines
+    ):
+        return False
+    if _guess_answered(lines) is not None:
+        return False
+    new = [line.text.lower() for line in lines[-6:] if line.origin == "world"]
+    return not any(cue in text for text in new for cue in shelf.entries("lasts.txt"))
+
+
+def standing(reading: Reading, contestant: str) -> Standing:
+    """What a contestant's lines are worth together."""
+    lines = reading.discussion
+    worth = [
+        (_taken_up(lines, at), at, line) for at, line in enumerate(lines) if speaks_for(line, contestant)
+    ]
+    worth.sort(key=lambda one: (-one[0], -one[1]))
+    total = min(spoken_worth_max, sum(value for value, _, _ in worth)) + min(1.0, 0.2 * len(worth))
+    weighty: list[tuple[float, Heard]] = []
+    for value, line in (*_game(lines), *_case(reading), *weighed(reading)):
+        if speaks_for(line, contestant):
+            total += value
+            weighty.append((value, line))
+    weighty.sort(key=lambda one: -one[0])
+    chief = list(dict.fromkeys(line for _, line in weighty))
+    return Standing(contestant, total, (*chief, *(line for _, _, line in worth if line not in chief)))
+
+
+def speaks_for(line: Heard, contestant: str) -> bool:
+    """Whether a line is a contestant's: of that name, or of one with it as a part."""
+    handle = line.handle.split("~")[0]
+    return line.origin == "cast" and (handle == contestant or contestant in handle.split("-"))
+
+
+def _taken_up(lines: Sequence[Heard], at: int) -> float:
+    """How often others went on with what a line named."""
+    heads = {noun.stem for noun in nouns_in(lines[at].text)[:2]}
+    later = (one for one in lines[at + 1 : at + 7] if one.handle != lines[at].handle)
+    return _TAKEN_UP * sum(bool(heads & stems_of(one.text)) for one in later)
+
+
+def _game(lines: Sequence[Heard]) -> list[tuple[float, Heard]]:
+    """The line that decided a game of finding a word: the guess, or the answer that kept the secret."""
+    answered = _guess_answered(lines)
+    if answered is not None:
+        guess, reply = answered
+        return [(_DECISIVE, guess if reply.fields.get("answer") == "yes" else reply)]
+    answers = [line for line in lines if line.fields.get("answer")]
+    return [(_DECISIVE, answers[-1])] if answers else []
+
+
+def _case(reading: Reading) -> list[tuple[float, Heard]]:
+    """What the newest suspicion and the newest objection to it are worth, by the evidence for and against."""
+    lines = reading.discussion
+    claims = [at for at, line in enumerate(lines) if line.fields.get("suspect")]
+    if not claims:
+        return []
+    claim = lines[claims[-1]]
+    found = suspicions(reading, [])
+    about = stem(str(claim.fields["suspect"]).lower())
+    support = sum(mentions(one.text, str(claim.fields["suspect"])) for one in evidence(reading))
+    rival = max((len(one.lines) for one in found if stem(one.name.lower()) != about), default=0)
+    cites = claim.fields.get("cites")
+    cited = len({line.ref for line in lines} & set(cites)) if isinstance(cites, list) else 0
+    case = [(support + _CITED * cited, claim)]
+    attacks = [line for line in lines if line.fields.get("against")]
+    if attacks:
+        stands = attacks[-1].fields["against"] == claim.ref
+        case.append((rival + (_STANDING + _CITED * 2 if stands else _ANSWERED), attacks[-1]))
+    return case
+
+
+def _guess_answered(lines: Sequence[Heard]) -> tuple[Heard, Heard] | None:
+    """The newest word that was named and the answer it got."""
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at].fields.get("word"):
+            return next(((lines[at], one) for one in lines[at + 1 :] if one.fields.get("answer")), None)
+    return None
+
+
+def _is_ahead(ranked: Sequence[Standing]) -> bool:
+    if not ranked[0].lines:
+        return False
+    return len(ranked) == 1 or ranked[0].sum - ranked[1].sum > _TOO_CLOSE
+
+
+def _settled(speaker: Speaker, ranked: Sequence[Standing]) -> Standing | None:
+    """One of those that stand equal, for a judge whose vow it is never to call it a draw."""
+    if (
+        not ranked
+        or not ranked[0].lines
+        or not any("draw" in vow.split() for vow in speaker.reading.me.never)
+    ):
+        return None
+    return speaker.dice.choice([one for one in ranked if ranked[0].sum - one.sum <= _TOO_CLOSE])
+
+
+def _reasons(reading: Reading, winner: Standing | None, lines: Sequence[Heard], dice: Random) -> list[str]:
+    detail, other = details_in(reading, lines, "")
+    if winner is None:
+        contested = reasons(reading, "", lines, {"detail": detail, "other": other})
+        if contested:
+            return contested
+        return (
+            sentences("verdict nobody", detail=detail, other=other) if lines else sentences("verdict silence")
+        )
+    is_handle = any(line.handle == winner.name for line in reading.discussion)
+    gaps = {
+        "winner": name_of(winner.name) if is_handle else f"the {winner.name}",
+        "detail": detail,
+        "other": other,
+    }
+    answered = _guess_answered(reading.discussion)
+    gaps["count"] = _questions_asked(reading)
+    if answered is not None:
+        is_named = answered[1].fields.get("answer") == "yes"
+        return sentences(
+            "verdict named" if is_named else "verdict kept", word=str(answered[0].fields["word"]), **gaps
+        )
+    if any(line.fields.get("answer") for line in reading.discussion):
+        return sentences("verdict unnamed", **gaps)
+    claims = [line for line in lines if line.fields.get("suspect")]
+    claimed = claims[0] if claims else _claim_attacked(reading, lines)
+    if claimed is None:
+        return reasons(reading, winner.name, lines, gaps) or sentences("verdict", **gaps)
+    suspect = str(claimed.fields["suspect"])
+    told = [one for one in evidence(reading) if mentions(one.text, suspect)]
+    gaps["detail"], gaps["other"] = details_in(reading, told, suspect)
+    gaps["suspect"] = called_so(suspect)
+    if claims:
+        return paired(dice, sentences("verdict suspect", **gaps), sentences("verdict suspect why", **gaps))
+    gaps["rival"], gaps["sign"] = rival_to(reading, suspect)
+    return paired(dice, sentences("verdict doubt", **gaps), sentences("verdict doubt why", **gaps))
+
+
+def _questions_asked(reading: Reading) -> str:
+    """How many questions were put, in words as far as one counts in words; empty if none."""
+    asked = sum(
+        "?" in line.text and not line.fields.get("answer")
+        for line in reading.discussion
+        if line.origin == "cast"
+    )
+    if not asked:
+        return ""
+    words = shelf.entries("counting.txt")
+    number = words[asked] if asked < len(words) else str(asked)
+    return f"{number} question{'' if asked == 1 else 's'}"
+
+
+def _weighed(reading: Reading, lines: Sequence[Heard]) -> list[Heard]:
+    """Of a case: the line that carried it and the newest evidence that the suspicion was about."""
+    claim = next((one for one in lines if one.fields.get("suspect")), None) or _claim_attacked(reading, lines)
+    if claim is None:
+        return []
+    about = str(claim.fields["suspect"])
+    told = [one for one in evidence(reading) if mentions(one.text, about)]
+    return [lines[0], *reversed(told[1 - lines_cited_max :])]
+
+
+def _claim_attacked(reading: Reading, lines: Sequence[Heard]) -> Heard | None:
+    against = {line.fields.get("against") for line in lines}
+    return next(
+        (one for one in reversed(reading.discussion) if one.ref in against and one.fields.get("suspect")),
+        None,
+    )
+
+
+def _offered(branch: Branch, name: str) -> str:
+    words = branch.words_of("winner")
+    return name if name in words else words[-1]

@@ -1,0 +1,99 @@
+"""Keeping: the one who knows a word and answers questions about it, truthfully.
+
+Chosen by a field `answer` whose words have a yes and a no among them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.attributes import (
+    Truth,
+    attribute_asked,
+    attributes,
+    bare_word,
+    thing_called,
+)
+from glasshouse.troupe.skills.branches import Branch, Reply, plain_branch, sentences, with_line
+from glasshouse.troupe.speaking import Speaker, Spoken
+
+_NAMING: Final = re.compile(r"\b(?:is it|it is|could it be) (an? [a-z -]+?|the [a-z -]+?)\s*[?,]")
+
+
+_WITH_OWN_LINE: Final = 0.15
+
+
+def kept_answer(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A yes, a no or a shrug, whichever is true of the word that I was dealt."""
+    branch = next((one for one in branches if {"yes", "no"} <= set(one.words_of("answer"))), None)
+    if branch is None:
+        return None
+    reading = speaker.reading
+    line = _question(reading)
+    if line is None or ("?" not in line.text and not line.fields.get("word")):
+        chat = plain_branch(branches)
+        if chat is not None:
+            return with_line(chat, speaker.speak(chat.kind))
+    word = word_known(reading)
+    guess = _guess_in(line)
+    if word and guess:
+        is_right = is_same_word(word, guess)
+        spoken = speaker.dress(
+            sentences("right" if is_right else "wrong"), "answer", "I must say whether that is it"
+        )
+        return with_line(branch, spoken, answer="yes" if is_right else "no")
+    asked = attribute_asked(line.text) if line is not None else ""
+    thing = thing_called(word)
+    truth: Truth = thing.truth(asked) if thing is not None and asked else "unsure"
+    return with_line(branch, _said(speaker, truth, asked), answer=_word_for(branch, truth))
+
+
+def word_known(reading: Reading) -> str:
+    """The word that was dealt to me alone; empty if there is none."""
+    for key, value in reading.known.items():
+        if "word" in key and isinstance(value, str):
+            return value
+    return next((one for one in reading.known.values() if isinstance(one, str) and thing_called(one)), "")
+
+
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two words are one, whatever their article, case and number."""
+    a, b = bare_word(one), bare_word(other)
+    return a == b or (thing_called(one) is not None and thing_called(one) == thing_called(other))
+
+
+def _question(reading: Reading) -> Heard | None:
+    if reading.cause is not None:
+        return reading.cause
+    waiting = [line for line in reading.fresh if "?" in line.text or line.fields.get("word")]
+    return waiting[-1] if waiting else None
+
+
+def _guess_in(line: Heard | None) -> str:
+    if line is None:
+        return ""
+    named = line.fields.get("word")
+    if isinstance(named, str) and named:
+        return named
+    found = _NAMING.search(line.text.lower())
+    return found[1] if found and thing_called(found[1]) else ""
+
+
+def _said(speaker: Speaker, truth: Truth, asked: str) -> Spoken:
+    if truth == "unsure":
+        return speaker.dress(sentences("unsure"), "answer", "I cannot say for certain, so I will not")
+    attribute = attributes()[asked]
+    clauses = attribute.yes if truth == "yes" else attribute.no
+    found = sentences(truth, clause=speaker.dice.choice(clauses))
+    aim = f"the true answer is {truth}, and I give it without the word"
+    return speaker.dress(found, "answer", aim, own=_WITH_OWN_LINE)
+
+
+def _word_for(branch: Branch, truth: Truth) -> str:
+    words = branch.words_of("answer")
+    if truth in words:
+        return truth
+    return next((word for word in words if word not in {"yes", "no"}), "no")

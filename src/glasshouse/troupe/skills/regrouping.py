@@ -1,0 +1,260 @@
+"""Regrouping: changes to one's own circle by the tools for it, when the talk and the manifest's directions call for them.
+
+Chosen by branches whose tool changes a group. Always holds: somebody is sent for only if what was said calls for them,
+and sent home only when they say that their work is done or a direction says so; before strangers are joined, one asks
+who is about; what was refused or done in this act is not tried again in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.directions import Direction, directions_of, met_best
+from glasshouse.troupe.reactions import acts
+from glasshouse.troupe.reading import Reading, ToolSaid
+from glasshouse.troupe.skills.branches import Branch, Reply
+from glasshouse.troupe.skills.choosing import akin
+from glasshouse.troupe.speaking import Speaker, name_of
+from glasshouse.troupe.surroundings import Circle, bare_name, circle_of
+from glasshouse.troupe.vocabulary import stem, stems_of
+
+calls_in_act_max: Final = 6
+"""After so many calls in one act it is time to say something."""
+
+_PREFIX: Final = "group_"
+_ADD, _REMOVE, _CHANNEL = "group_add_node", "group_remove_node", "group_channel"
+_WIRE, _STATUS = "group_wire", "group_status"
+
+
+class Call(NamedTuple):
+    """A tool to use, with its arguments, and what is meant by it."""
+
+    tool: str
+    arguments: dict[str, Any]
+    aim: str
+
+
+class Desk(NamedTuple):
+    """Everything a change is decided from."""
+
+    reading: Reading
+    circle: Circle
+    tools: Mapping[str, Branch]
+
+    def words(self, tool: str, field: str) -> list[str]:
+        """What a field of a tool may be; none if the tool is not offered or the field takes any word."""
+        return self.tools[tool].words_of(field) if tool in self.tools else []
+
+    def used(self, tool: str) -> list[ToolSaid]:
+        """The calls of a tool in this act."""
+        return [one for one in self.reading.tools_said if one.tool == tool]
+
+
+def is_group_tool(branch: Branch) -> bool:
+    """Whether a branch is a tool that changes or shows a group."""
+    return any(word.startswith(_PREFIX) for word in branch.words_of("tool"))
+
+
+def regrouped(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """The change that is called for now; none if none is."""
+    tools = {branch.words_of("tool")[0]: branch for branch in branches if is_group_tool(branch)}
+    said = speaker.reading.tools_said
+    if not tools or len(said) >= calls_in_act_max:
+        return None
+    desk = Desk(speaker.reading, circle_of(speaker.reading), tools)
+    for decide in _CHANGES:
+        call = decide(desk)
+        if call is not None and not any(_is_same(call, one) for one in said):
+            return _asked(speaker, tools[call.tool], call)
+    return None
+
+
+def _asked(speaker: Speaker, branch: Branch, call: Call) -> Reply:
+    """The call as a reply, with nothing in it that was neither meant nor asked for."""
+    act = acts()["offer"]
+    thought = speaker.thought(act, call.aim)
+    fields = {**call.arguments, "thought": thought, "mood": speaker.dice.choice(act.moods)}
+    properties = branch.schema["properties"]
+    kept = {"kind", "tool", *fields, *branch.schema.get("required", ())}
+    meant = {name: {"const": value} for name, value in call.arguments.items()}
+    shown = {name: one for name, one in properties.items() if name in kept} | meant
+    schema = {**branch.schema, "properties": shown}
+    return Reply(branch._replace(schema=schema), fields)
+
+
+def _is_same(call: Call, said: ToolSaid) -> bool:
+    return call.tool == said.tool and call.arguments == said.arguments
+
+
+# What may be done, in this order
+
+
+def _sent_home(desk: Desk) -> Call | None:
+    """Whoever says that the work is done, if there is a direction to send such a one home."""
+    if not any(one.is_to("dismiss") for one in directions_of(desk.reading.me)):
+        return None
+    around = desk.words(_REMOVE, "creature")
+    for line in desk.reading.fresh:
+        if line.handle in around and says_it_is_done(line.kind) and line.handle not in _gone(desk):
+            return Call(
+                _REMOVE, {"creature": line.handle}, f"{name_of(line.handle)} has done the work and may go"
+            )
+    return None
+
+
+def _released(desk: Desk) -> Call | None:
+    """Whoever a direction names, when its hour has come; if it says to weigh it, after a look at what would come of it."""
+    direction = met_best(desk.reading, "dismiss")
+    if direction is None:
+        return None
+    named = [
+        one for one in desk.words(_REMOVE, "creature") if direction.names(one) and one not in _gone(desk)
+    ]
+    if not named:
+        return None
+    arguments: dict[str, Any] = {"creature": named[0]}
+    if "weigh" in direction.deed and "dry_run" in desk.tools[_REMOVE].fields and not desk.used(_REMOVE):
+        return Call(
+            _REMOVE,
+            {**arguments, "dry_run": True},
+            f"I want to know what it costs if {name_of(named[0])} goes",
+        )
+    return Call(_REMOVE, {**arguments}, f"{name_of(named[0])} has asked enough and shall go")
+
+
+def _sent_for(desk: Desk) -> Call | None:
+    """The one that the newest talk calls for most, one in an act."""
+    if desk.used(_ADD):
+        return None
+    heard = _said_by_others(desk)
+    best: tuple[int, str] | None = None
+    for use in desk.words(_ADD, "use"):
+        score = _called_for(desk, use, heard)
+        is_needed = score and not _is_here(desk, use) and use not in _gone(desk)
+        if is_needed and (best is None or score > best[0]):
+            best = (score, use)
+    if best is None:
+        return None
+    return Call(_ADD, {"use": best[1]}, f"for that there is {name_of(best[1])}")
+
+
+def _said_by_others(desk: Desk) -> frozenset[str]:
+    """The stems of what is new and was not said by anybody who was sent for."""
+    uses, reading = desk.words(_ADD, "use"), desk.reading
+    lines = [*reading.fresh, *([] if reading.cause is None else [reading.cause])]
+    told = [line.text for line in lines if line.handle.split("~", maxsplit=1)[0] not in uses]
+    return frozenset[str]().union(*map(stems_of, told))
+
+
+def _called_for(desk: Desk, use: str, heard: frozenset[str]) -> int:
+    """How much of what was heard is what a direction, or its own name, says it is for."""
+    told = [one for one in directions_of(desk.reading.me) if one.is_to("spawn") and one.names(use)]
+    if told:
+        return max(len(one.cue & heard) for one in told)
+    return akin(use, heard)
+
+
+def _is_here(desk: Desk, use: str) -> bool:
+    return any(name.split("~", maxsplit=1)[0] == use for name in desk.circle.channels_of)
+
+
+def _wired(desk: Desk) -> Call | None:
+    """My own lines to whoever was just sent for, where a direction or a want says to hand them on."""
+    born = [str(one.arguments.get("use")) for one in desk.used(_ADD) if one.is_ok]
+    targets = desk.words(_WIRE, "target")
+    new = [
+        one for one in targets if one.split("~", maxsplit=1)[0] in born and one not in desk.circle.handed_to
+    ]
+    me = desk.reading.me
+    told = f" {me.wants} {me.persona} ".lower()
+    if not new or me.handle not in desk.words(_WIRE, "source") or not (" wire " in told or " hand " in told):
+        return None
+    arguments = {"action": "add", "source": me.handle, "target": new[-1]}
+    return Call(_WIRE, arguments, f"{name_of(new[-1])} must hear what I say")
+
+
+def _joined(desk: Desk) -> Call | None:
+    """Strangers that a direction says to join: first who is about, then those it names, or one."""
+    direction = met_best(desk.reading, "join")
+    if direction is None or "join" not in desk.words(_CHANNEL, "action") or not desk.circle.speaks_on:
+        return None
+    if any(one.arguments.get("action") == "leave" for one in desk.used(_CHANNEL)):
+        return None
+    wanted = _wanted(desk, direction)
+    asked = desk.used(_STATUS)
+    if not asked and "terrarium" in desk.words(_STATUS, "scope"):
+        is_settled = bool(desk.circle.guests) and not wanted
+        return None if is_settled else Call(_STATUS, {"scope": "terrarium"}, "I must know who else is about")
+    if not wanted:
+        return None
+    arguments = {"action": "join", "channel": desk.circle.speaks_on[0], "creature": wanted[0]}
+    return Call(
+        _CHANNEL, arguments | _both_ways(desk), f"{name_of(bare_name(wanted[0]))} must be with us now"
+    )
+
+
+def _wanted(desk: Desk, direction: Direction) -> list[str]:
+    """Whom to join that is not with me yet and was not tried in this act."""
+    tried = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
+    known = desk.words(_CHANNEL, "creature") or _names_told(desk)
+    newest = {bare_name(one): one for one in known}
+    strangers = [one for one in newest.values() if not desk.circle.is_on_mine(one) and one not in tried]
+    named = [one for one in strangers if direction.names(one)]
+    if named or any(direction.names(one) for one in (*known, *desk.circle.channels_of)):
+        return named
+    outside = [
+        one for one in strangers if bare_name(one) not in {*desk.circle.channels_of, desk.reading.me.handle}
+    ]
+    return [] if desk.circle.guests or tried else outside[:1]
+
+
+def _names_told(desk: Desk) -> list[str]:
+    """The names in what the tools said of others, where no list of them is offered."""
+    told = " ".join(one.text for one in desk.used(_STATUS))
+    me = desk.reading.me
+    words = dict.fromkeys(part.strip("\"'.,;:()[]{}") for part in told.replace(",", " ").split())
+    return [word for word in words if any(one.names(word) for one in directions_of(me)) and word != me.handle]
+
+
+def _both_ways(desk: Desk) -> dict[str, str]:
+    return {"direction": "both"} if "both" in desk.words(_CHANNEL, "direction") else {}
+
+
+def _parted(desk: Desk) -> Call | None:
+    """Guests of my channels leave them when a direction says so; whoever was named the winner stays."""
+    direction = met_best(desk.reading, "part")
+    if direction is None or "leave" not in desk.words(_CHANNEL, "action"):
+        return None
+    winners = {line.fields.get("winner") for line in desk.reading.fresh}
+    gone = {one.arguments.get("creature") for one in desk.used(_CHANNEL)}
+    for guest in desk.circle.guests:
+        if guest not in winners | gone:
+            channel = next(one for one in desk.circle.channels_of[guest] if one in desk.circle.speaks_on)
+            arguments = {"action": "leave", "channel": channel, "creature": guest}
+            return Call(_CHANNEL, arguments, f"it is time that {name_of(guest)} and we part")
+    return None
+
+
+def _gone(desk: Desk) -> set[str]:
+    return {
+        str(one.arguments.get("creature")) for one in desk.used(_REMOVE) if not one.arguments.get("dry_run")
+    }
+
+
+def says_it_is_done(kind: str) -> bool:
+    """Whether a kind's own name says that some work is over."""
+    return stem(kind.rsplit(".", maxsplit=1)[-1]) in {
+        stem(word) for word in shelf.words_listed("circles.txt", "over")
+    }
+
+
+_CHANGES: Final[tuple[Callable[[Desk], Call | None], ...]] = (
+    _sent_home,
+    _released,
+    _sent_for,
+    _wired,
+    _parted,
+    _joined,
+)

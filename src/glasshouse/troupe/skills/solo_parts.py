@@ -1,0 +1,40 @@
+"""Alone: one player who has every part to play takes them in turn.
+
+Chosen by who is around: nobody. Always holds: the part that was played longest ago comes first; one that is as old as
+another, in the order of the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.branches import Branch
+
+parts_min: Final = 2
+_COMPANY: Final = "With you:"
+
+
+def is_alone(reading: Reading) -> bool:
+    """Whether nobody else is around."""
+    return _COMPANY not in reading.around
+
+
+def said_before(reading: Reading) -> list[Heard]:
+    """What others said; where nobody else is around, also what I said in my other parts, in its order."""
+    if not is_alone(reading):
+        return reading.heard
+    mine = [line for line in (*reading.remembered, *reading.discussion) if reading.is_mine(line)]
+    order = {line.ref: at for at, line in enumerate(reading.discussion)}
+    lines = {line.ref: line for line in (*reading.heard, *mine)}
+    return sorted(lines.values(), key=lambda line: order.get(line.ref, -1))
+
+
+def parts_in_turn(reading: Reading, branches: Sequence[Branch]) -> list[Branch]:
+    """The branches that a player who is alone tries one after another; none if there is company, or one part only."""
+    parts = [one for one in branches if not one.is_passing]
+    if len(parts) < parts_min or not is_alone(reading):
+        return []
+    played = {line.kind: place for place, line in enumerate(reading.discussion) if reading.is_mine(line)}
+    return sorted(parts, key=lambda one: played.get(one.kind, -1))

@@ -1,0 +1,205 @@
+"""Telling: a tale told on, piece by piece, with whatever was just called for in it.
+
+Chosen by a kind that asks for a tale and a branch that asks for a text alone. Always holds: who tells goes on with the
+hero and the wish that can be read in the lines so far; what was called for happens; a tale ends when the world says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_phrases import Noun, nouns_in
+from glasshouse.troupe.reactions import calling_of
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills.branches import Branch, Reply, sentences, untold, with_line
+from glasshouse.troupe.skills.world_topic import matter_of
+from glasshouse.troupe.speaking import Speaker
+from glasshouse.troupe.vocabulary import WORD, is_a
+
+BOOK: Final = "tales.txt"
+
+pieces_called_on_max: Final = 2
+things_called_on_max: Final = 4
+turns_apart_min: Final = 6
+
+_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+(?=\S+\s+\S)")
+_POINTED_AT: Final = frozenset({"a", "an", "the", "one", "his", "her", "its", "that", "this"})
+_WITH_OWN_LINE: Final = 0.2
+_TALL: Final = frozenset({"grand", "sly", "eager"})
+_PRONOUNS: Final = {"he": ("him", "his"), "she": ("her", "her"), "it": ("it", "its")}
+
+
+class Hero(NamedTuple):
+    """Whom a tale is about, and what they are after."""
+
+    name: str
+    pronoun: str
+    intro: str
+    wish: str = ""
+
+
+def told_on(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """The next piece of the tale that is mine to tell."""
+    branch = next((one for one in branches if one.is_plain and calling_of(one.kind) == "tell"), None)
+    if branch is None:
+        return None
+    manner = "tall" if speaker.voice.register in _TALL else "quiet"
+    heading, hero = _next_piece(speaker.reading, branch.kind)
+    hero = hero or _new_hero(speaker, manner)
+    _turn_to_what_is_called_for(speaker, heading)
+    pieces = _pieces(speaker.reading, f"{manner} {heading}", f"{manner} onward", hero)
+    own = 0.0 if heading in {"takes", "end"} else _WITH_OWN_LINE
+    aim = f"{hero.name} has to get somewhere before the fire is out"
+    return with_line(branch, speaker.dress(pieces, "tell", aim, own=own))
+
+
+def called_for(speaker: Speaker, branches: Sequence[Branch]) -> Reply | None:
+    """A turn that a tale has to take: something happens to a thing that was just told of."""
+    branch = next((one for one in branches if one.is_plain and calling_of(one.kind) == "call"), None)
+    if branch is None:
+        return None
+    reading = speaker.reading
+    if not speaker.topic.owed:
+        found = _things_told_of(reading)
+        if found:
+            speaker.turn_to(speaker.dice.choice(found))
+    before = [turn_called(line.text) for line in reading.discussion if reading.is_mine(line)][
+        -turns_apart_min:
+    ]
+    turns = [one for one in shelf.entries("grammar/call.txt") if turn_called(one) not in before]
+    return with_line(branch, speaker.dress(turns, "call", own=_WITH_OWN_LINE))
+
+
+def _things_told_of(reading: Reading) -> list[Noun]:
+    """What the newest pieces of the tales name; the matter of the evening, where it was not spoken of for a while."""
+    heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
+    pieces = [line for line in reading.heard if line.origin == "cast"][-pieces_called_on_max:]
+    found = {
+        noun.head: noun
+        for line in pieces
+        for noun in nouns_in(line.text)
+        if noun.det in _POINTED_AT
+        and not noun.is_word
+        and not is_a(noun.head, "hollow")
+        and noun.head not in heroes
+        and noun.head not in reading.own_text
+        and noun.head not in _calling_words()
+    }
+    matter = matter_of(reading)
+    if matter is not None and not any(matter.noun.head in line.text for line in pieces):
+        return [matter.noun, *list(found.values())[:1]]
+    return list(found.values())[:things_called_on_max]
+
+
+def _turn_to_what_is_called_for(speaker: Speaker, heading: str) -> None:
+    """The thing that a call names; where nobody called, what the evening began with."""
+    reading = speaker.reading
+    matter, cause = matter_of(reading), reading.cause
+    if speaker.topic.owed:
+        return
+    if cause is not None and cause.origin != "world":
+        last = _SENTENCES.split(cause.text)[-1]
+        named = [one for one in nouns_in(last) if one.head not in _calling_words() and not one.is_word]
+        if named:
+            speaker.turn_to(named[0])
+    elif matter is not None:
+        speaker.turn_to(matter.noun, matter.text if heading in {"begin", "again"} else "")
+
+
+@lru_cache(maxsize=1)
+def _calling_words() -> frozenset[str]:
+    """The words that calls are made of, and no tale is about."""
+    return frozenset(
+        word for line in shelf.entries("grammar/call.txt") for word in WORD.findall(line.lower())
+    )
+
+
+def turn_called(text: str) -> str:
+    """What a text calls for in a tale; empty if it calls for nothing that one can tell."""
+    words = set(WORD.findall(text.lower()))
+    for turn, cues in shelf.rows("calls.tsv"):
+        if any(cue in words or (" " in cue and cue in text.lower()) for cue in cues.split("|")):
+            return turn
+    return ""
+
+
+def hero_in(lines: Sequence[Heard]) -> Hero | None:
+    """The hero that was brought in last."""
+    for line in reversed(lines):
+        lower = line.text.lower()
+        for _, name, pronoun, intro in shelf.rows("heroes.tsv"):
+            if intro.lower() in lower:
+                wishes = shelf.sections(BOOK)["wishes"]
+                return Hero(name, pronoun, intro, next((one for one in wishes if one in lower), wishes[0]))
+    return None
+
+
+def _next_piece(reading: Reading, kind: str) -> tuple[str, Hero | None]:
+    """Which piece comes next and whose tale it is; no hero where a tale begins."""
+    lines = [*reading.remembered, *reading.discussion]
+    traded, ending = _place_of(lines, "trading"), _place_of(lines, "ending")
+    told = [(at, line) for at, line in enumerate(lines) if line.kind == kind]
+    mine = [(at, line) for at, line in told if reading.is_mine(line)]
+    since = [line for at, line in mine if at > ending] if ending >= 0 else []
+    hero = hero_in([line for _, line in mine])
+    if traded >= 0:
+        hero = hero_in([line for at, line in told if at < traded and not reading.is_mine(line)]) or hero
+    if ending >= 0 and since:
+        new = hero_in(since)
+        if new is not None:
+            return _called(reading), new
+        return ("after", hero) if len(since) == 1 and hero is not None else ("again", None)
+    if hero is None:
+        return "begin", None
+    if ending >= 0:
+        return "end", hero
+    if traded >= 0 and not any(at > traded for at, _ in mine):
+        return "takes", hero
+    return _called(reading), hero
+
+
+def _called(reading: Reading) -> str:
+    cause = reading.cause
+    if cause is None or cause.origin == "world":
+        return "onward"
+    return turn_called(cause.text) or "onward"
+
+
+def _place_of(lines: Sequence[Heard], cues: str) -> int:
+    """Where the world last said something of that sort; before the beginning if it has not."""
+    some = shelf.sections(BOOK)[cues]
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at].origin == "world" and any(cue in lines[at].text.lower() for cue in some):
+            return at
+    return -1
+
+
+def _new_hero(speaker: Speaker, manner: str) -> Hero:
+    visible = speaker.reading.visible_text
+    known = [Hero(name, he, intro) for how, name, he, intro in shelf.rows("heroes.tsv") if how == manner]
+    fresh = [one for one in known if one.intro.lower() not in visible] or known
+    wishes = shelf.sections(BOOK)["wishes"]
+    wish = speaker.dice.choice([one for one in wishes if one not in visible] or wishes)
+    return speaker.dice.choice(fresh)._replace(wish=wish)
+
+
+def _pieces(reading: Reading, heading: str, otherwise: str, hero: Hero) -> list[str]:
+    """The pieces that fit here and were not told yet; where all were, those that fit anywhere."""
+    him, his = _PRONOUNS[hero.pronoun]
+    gaps = {
+        "hero": hero.name,
+        "intro": hero.intro,
+        "want": hero.wish,
+        "he": hero.pronoun,
+        "him": him,
+        "his": his,
+    }
+    for one in (heading, otherwise):
+        found = untold(reading, one, BOOK, **gaps)
+        if found:
+            return found
+    return sentences(heading, BOOK, **gaps)

@@ -1,0 +1,122 @@
+"""Weighing: what a tale, a speech or a contribution is worth to the one who judges it, and how that is said.
+
+Known by what the lines are: told, argued or built on. Always holds: a line is worth what others can be seen to have made
+of it, or what it made of theirs; nothing is weighed that is not before the judge.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from glasshouse.troupe import data_files as shelf
+from glasshouse.troupe.noun_phrases import Noun, nouns_in
+from glasshouse.troupe.reactions import calling_of
+from glasshouse.troupe.reading import Heard, Reading
+from glasshouse.troupe.skills import contributing, debating, telling
+from glasshouse.troupe.skills.branches import sentences
+from glasshouse.troupe.vocabulary import stems_of
+
+lines_back_max: Final = 8
+words_even: Final = 10
+"""Long pieces and short ones are weighed as if they had so many words."""
+
+_CARRIED: Final = 0.2
+_POINT: Final = 1.0
+_BUILT: Final = 0.8
+
+Weight = tuple[float, Heard]
+
+
+class Contest(NamedTuple):
+    """What is judged: the lines that count, and the book that its verdict is spoken from."""
+
+    book: str
+    lines: list[Heard]
+
+
+def contest_in(reading: Reading) -> Contest | None:
+    """What kind of contest the lines make; none if they make none of these."""
+    cast = [line for line in reading.discussion if line.origin == "cast" and line.text]
+    told = [line for line in cast if calling_of(line.kind) == "tell"]
+    if told:
+        return Contest(telling.BOOK, told)
+    argued = [line for line in cast if debating.is_speech(line)]
+    if argued:
+        return Contest(debating.BOOK, argued)
+    built = [line for line in cast if contributing.FIELD in line.fields]
+    return Contest(contributing.BOOK, built) if built else None
+
+
+def weighed(reading: Reading) -> list[Weight]:
+    """Every line that counts in such a contest, with its worth."""
+    contest = contest_in(reading)
+    if contest is None:
+        return []
+    if contest.book == telling.BOOK:
+        return [(_CARRIED * _carried(reading, line), line) for line in contest.lines]
+    if contest.book == contributing.BOOK:
+        return _most_built_on(reading, contest.lines)
+    handles = dict.fromkeys(line.handle for line in contest.lines)
+    return [(_POINT, line) for one in handles for line, _ in reversed(debating.standing_points(reading, one))]
+
+
+def reasons(reading: Reading, winner: str, lines: Sequence[Heard], gaps: dict[str, str]) -> list[str]:
+    """How the verdict of such a contest is put; empty if it is none."""
+    contest = contest_in(reading)
+    if contest is None:
+        return []
+    more = dict(gaps)
+    if contest.book == debating.BOOK:
+        more |= _grounds_of(reading, winner)
+    elif contest.book == contributing.BOOK and lines:
+        brought = contributing.things_brought(reading, lines[0], is_new=True)
+        more["detail"] = brought[0].definite if brought else gaps["detail"]
+        more["count"] = shelf.entries("counting.txt")[len({*contributing.built_on(reading, lines[0])})]
+    elif lines:
+        more["detail"], more["call"] = _things_shared(reading, winner, lines)
+    return sentences("verdict" if winner else "verdict nobody", contest.book, **more)
+
+
+def _most_built_on(reading: Reading, lines: Sequence[Heard]) -> list[Weight]:
+    """Of each contributor the one line on which most was built: the most worthwhile is one contribution, and no sum."""
+    best: dict[str, Weight] = {}
+    for line in lines:
+        worth = _BUILT * len(contributing.built_on(reading, line))
+        if worth > best.get(line.handle, (0.0, line))[0]:
+            best[line.handle] = (worth, line)
+    return list(best.values())
+
+
+def _carried(reading: Reading, line: Heard) -> float:
+    """How much of what others had said lately a piece of a tale has in it."""
+    at = reading.discussion.index(line)
+    before = [
+        one for one in reading.discussion[max(0, at - lines_back_max) : at] if one.handle != line.handle
+    ]
+    heard = frozenset[str]().union(*(stems_of(one.text) for one in before))
+    words = stems_of(line.text)
+    return words_even * len(words & heard) / max(1, len(words))
+
+
+def _grounds_of(reading: Reading, winner: str) -> dict[str, str]:
+    left = [point.ground for _, point in debating.standing_points(reading, winner)] if winner else []
+    called = [debating.ground_called(one) for one in dict.fromkeys(reversed(left))]
+    return {"ground": called[0] if called else "", "other": called[1] if len(called) > 1 else ""}
+
+
+def _things_shared(reading: Reading, winner: str, lines: Sequence[Heard]) -> tuple[str, str]:
+    """Two things in the winner's lines that most of the other lines speak of, too."""
+    texts = [
+        line.text.lower() for line in reading.discussion if line.origin == "cast" and line.handle != winner
+    ]
+    heroes = {row[1].split()[-1] for row in shelf.rows("heroes.tsv")}
+    nouns: dict[str, Noun] = {}
+    for line in lines:
+        for noun in nouns_in(line.text):
+            if noun.det and not noun.is_word and noun.head.lower() not in {*reading.names, *heroes}:
+                nouns.setdefault(noun.head.lower(), noun)
+    counts = Counter({head: sum(head in text for text in texts) for head in nouns})
+    found = [nouns[head].definite for head, _ in counts.most_common(2)]
+    return (found[0] if found else "what was said", found[1] if len(found) > 1 else "")

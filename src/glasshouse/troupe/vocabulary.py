@@ -1,0 +1,137 @@
+"""Vocabulary: which words the troupe knows by itself, and so which ones it must have heard from somebody.
+
+Always holds: a word is rare when no list and no sentence of the data has it in any form. The troupe makes up no words,
+so a rare word in its lines was said by somebody else or written by an author.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from glasshouse.troupe import data_files as shelf
+
+WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_VERB: Final = re.compile(r"([a-z]+)\{e?s\}")
+word_cache_words_max: Final = 8_192
+
+_ENDINGS: Final = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly", "y", "n", "en", "ness")
+
+
+@lru_cache(maxsize=16)
+def of_sort(sort: str) -> frozenset[str]:
+    """The everyday words of one sort: stop, det, verb, adjective, adverb, hollow, doer, noun."""
+    return shelf.words_listed("vocabulary.txt", sort)
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[str]:
+    names = ["stock.txt", "openers.txt", "closers.txt", "asides.txt", "borrowed.txt", "thoughts.txt"]
+    names += ["games.txt", "places.txt", "attributes.tsv", "nouns.tsv", "animates.txt", "vocabulary.txt"]
+    names += [
+        "circles.txt",
+        "tales.txt",
+        "heroes.tsv",
+        "debate.txt",
+        "table.txt",
+        "pairs.txt",
+        "likenesses.tsv",
+        "oracle.txt",
+    ]
+    names += [f"grammar/{act}.txt" for act, *_ in shelf.rows("acts.tsv")]
+    return _words_in(names)
+
+
+def _words_in(names: Iterable[str]) -> frozenset[str]:
+    """All words of some data files, in small letters; no word goes over the end of a line."""
+    texts = ("\n".join(shelf.entries(name)).lower() for name in names)
+    return frozenset[str]().union(*map(WORD.findall, texts))
+
+
+@lru_cache(maxsize=1)
+def _verbs() -> frozenset[str]:
+    """The verbs of the list, and those that the grammar itself inflects."""
+    texts = (line for act, *_ in shelf.rows("acts.tsv") for line in shelf.entries(f"grammar/{act}.txt"))
+    return of_sort("verb").union(verb for text in texts for verb in _VERB.findall(text))
+
+
+@lru_cache(maxsize=1)
+def framing() -> frozenset[str]:
+    """The words that the troupe's own openings and endings are made of."""
+    return _words_in(("openers.txt", "closers.txt", "asides.txt", "borrowed.txt"))
+
+
+@lru_cache(maxsize=1)
+def opening() -> frozenset[str]:
+    """The words that the troupe's own openings are made of: nobody speaks of these."""
+    return _words_in(("openers.txt",))
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def is_rare(word: str) -> bool:
+    """Whether a word, in small letters, is known in no form."""
+    known = _known()
+    if word in known or any(form in known for form in _simpler(word)):
+        return False
+    parts = word.split("-")
+    return len(parts) == 1 or any(is_rare(part) for part in parts if part)
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def is_a(word: str, sort: str) -> bool:
+    """Whether a word, in small letters, is of a sort in this or a simpler form."""
+    words = _verbs() if sort == "verb" else of_sort(sort)
+    if sort == "stop" and "-" in word:
+        return all(part in words for part in word.split("-"))
+    if word in words or sort in {"stop", "det", "hollow"}:
+        return word in words
+    if sort == "noun":
+        return any(form in words for form in _singular(word))
+    if sort == "adjective" and word.endswith(("ed", "ing")):
+        return False
+    return any(form in words for form in _simpler(word))
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def stem(word: str) -> str:
+    """The beginning that the forms of a word share, roughly: enough to see that two are akin."""
+    word = word.lower()
+    for ending in ("ing", "ies", "ed", "es", "s", "ly", "y", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text's content words."""
+    return frozenset(stem(word) for word in WORD.findall(text.lower()) if not is_a(word, "stop"))
+
+
+def _singular(word: str) -> list[str]:
+    """What a word is the plural of, perhaps."""
+    bare = word[:-2] if word.endswith(("'s", "\u2019s")) else word
+    found = [bare[: -len(ending)] for ending in ("s", "es") if bare.endswith(ending) and len(bare) > 3]
+    if bare.endswith("ies"):
+        found.append(f"{bare[:-3]}y")
+    return found
+
+
+@lru_cache(maxsize=word_cache_words_max)
+def _simpler(word: str) -> tuple[str, ...]:
+    """What a word is another form of, perhaps; asked for several sorts of words in a row."""
+    found: list[str] = []
+    if word.endswith(("'s", "\u2019s")):
+        word = word[:-2]
+        found.append(word)
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            bare = word[: -len(ending)]
+            found += [bare, bare + "e", bare + "y"]
+            if bare.endswith("i"):
+                found.append(bare[:-1] + "y")
+            if len(bare) > 3 and bare[-1] == bare[-2]:
+                found.append(bare[:-1])
+    return tuple(found)
