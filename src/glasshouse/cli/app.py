@@ -30,7 +30,7 @@ from glasshouse.cli.commands import (
     resuming,
     shaping,
     showing,
-    touring,
+    tour,
     world_listing,
 )
 
@@ -43,7 +43,7 @@ app = typer.Typer(
 )
 
 COMMANDS = (
-    touring,
+    tour,
     world_listing,
     playing,
     disturbing,

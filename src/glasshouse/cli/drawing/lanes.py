@@ -7,37 +7,25 @@ session stands in the leftmost lane that leads to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-
-@dataclass(frozen=True)
-class Descent:
-    """One session in a drawing of a lineage."""
-
-    session_id: str
-    parents: tuple[str, ...]
-    origin: str
-    who: str
-    events: int
-    is_open: bool
-    turns: str = ""
+from glasshouse.world.values import Session
 
 
 class Row(NamedTuple):
     """One row of the drawing: the lanes as text, and the session that stands in it, if one does."""
 
     lanes: str
-    session: Descent | None
+    session: Session | None
 
 
-def rows(sessions: Sequence[Descent]) -> Iterator[Row]:
+def rows(sessions: Sequence[Session]) -> Iterator[Row]:
     """The drawing, from the oldest session to the newest."""
     lanes: list[str | None] = []
-    children_of: dict[str, list[str]] = {session.session_id: [] for session in sessions}
+    children_of: dict[str, list[str]] = {session.id: [] for session in sessions}
     for session in sessions:
-        for parent in session.parents:
-            children_of.get(parent, []).append(session.session_id)
+        for parent in session.parent_session_ids:
+            children_of.get(parent, []).append(session.id)
     for session in sessions:
         here, joining = _place(lanes, session)
         if joining:
@@ -45,14 +33,14 @@ def rows(sessions: Sequence[Descent]) -> Iterator[Row]:
             for column in joining:
                 lanes[column] = None
         yield Row(_marks(lanes, here, "●" if session.is_open else "○"), session)
-        opened = _open_lanes(lanes, here, children_of[session.session_id])
+        opened = _open_lanes(lanes, here, children_of[session.id])
         if opened:
             yield Row(_link(lanes, here, opened, "╮"), None)
 
 
-def _place(lanes: list[str | None], session: Descent) -> tuple[int, list[int]]:
+def _place(lanes: list[str | None], session: Session) -> tuple[int, list[int]]:
     """The column of a session, and the other columns that lead to it."""
-    leading = [n for n, child in enumerate(lanes) if child == session.session_id]
+    leading = [n for n, child in enumerate(lanes) if child == session.id]
     if leading:
         return leading[0], leading[1:]
     return _free_column(lanes), []

@@ -10,7 +10,7 @@ import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 
-from glasshouse.cli.drawing.lanes import Descent, rows
+from glasshouse.cli.drawing.lanes import rows
 from glasshouse.cli.drawing.screen import Screen, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
 from glasshouse.cli.looking import Lookout
@@ -67,9 +67,9 @@ def draw_lineage(seen: Seen) -> None:
     if len(drawn) < len(seen.sessions):
         screen.draw(Text(f"{len(seen.sessions) - len(drawn):,} older sessions are left out", style=QUIET))
     short = short_ids([session.id for session in seen.sessions])
-    found = list(rows([_descent(session, seen) for session in drawn]))
+    found = list(rows(drawn))
     lanes_width = min(lane_chars_max, max(cell_len(row.lanes) for row in found))
-    columns = [_columns(row.session, short) for row in found if row.session is not None]
+    columns = [_columns(row.session, seen, short) for row in found if row.session is not None]
     widths = [max(map(cell_len, column)) for column in zip(*columns, strict=True)]
     parents = {name for session in drawn for name in session.parent_session_ids}
     for row in found:
@@ -77,44 +77,34 @@ def draw_lineage(seen: Seen) -> None:
         if row.session is None:
             screen.draw(Text(lanes, style="green"))
             continue
-        cells = [cell.ljust(width) for cell, width in zip(_columns(row.session, short), widths, strict=True)]
+        cells = [
+            cell.ljust(width) for cell, width in zip(_columns(row.session, seen, short), widths, strict=True)
+        ]
         before = f"{lanes.ljust(lanes_width)}  "
         words = "  ".join(cells)
-        who = _folded(row.session.who, len(before), len(words), screen.width)
+        who = _folded(_who(row.session, seen), len(before), len(words), screen.width)
         drawn_row = Text.assemble(
             (before, "green"),
-            (words, "bold" if row.session.session_id == seen.session_id else ""),
+            (words, "bold" if row.session.id == seen.session_id else ""),
             (f"  {who[0]}".rstrip(), QUIET),
         )
         drawn_row.truncate(screen.width, overflow="ellipsis")
         screen.draw(drawn_row)
-        onward = _passing(before, is_parent=row.session.session_id in parents)
+        onward = _passing(before, is_parent=row.session.id in parents)
         for names in who[1:]:
             screen.draw(Text.assemble((onward, "green"), (names, QUIET)))
     screen.draw(Text("● lives on   ○ ended, or never lived", style=QUIET))
 
 
-def _columns(session: Descent, short: dict[str, str]) -> tuple[str, ...]:
-    return (
-        session.origin,
-        short[session.session_id],
-        session.turns,
-        f"{session.events:,} event{'s'[: session.events != 1]}",
-    )
-
-
-def _descent(session: Session, seen: Seen) -> Descent:
+def _columns(session: Session, seen: Seen, short: dict[str, str]) -> tuple[str, ...]:
     first, last = seen.turns.get(session.id, (0, 0))
-    who = ", ".join(one_line(seen.handles.get(name, name)) for name in session.agents)
-    return Descent(
-        session.id,
-        session.parent_session_ids,
-        session.origin,
-        who or "nobody",
-        session.events,
-        session.is_open,
-        f"turn {first}" if first == last else f"turns {first}-{last}",
-    )
+    turns = f"turn {first}" if first == last else f"turns {first}-{last}"
+    count = f"{session.events:,} event{'s'[: session.events != 1]}"
+    return session.origin, short[session.id], turns, count
+
+
+def _who(session: Session, seen: Seen) -> str:
+    return ", ".join(one_line(seen.handles.get(name, name)) for name in session.agents) or "nobody"
 
 
 def _folded(who: str, before: int, words: int, width: int) -> list[str]:

@@ -1,122 +1,266 @@
-"""What a scene of the tour shows, as values: the performance makes them, the drawing draws them.
+"""The tour, played on a real terrarium, scene by scene.
 
-Always holds: a scene carries everything that is shown of it, so drawing it needs no terrarium; `facts` says the same
-to machines, with whole ids.
+Always holds: every number and name in a scene was read back from the terrarium; only the lines that creatures say are
+scripted. Names, lines and the seed of the ids never change, so the tour is the same every time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import AsyncGenerator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
 
-from glasshouse.cli.drawing.lanes import Descent
+import msgspec
+import yaml
+from rich.console import Group, RenderableType
+from rich.text import Text
 
+from glasshouse.assembly import MemoryStore, SqliteStore, Terrarium
+from glasshouse.cli.tour import pictures
+from glasshouse.cli.tour.pictures import checked, short, speech, table
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.digest import digest_of
+from glasshouse.events.event import Draft, Event, Json
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.world.values import Change, Session
 
-@dataclass(frozen=True)
-class Lane:
-    """A channel in a picture: its name and, by handle and where it is known, who sends and who listens."""
+SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))
+IDS_SEED: Final = 1851
+ROUNDS: Final = 10
+RENAMES: Final = {
+    kinds.CREATURE_RENAMED: "{old_handle} is now {handle}",
+    kinds.CHANNEL_RENAMED: "{old_name} is now {name}",
+}
+NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
+"""How the history tells events of these kinds. Of all others it tells only changes of shape."""
 
-    name: str
-    senders: tuple[str, ...] = ()
-    listeners: tuple[str, ...] = ()
-    is_name_only: bool = False
-
-
-@dataclass(frozen=True)
-class Pane:
-    """One graph in a picture."""
-
-    graph_id: str
-    session_id: str
-    handles: tuple[str, ...]
-    lanes: tuple[Lane, ...]
-
-
-@dataclass(frozen=True)
-class Panes:
-    """A picture of all graphs, side by side."""
-
-    panes: tuple[Pane, ...]
-
-
-@dataclass(frozen=True)
-class Spoken:
-    """Lines as they were said: who, where, what."""
-
-    lines: tuple[tuple[str, str, str], ...]
+Played: TypeAlias = tuple[list[RenderableType], Json]
+"""What a scene shows, and the same as facts for machines."""
 
 
-@dataclass(frozen=True)
-class Told:
-    """Events read back: the kind, the actor, and the gist of the payload."""
-
-    rows: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True)
-class Owed:
-    """Who is owed an answer, and to whose lines."""
-
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Facts with their names, and whether they are as they should be."""
-
-    rows: tuple[tuple[str, str], ...]
-    is_good: bool = True
-
-
-@dataclass(frozen=True)
-class Family:
-    """Sessions, oldest first, to be drawn as lanes."""
-
-    sessions: tuple[Descent, ...]
-
-
-@dataclass(frozen=True)
-class Timeline:
-    """A session's history as a line, and a fork that leaves it after some events."""
-
-    session_id: str
-    events: int
-    fork_id: str
-    shared: int
-    own: int
-
-
-@dataclass(frozen=True)
-class Note:
-    """A remark by the way."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Words:
-    """Sentences that something said back."""
-
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Pointers:
-    """Where to go next: a command or a page, and what it is for."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-Shown: TypeAlias = Panes | Spoken | Told | Owed | Counts | Family | Timeline | Note | Words | Pointers
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One scene: what it is about, what is shown, and the bare facts."""
+class Scene(NamedTuple):
+    """One scene as it was played."""
 
     key: str
-    heading: str
-    call: str
-    sentence: str
-    shown: tuple[Shown, ...]
-    facts: dict[str, Any] = field(default_factory=dict)
+    drawings: list[RenderableType]
+    facts: Json
+
+
+async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
+    """The whole tour. Both paths are new: the store, and the file that carries a session elsewhere."""
+    tour = _Tour(file)
+    *first, reopen, carry, _ = SCRIPT["scenes"]
+    for keys in (first, [reopen, carry]):
+        async with Terrarium(SqliteStore(store), clock=HandMovedClock(), ids=SeededIds(IDS_SEED)) as tour.t:
+            for key in keys:
+                yield Scene(key, *await getattr(tour, key)())
+            tour.standing = tour.stands()
+    rows = table((Text(what, style="bold cyan"), why) for what, why in SCRIPT["next"].items())
+    yield Scene("next", [rows], {"next": list(SCRIPT["next"])})
+
+
+class _Tour:
+    """The scenes, one method each, called in the order of the script by their names."""
+
+    t: Terrarium
+    crossing: Event
+    """The line that dew says over the gap: later scenes look back at it."""
+    standing: Json
+    """What must be the same after reopening."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    async def troupes(self) -> Played:
+        for troupe in SCRIPT["troupes"]:
+            graph_id = None
+            for name, persona in troupe.items():
+                creature = await self.t.add_creature(Manifest(name=name, persona=persona), graph=graph_id)
+                graph_id = creature.graph_id
+        graphs = [{"id": graph.id, "creatures": list(graph.creature_ids)} for graph in self.t.graphs()]
+        return [self._boxes()], {"graphs": graphs}
+
+    async def mail(self) -> Played:
+        first = await self._say("dew", "commons", "Four hundred drops since noon. The glass is humming.")
+        text = "It hummed like this the year the roof let the sky in."
+        second = await self._say("oona", "commons", text, answering=first)
+        third = await self._say("lux", "commons", "A word came in my sleep, and I could not read it.")
+        speakers = {event.id: event.actor for event in (first, second, third)}
+        owed = await self._owed()
+        rows = []
+        for name, causes in owed.items():
+            lines = ", ".join(f"{speakers[cause]}'s line" for cause in causes)
+            who = Text.assemble((name, "bold"), (" is owed", "dim"))
+            rows.append((who, lines or Text("nothing", style="dim")))
+        return [speech(first, second, third), table(rows)], {"owed": owed}
+
+    async def merge(self) -> Played:
+        before = await self._owed()
+        change = await self.t.connect("dew", "lux", channel="gap")
+        after = await self._owed()
+        self.crossing = await self._say("dew", "gap", "Lux, the word was rain. We kept some for you.")
+        events = await self._remembered_by("dew")
+        renames = [RENAMES[event.kind].format(**event.payload) for event in events if event.kind in RENAMES]
+        told = {"graphs": _became(change), "renamed": ", ".join(renames)}
+        told["mail"] = "all that was owed still is" if before == after else "CHANGED"
+        told["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
+        renamed = dict(rename.split(" is now ") for rename in renames)
+        facts = {**_facts(change), "renamed": renamed, "owed_before": before, "owed_after": after}
+        return [self._boxes(), checked(told, is_good=before == after), speech(self.crossing)], facts
+
+    async def split(self) -> Played:
+        change = await self.t.disconnect("dew", "lux")
+        before = len((await self._owed())["lux"])
+        text = "Then I shall read it aloud until it stays."
+        answer = await self._say("lux", "commons~2", text, answering=self.crossing)
+        after = len((await self._owed())["lux"])
+        told = {"graphs": _became(change), "lux is owed": f"{before} before she answers, {after} after"}
+        facts = {**_facts(change), "owed_before_answer": before, "owed_after_answer": after}
+        return [self._boxes(), checked(told), speech(answer)], facts
+
+    async def fork(self) -> Played:
+        at = self.crossing
+        parent = self.t.session(at.session_id)
+        before = len(await self.t.events(parent.id))
+        forked = await self.t.fork(parent.id, at=at.id)
+        shared = len(await self.t.events(forked.id, upto=at.id))
+        after = len(await self.t.events(parent.id))
+        told = {"forked at": f"{short(at.id)}, when dew spoke over the gap", "copied": "nothing"}
+        told["its parent remembers"] = f"{before} events before, {after} after"
+        facts = {"session": forked.id, "forked_at": forked.forked_at, "shared": shared, "own": forked.events}
+        facts |= {"parent_events_before": before, "parent_events_after": after}
+        return [
+            pictures.timeline(parent, after, forked, shared),
+            checked(told, is_good=before == after),
+        ], facts
+
+    async def lineage(self) -> Played:
+        facts = [
+            {"id": s.id, "parents": list(s.parent_session_ids), "origin": s.origin, "events": s.events}
+            for s in self._sessions()
+        ]
+        return [pictures.lineage(self._sessions())], {"sessions": facts}
+
+    async def rounds(self) -> Played:
+        sessions = len(self._sessions())
+        known = {event.id for name in ("dew", "lux") for event in await self._remembered_by(name)}
+        for _ in range(ROUNDS):
+            await self.t.connect("dew", "lux", channel="gap")
+            await self.t.disconnect("dew", "lux")
+        times = Counter(event.id for event in await self._remembered_by("lux"))
+        again, doubled = sum(times[name] for name in known), sum(count > 1 for count in times.values())
+        told = {"old events, before the rounds": str(len(known)), "old events, after the rounds": str(again)}
+        told |= {"events told twice": str(doubled), "sessions": f"{sessions} became {len(self._sessions())}"}
+        facts = {"rounds": ROUNDS, "old_events_before": len(known), "old_events_after": again}
+        facts |= {"doubled": doubled, "sessions_before": sessions, "sessions_after": len(self._sessions())}
+        return [checked(told, is_good=again == len(known) and not doubled)], facts
+
+    async def history(self) -> Played:
+        events = await self._remembered_by("lux")
+        lines = [event for event in events if event.kind == kinds.AGENT_SPOKE]
+        rows = [row for event in events[: events.index(lines[-1]) + 1] if (row := _told(event)) is not None]
+        wide = max(len(kind) for kind, _, _ in rows)
+        told = [
+            (Text(f"[{kind.ljust(wide)}]", style="dim"), Text(who, style="bold"), gist)
+            for kind, who, gist in rows
+        ]
+        more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
+        facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
+        said = [{"id": event.id, "actor": event.actor, "text": event.payload["text"]} for event in lines]
+        return [table(told, gap=1), Text(more, style="dim")], {**facts, "lines": said}
+
+    async def shape(self) -> Played:
+        past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
+        boxes = [
+            pictures.graph_box(graph, graph.creature_ids, [(name, "") for name in graph.channels])
+            for graph in past
+        ]
+        facts: Json = {"at": self.crossing.id, "graphs_then": [list(graph.creature_ids) for graph in past]}
+        facts["graphs_now"] = [list(graph.creature_ids) for graph in now]
+        return [table([boxes]), checked({"graphs then": str(len(past)), "graphs now": str(len(now))})], facts
+
+    async def refusal(self) -> Played:
+        try:
+            await self.t.wire("oona", "lux")
+        except Refused as refused:
+            lines = [Text.assemble(("▌ ", "yellow"), line) for line in (refused.reason, refused.instead)]
+            return [Group(*lines)], {"reason": refused.reason, "instead": refused.instead}
+        raise Refused("The tour lost its way: a wire joined two graphs.", "Report this.")
+
+    async def reopen(self) -> Played:
+        before, after = self.standing, self.stands()
+        told = {name: f"{before[name]} before, {after[name]} after" for name in ("graphs", "events")}
+        told["same ids, sessions, members"] = "yes" if before["shape"] == after["shape"] else "NO"
+        facts = {"before": before, "after": after, "is_same": before == after}
+        return [self._boxes(), checked(told, is_good=before == after)], facts
+
+    async def carry(self) -> Played:
+        session_id = self.t.creature("lux").session_id
+        await self.t.export(session_id, self._file, role="director")
+        async with Terrarium(MemoryStore()) as elsewhere:
+            there = await elsewhere.events((await elsewhere.import_file(self._file)).id)
+        here = await self.t.events(session_id)
+        sent, arrived = digest_of(here), digest_of(there)
+        told = {"events": f"{len(here)} sent, {len(there)} arrived"}
+        told |= {"digest here": sent[:32], "digest there": arrived[:32]}
+        facts = {"session": session_id, "events": len(there), "digest": sent, "digest_there": arrived}
+        return [checked(told, is_good=sent == arrived)], facts
+
+    def stands(self) -> Json:
+        """How many graphs and events there are, and each graph's session and members."""
+        shape = {graph.id: [graph.session_id, list(graph.creature_ids)] for graph in self.t.graphs()}
+        events = sum(session.events for session in self._sessions())
+        return {"graphs": len(shape), "events": events, "shape": shape}
+
+    async def _say(self, creature: str, channel: str, text: str, answering: Event | None = None) -> Event:
+        draft = Draft(kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": text})
+        return await self.t.append(creature, draft, caused_by=None if answering is None else answering.id)
+
+    async def _owed(self) -> dict[str, list[str]]:
+        return {one.id: [event.id async for event in self.t.mail(one.id)] for one in self.t.creatures()}
+
+    async def _remembered_by(self, creature_id: str) -> tuple[Event, ...]:
+        return await self.t.events(self.t.creature(creature_id).session_id)
+
+    def _sessions(self) -> list[Session]:
+        """Every session: the two first ones, and all that grew from them, parents before children."""
+        first = [
+            s for s in self.t.lineage(self.t.creature("lux").session_id).ancestors if not s.parent_session_ids
+        ]
+        found = {s.id: s for root in first for s in (root, *self.t.lineage(root.id).descendants)}
+        order = TopologicalSorter({s.id: s.parent_session_ids for s in found.values()}).static_order()
+        return [found[session_id] for session_id in order]
+
+    def _boxes(self) -> RenderableType:
+        handles = {creature.id: creature.handle for creature in self.t.creatures()}
+        boxes = []
+        for graph in self.t.graphs():
+            channels = self.t.environment(graph.id).channels
+            members = [(channel.name, pictures.members_of(channel, handles)) for channel in channels]
+            boxes.append(pictures.graph_box(graph, [handles[name] for name in graph.creature_ids], members))
+        return table([boxes])
+
+
+def _became(change: Change) -> str:
+    return f"{len(change.old_graph_ids)} became {len(change.new_graph_ids)}"
+
+
+def _facts(change: Change) -> Json:
+    told: Json = msgspec.to_builtins(change)
+    return {"change": told.pop("kind"), **told}
+
+
+def _told(event: Event) -> tuple[str, str, str] | None:
+    """An event as kind, speaker and gist; none if the history only counts it."""
+    told = event.payload
+    if event.kind in NOTABLE:
+        speaker = event.actor if event.kind == kinds.AGENT_SPOKE else ""
+        return event.kind, speaker, NOTABLE[event.kind].format(**told)
+    if event.kind == kinds.TOPOLOGY_CHANGED and told["kind"] != "nothing":
+        counts = f"{len(told['old_graph_ids'])} to {len(told['new_graph_ids'])}"
+        return event.kind, "", f"{told['kind']}: {counts}"
+    return None
