@@ -17,6 +17,8 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# A tenth of the examples, for a quick look while working.
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
 # New examples on every run; a failing one prints the line that replays it.
 settings.register_profile(
     "soak",
@@ -38,7 +40,7 @@ def drawn_for_this_test(_self: RandomIds) -> str:
     return f"{_dice.getrandbits(64):016x}"
 
 
-if PROFILE == "ci":
+if PROFILE != "soak":
     pytest.MonkeyPatch().setattr(RandomIds, "new", drawn_for_this_test)
 
 
