@@ -11,6 +11,7 @@ from bench.creatures import LINE
 from bench.result import Result, judged, middle, percentile
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
+from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.seeking import StageSeeker
 from glasshouse.views.stage import rebuild_stage
@@ -89,7 +90,7 @@ def _event(n: int) -> Event:
     return _written(n, speaker, kinds.AGENT_SPOKE, {"text": LINE, "n": n}, model=_asked(n))
 
 
-def _written(n: int, actor: str, kind: str, payload: Json, model: Json | None = None) -> Event:
+def _written(n: int, actor: str, kind: str, payload: Json, model: ModelUse | None = None) -> Event:
     return Event(
         id=f"s-bench.{n}",
         session_id="s-bench",
@@ -107,7 +108,6 @@ def _written(n: int, actor: str, kind: str, payload: Json, model: Json | None = 
     )
 
 
-def _asked(n: int) -> Json:
-    usage = {"input": 210, "output": 35}
-    call = {"model": "offline", "prompt": f"{n}", "seed": n, "usage": usage, "usd": 0.0, "reached": True}
-    return {"profile": "fast", "as_of": f"s-bench.{n - 1}", "calls": [call]}
+def _asked(n: int) -> ModelUse:
+    call = Call("offline", f"s{n}", f"u{n}", n, "{}", usage=Tokens(210, 35), usd=0.0)
+    return ModelUse("fast", f"s-bench.{n - 1}", (call,))

@@ -68,9 +68,9 @@ async def test_a_spawned_creature_answers_its_parent_and_draws_on_its_purse() ->
         assert lines
         assert {line.run_id for line in lines} == {run.id}
         assert t.creature("cartographer").parent == "lead"
-        models = [event.model for event in await ledger_of(t) if event.model is not None]
+        calls = [call for event in await ledger_of(t) for call in event.calls]
         (end,) = await told(t, kinds.RUN_FINISHED)
-        assert end.payload["calls"] == sum(len(model["calls"]) for model in models)
+        assert end.payload["calls"] == len(calls)
 
 
 async def test_what_a_tool_said_stands_in_the_next_prompt_of_the_act_and_in_no_other() -> None:

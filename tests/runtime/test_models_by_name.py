@@ -32,8 +32,7 @@ def _router() -> ModelRouter:
 async def _models_asked(t: Terrarium) -> dict[str, set[str]]:
     asked: dict[str, set[str]] = {}
     for event in await told(t, kinds.AGENT_SPOKE):
-        assert event.model is not None
-        asked.setdefault(event.actor, set()).update(call["model"] for call in event.model["calls"])
+        asked.setdefault(event.actor, set()).update(call.model for call in event.calls)
     return asked
 
 

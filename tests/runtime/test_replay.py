@@ -103,12 +103,12 @@ class Forged:
     async def record(self, run_id: str) -> RunRecord:
         record = await self._terrarium.record(run_id)
         spoken = [event for event in record.written if event.model is not None][self._number]
-        model = spoken.model or {}
         calls = [
-            {**call, "completion": re.sub(r'"text": ?"', '"text": "Well now. ', call["completion"])}
-            for call in model["calls"]
+            replace(call, completion=re.sub(r'"text": ?"', '"text": "Well now. ', call.completion))
+            for call in spoken.calls
         ]
-        return forged(record, replace(spoken, model={**model, "calls": calls}))
+        assert spoken.model is not None
+        return forged(record, replace(spoken, model=replace(spoken.model, calls=tuple(calls))))
 
     async def prompt(self, digest: str) -> str | None:
         return await self._terrarium.prompt(digest)

@@ -151,12 +151,12 @@ async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(
 
 def answered_otherwise(record: RunRecord) -> RunRecord:
     spoken = found(record, kinds.AGENT_SPOKE)
-    model = spoken.model or {}
     calls = [
-        {**call, "completion": call["completion"].replace('"text": "', '"text": "Well. ')}
-        for call in model["calls"]
+        replace(call, completion=call.completion.replace('"text": "', '"text": "Well. '))
+        for call in spoken.calls
     ]
-    other = replace(spoken, model={**model, "calls": calls})
+    assert spoken.model is not None
+    other = replace(spoken, model=replace(spoken.model, calls=tuple(calls)))
     return replace(
         record,
         story=tuple([other if one.id == other.id else one for one in record.story]),

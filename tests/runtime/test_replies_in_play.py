@@ -50,7 +50,7 @@ async def test_an_answer_that_holds_no_line_is_asked_for_once_more() -> None:
     assert acts[0].payload == {"text": "The pond is rising."}
     assert model.calls == 2
     assert acts[0].model is not None
-    assert [call["completion"] for call in acts[0].model["calls"]] == ["I would rather not say.", GOOD]
+    assert [call.completion for call in acts[0].model.calls] == ["I would rather not say.", GOOD]
     assert "I would rather not say." in model.prompts[1].user
 
 

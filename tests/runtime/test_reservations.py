@@ -1,11 +1,14 @@
 """Calls side by side keep within one purse; models out of reach cost nothing and pause their run."""
 
 import asyncio
+import math
+from typing import Any
 
 import pytest
 
 from glasshouse import kinds
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
+from glasshouse.events.codec import decoded, encoded
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment import Moment
@@ -157,9 +160,35 @@ async def test_attempts_that_reached_nobody_are_recorded_beside_the_one_that_did
         event = await soon(t.step_one())
 
         assert event is not None
-        assert event.model is not None
-        assert [call.get("reached", True) for call in event.model["calls"]] == [False, False, True]
+        assert [call.reached for call in event.calls] == [False, False, True]
         assert t.run_of(run.id).calls == 1
+
+
+BROKEN: dict[str, dict[str, Any]] = {
+    "tokens that are no number": {"input_tokens": "five"},
+    "half a token": {"output_tokens": 0.5},
+    "fewer tokens than none": {"input_tokens": -1},
+    "a price that is no number": {"usd": math.nan},
+    "a price without end": {"usd": math.inf},
+    "a time that is no number": {"milliseconds": math.nan},
+    "no model's name": {"model": None},
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be_read(
+    broken: dict[str, Any],
+) -> None:
+    completion = Completion(**{"text": "-", "model": "odd", "usd": 0.0, **broken})
+    async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(completion))) as t:
+        await t.play(world_of(ticking("a")))
+
+        event = await soon(t.step_one())
+
+        assert event is not None
+        assert event.kind == kinds.AGENT_FAILED
+        assert "Mend the backend." in event.payload["reason"]
+        assert decoded(encoded(event)).calls == ()
 
 
 async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_and_try_again() -> None:

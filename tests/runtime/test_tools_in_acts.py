@@ -49,7 +49,7 @@ async def test_an_act_with_several_calls_ends_in_one_event_and_tells_each_call_b
         assert first.caused_by == second.caused_by == last.caused_by
         assert its_answer.payload == {"tool": "lamp", "number": 1, "is_ok": True, "text": "The lamp is low."}
         assert its_answer.caused_by == first.id
-        assert [len((event.model or {"calls": []})["calls"]) for event in (first, second, last)] == [1, 1, 1]
+        assert [len(event.calls) for event in (first, second, last)] == [1, 1, 1]
         assert end is not None
         assert end.id == last.id
         assert box.calls == [ToolCall("lamp", {"how": how}, {"thought": "Light."}) for how in ("low", "high")]

@@ -146,8 +146,7 @@ async def test_other_names_on_the_same_seats_leave_the_label_the_same(rng_seed: 
             await t.open_world(world_of(ticking(first), ticking(second), judge, **contest), rng_seed=rng_seed)
             await t.run()
             (verdict,) = await told(t, kinds.JUDGE_VERDICT)
-            assert verdict.model is not None
-            return json.loads(verdict.model["calls"][0]["completion"])["winner"], verdict.payload["winner"]
+            return json.loads(verdict.calls[0].completion)["winner"], verdict.payload["winner"]
 
     once, again = await label_named("ada", "bo"), await label_named("zed", "moth")
 
@@ -204,10 +203,10 @@ async def test_a_branch_keeps_the_models_that_its_run_asked_for() -> None:
         await t.run(branch.id)
 
         asked = {
-            call["model"]
+            call.model
             for event in await t.run_events(branch.id)
-            if event.run_id == branch.id and event.kind == "question.asked" and event.model
-            for call in event.model["calls"]
+            if event.run_id == branch.id and event.kind == "question.asked"
+            for call in event.calls
         }
         standings = {one.name: one.played for one in t.leaderboard("model", branches=True)}
     assert asked <= {"offline:hasty"}

@@ -250,5 +250,5 @@ async def test_roots_wires_and_the_names_of_those_who_are_gone_live_on_in_a_bran
 async def answer_of(t: Terrarium, run_id: str, actor: str) -> str:
     """The digest of all that the only act of a creature was shown of what was said and who is around, and its seed."""
     (act,) = [event for event in await t.run_events(run_id) if event.actor == actor]
-    call = (act.model or {})["calls"][0]
-    return f"{call['user']} {call['seed']}"
+    call = act.calls[0]
+    return f"{call.user} {call.seed}"

@@ -3,14 +3,15 @@
 import asyncio
 
 from glasshouse import MemoryStore
+from glasshouse.events.model_use import Tokens
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
-from tests.rules.events.events_by_hand import an_event
+from tests.rules.events.events_by_hand import a_call, an_event, asked
 
 loop_turns_max = 1_000
 
 A_THOUGHTFUL_LINE = an_event(
     private={"thought": "hm"},
-    model={"calls": [{"model": "offline", "usage": {"input": 5, "output": 2}, "reached": True}]},
+    model=asked(a_call(usage=Tokens(5, 2))),
 )
 
 

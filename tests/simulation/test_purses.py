@@ -89,11 +89,10 @@ def spent(events: list[Event]) -> dict[str, list[float]]:
     for event in events:
         if event.kind in ends:
             assert event.run_id == home[event.actor]
-            calls = [] if event.model is None else event.model["calls"]
             amount = amounts[home[event.actor]]
-            amount[0] += len(calls) if event.model is not None else 1
-            amount[1] += sum(call["usage"]["input"] + call["usage"]["output"] for call in calls)
-            amount[2] += sum(call["usd"] for call in calls)
+            amount[0] += len(event.calls) if event.model is not None else 1
+            amount[1] += sum(call.usage.input + call.usage.output for call in event.calls)
+            amount[2] += sum(call.usd or 0.0 for call in event.calls)
     return amounts
 
 

@@ -21,10 +21,9 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
+from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import CREATURE_FIELDS
 
-_NO_PART_OF_THE_STORY = frozenset({"milliseconds", "shown"})
-"""Of how a model was asked: latencies, and what was merely read off everything else."""
 _OF_ONE_MACHINE = frozenset({"recipe"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
@@ -95,23 +94,30 @@ def _header(event: Event, names: _Names, skew: int) -> Json:
 
 
 def _body_part(event: Event, field: str, names: _Names) -> Any:
-    part: Json | None = getattr(event, field)
+    part: Json | None = _model_part(event.model) if field == "model" else getattr(event, field)
     if part is None:
         return None
-    if field == "model":
-        part = _of_the_story(part)
-    elif field == "payload" and event.kind == kinds.RUN_STARTED:
+    if field == "payload" and event.kind == kinds.RUN_STARTED:
         part = {key: value for key, value in part.items() if key not in _OF_ONE_MACHINE}
     return names.in_value(part, _SEALED if field == "sealed" else event.kind)
 
 
-def _of_the_story(value: Any) -> Any:
-    if isinstance(value, dict):
-        kept = {key: part for key, part in value.items() if key not in _NO_PART_OF_THE_STORY}
-        return {key: _of_the_story(part) for key, part in kept.items()}
-    if isinstance(value, list):
-        return [_of_the_story(part) for part in value]
-    return value
+def _model_part(model: ModelUse | None) -> Json | None:
+    """How models were asked, without latencies, and without what was merely read off everything else."""
+    if model is None:
+        return None
+    calls = [_call_part(call) for call in model.calls]
+    part: Json = {"profile": model.profile, "as_of": model.as_of, "calls": calls}
+    return {**part, "is_untrusted": True} if model.is_untrusted else part
+
+
+def _call_part(call: Call) -> Json:
+    asked: Json = {"model": call.model, "system": call.system, "user": call.user, "seed": call.seed}
+    if not call.reached:
+        return {**asked, "reached": False, "error": call.error}
+    usage = {"input": call.usage.input, "output": call.usage.output}
+    answer = {"completion": call.completion, "reasoning": call.reasoning, "usage": usage, "usd": call.usd}
+    return {**asked, **answer}
 
 
 class _Names:

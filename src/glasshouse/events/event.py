@@ -15,6 +15,7 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.kinds import check_kind, well_formed_cache
+from glasshouse.events.model_use import Call, ModelUse
 
 Json: TypeAlias = dict[str, Any]
 
@@ -65,7 +66,7 @@ class Event(
     private: Json | None = None
     sealed: Json | None = None
     caused_by: str | None = None
-    model: Json | None = None
+    model: ModelUse | None = None
     schema_version: int = 1
     position: int | None = None
 
@@ -77,6 +78,16 @@ class Event(
     def is_engine(self) -> bool:
         """Whether the engine itself wrote this, about the shape of the world."""
         return self.kind in kinds.ENGINE
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The model calls behind it."""
+        return () if self.model is None else self.model.calls
+
+    @property
+    def as_of(self) -> str | None:
+        """The last event that the prompts behind it could see; none if it came from no prompt."""
+        return None if self.model is None else self.model.as_of
 
 
 EngineEvent: TypeAlias = Event

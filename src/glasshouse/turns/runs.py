@@ -8,13 +8,14 @@ longer count, a split gives both sides what was counted.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import SessionForked, SessionRestated, TopologyChanged, payload_of
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.turns.clocks import Clocks, merged
@@ -251,9 +252,10 @@ class Runs(msgspec.Struct):
     def _note_spend(self, spent: Spent, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
         asked only on its way, where that was told already, says so with an empty list of calls."""
-        calls = None if event.model is None else event.model.get("calls", ())
-        reached = [call for call in calls or () if call.get("reached", True)]
-        count = len(reached) or int(calls != [] and _ends_an_act(event))
+        use = event.model
+        reached = [] if use is None else use.calls_answered
+        has_told_all = use is not None and not use.calls
+        count = len(reached) or int(not has_told_all and _ends_an_act(event))
         if count:
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""
@@ -265,8 +267,8 @@ class Runs(msgspec.Struct):
             if account is not None:
                 account.calls += count
         for call in reached:
-            if call.get("usd"):
-                _note_minute(spent, event.created_at, call["usd"])
+            if call.usd:
+                _note_minute(spent, event.created_at, call.usd)
 
     def _note_edit(self, event: Event) -> None:
         edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
@@ -332,13 +334,11 @@ def _accounts_now(
     return now
 
 
-def _note_calls(sums: Spent | Account, reached: list[Json]) -> None:
+def _note_calls(sums: Spent | Account, reached: list[Call]) -> None:
     for call in reached:
-        usage: dict[str, Any] = call.get("usage") or {}
-        sums.tokens += usage.get("input", 0) + usage.get("output", 0)
-        usd = call.get("usd")
-        sums.is_unpriced = sums.is_unpriced or usd is None
-        sums.usd += usd or 0.0
+        sums.tokens += call.usage.input + call.usage.output
+        sums.is_unpriced = sums.is_unpriced or call.usd is None
+        sums.usd += call.usd or 0.0
 
 
 def _note_minute(spent: Spent, at: datetime, usd: float) -> None:

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import msgspec
 
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Event
+from glasshouse.events.model_use import Call
 
 
 class Spend(msgspec.Struct):
@@ -36,20 +37,19 @@ class Spend(msgspec.Struct):
         """The whole price; none as soon as one call's price is unknown."""
         return None if self.unpriced_calls else self.usd_known
 
-    def add(self, call: Json) -> None:
-        """Count one call as an event's `model` tells it."""
+    def add(self, call: Call) -> None:
+        """Count one call."""
         self.attempts += 1
-        self.milliseconds += call.get("milliseconds") or 0.0
-        if not call.get("reached", True):
+        self.milliseconds += call.milliseconds
+        if not call.reached:
             return
-        usage, usd = call.get("usage") or {}, call.get("usd")
         self.calls += 1
-        self.input_tokens += usage.get("input") or 0
-        self.output_tokens += usage.get("output") or 0
-        if usd is None:
+        self.input_tokens += call.usage.input
+        self.output_tokens += call.usage.output
+        if call.usd is None:
             self.unpriced_calls += 1
         else:
-            self.usd_known += usd
+            self.usd_known += call.usd
 
 
 class SpendProjection(msgspec.Struct):
@@ -64,12 +64,10 @@ class SpendProjection(msgspec.Struct):
 
     def apply(self, event: Event) -> None:
         """Take the next event in."""
-        if event.model is None:
-            return
-        for call in event.model.get("calls") or ():
+        for call in event.calls:
             self.total.add(call)
             _of(self.by_creature, event.actor).add(call)
-            _of(self.by_model, str(call.get("model"))).add(call)
+            _of(self.by_model, call.model).add(call)
             if event.run_id is not None:
                 _of(self.by_run, event.run_id).add(call)
 

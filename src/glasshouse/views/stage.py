@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
+from glasshouse.events.model_use import ModelUse
 from glasshouse.views.stage_parts import CastMember, Counters, Note, RunStatus
 
 stage_lines_max = 200
@@ -318,12 +319,10 @@ def _handle(stage: StageProjection, actor: str) -> str:
     return "world" if actor == CONDUCTOR else actor
 
 
-def _count_calls(counters: Counters, model: Json) -> None:
-    for call in model.get("calls") or ():
-        if call.get("reached", True):
-            counters.calls += 1
-            usage = call.get("usage") or {}
-            counters.tokens += (usage.get("input") or 0) + (usage.get("output") or 0)
+def _count_calls(counters: Counters, model: ModelUse) -> None:
+    for call in model.calls_answered:
+        counters.calls += 1
+        counters.tokens += call.usage.input + call.usage.output
 
 
 def _words(value: object) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from glasshouse.errors import BadEvent
 from glasshouse.events.event import TERRARIUM, Json
+from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import Payload, builtins_of
 from glasshouse.world.state import Segment
 from glasshouse.world.values import Change
@@ -23,7 +24,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     sealed: Json | None = None
     caused_by: str | None = None
     run_id: str | None = None
-    model: Json | None = None
+    model: ModelUse | None = None
 
 
 class Write(msgspec.Struct, frozen=True, gc=False):

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from glasshouse.events.event import Draft, Json
+from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 from glasshouse.world.regrowth import Regrown, Rerun
@@ -254,7 +255,7 @@ class EndAct(Intent, frozen=True, gc=False):
     private: Json | None = None
     failure: str = ""
     attempts: int = 0
-    model: Json | None = None
+    model: ModelUse | None = None
     run_id: str | None = None
 
 
@@ -268,7 +269,7 @@ class CallTool(Intent, frozen=True, gc=False):
     number: int
     """The how-manieth call of the act it is, from 1 on."""
     private: Json | None = None
-    model: Json | None = None
+    model: ModelUse | None = None
 
 
 class ReturnTool(Intent, frozen=True, gc=False):

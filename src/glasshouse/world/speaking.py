@@ -5,7 +5,8 @@ from __future__ import annotations
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
-from glasshouse.events.event import Draft, Event, Json, place_of
+from glasshouse.events.event import Draft, Event, place_of
+from glasshouse.events.model_use import ModelUse
 from glasshouse.world.decision import Fact, Write
 from glasshouse.world.intents import Say
 from glasshouse.world.names import the_channel, the_creature
@@ -41,7 +42,7 @@ def line_of(
     graph: GraphState,
     draft: Draft,
     caused_by: str | None,
-    model: Json | None = None,
+    model: ModelUse | None = None,
 ) -> Fact:
     """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
     if (

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.model_use import Call, ModelUse, Tokens
+
+
+def a_call(tokens: int = 120, usd: float | None = None, **fields: Any) -> Call:
+    """An answered model call, with any field given."""
+    asked: dict[str, Any] = {"model": "offline", "system": "d1", "user": "d2", "seed": 7, "completion": "{}"}
+    counts = {"usage": Tokens(tokens, 9), "usd": usd, "milliseconds": 412.0}
+    return Call(**{**asked, **counts, **fields})
+
+
+def asked(*calls: Call) -> ModelUse:
+    """The model's side of an act."""
+    return ModelUse("fast", "s-0123456789abcdef.6", calls)
+
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -29,7 +44,7 @@ A_LINE = Event(
     private={"thought": "Nobody asked the moss.", "mood": "wary"},
     sealed={"word": "fern"},
     caused_by="s-0123456789abcdef.5",
-    model={"profile": "fast", "usd": None, "usage": {"in": 120, "out": 9}, "milliseconds": 412},
+    model=asked(a_call()),
 )
 
 
@@ -54,6 +69,18 @@ def json_values(*, max_leaves: int = 6) -> st.SearchStrategy[object]:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
         max_leaves=max_leaves,
     )
+
+
+def model_uses() -> st.SearchStrategy[ModelUse]:
+    """Any model's side of an act."""
+    texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    numbers = st.floats(0, 1e9)
+    tokens = st.builds(Tokens, st.integers(0, 2**53), st.integers(0, 2**53))
+    maybe = st.none() | texts
+    calls = st.builds(
+        Call, texts, texts, texts, st.integers(0, 2**53), texts, maybe, tokens, st.none() | numbers, numbers
+    )
+    return st.builds(ModelUse, texts, maybe, st.lists(calls, max_size=3).map(tuple))
 
 
 def payloads() -> st.SearchStrategy[dict[str, object]]:

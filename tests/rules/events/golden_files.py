@@ -17,6 +17,7 @@ from pathlib import Path
 from glasshouse.events import kinds
 from glasshouse.events.codec import VERSIONS, encoded
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens
 from glasshouse.events.payloads import (
     ChannelClosed,
     ChannelEdge,
@@ -44,6 +45,18 @@ GRAPH, OTHER_GRAPH = "g-5f2b1c0d9e8a7f60", "g-00112233445566aa"
 STAGE, RUN, WIRE = "c-90abcdef12345678", "r-a1b2c3d4e5f60718", "w-1234567890abcdef"
 
 MANIFEST: Json = {"name": "echo", "persona": "A pond.", "may_emit": ["agent.spoke"], "subscribes_to": []}
+
+MODEL_USE = ModelUse(
+    profile="fast",
+    as_of=f"{SESSION}.8",
+    calls=(
+        Call("offline", "00aa", "11bb", 7, reached=False, error="The model was not reached."),
+        Call("offline", "00aa", "11bb", 7, '{"text": "Hm."}', "It asks.", Tokens(120, 9), 0.25, 412.5),
+        Call("offline", "00aa", "11bb", 8, '{"text": "Oh."}', None, Tokens(130, 8), None, 0.5),
+    ),
+    shown=PromptDigests("22cc", "33dd"),
+    is_untrusted=True,
+)
 
 ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.CREATURE_STARTED: CreatureStarted(
@@ -184,7 +197,7 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         private={"thought": "Hm.", "mood": "wary"},
         sealed={"word": "fern"},
         caused_by=f"{SESSION}.4",
-        model={"profile": "fast", "usage": {"in": 120, "out": 9}, "usd": None, "milliseconds": 412.5},
+        model=MODEL_USE,
         schema_version=VERSIONS.get(kind, 1),
     )
 

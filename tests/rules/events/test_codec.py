@@ -24,8 +24,9 @@ from glasshouse.events.codec import (
 )
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Draft, Json, payload_bytes_max
+from glasshouse.events.model_use import ModelUse
 from glasshouse.world.intents import Say
-from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, payloads
+from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, model_uses, payloads
 from tests.rules.worlds_by_hand import HandWorld
 
 PARTS = ["payload", "private", "sealed"]
@@ -33,9 +34,11 @@ PARTS = ["payload", "private", "sealed"]
 maybe_payloads = st.none() | payloads()
 
 
-@given(payloads(), maybe_payloads, maybe_payloads, st.timedeltas(timedelta(0), timedelta(days=9_000)))
+@given(
+    payloads(), maybe_payloads, st.none() | model_uses(), st.timedeltas(timedelta(0), timedelta(days=9_000))
+)
 def test_every_event_comes_back_from_its_bytes_as_it_was(
-    payload: Json, private: Json | None, model: Json | None, later: timedelta
+    payload: Json, private: Json | None, model: ModelUse | None, later: timedelta
 ) -> None:
     event = an_event(payload=payload, private=private, sealed=private, model=model, created_at=NOON + later)
     body = encoded_within_bounds(event)
@@ -44,6 +47,16 @@ def test_every_event_comes_back_from_its_bytes_as_it_was(
 
     assert back == event
     assert encoded(back) == body
+
+
+@pytest.mark.parametrize("part", ["model", "call", "usage"])
+def test_an_unknown_field_in_the_models_side_is_refused(part: str) -> None:
+    plain = msgspec.json.decode(encoded(A_LINE))
+    call = plain["model"]["calls"][0]
+    {"model": plain["model"], "call": call, "usage": call["usage"]}[part]["colour"] = "green"
+
+    with pytest.raises(BadEvent, match="colour"):
+        decoded(msgspec.json.encode(plain))
 
 
 def test_fields_at_their_default_take_no_room() -> None:

@@ -13,13 +13,14 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import CONDUCTOR, Event, Json
-from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, payloads
+from glasshouse.events.model_use import ModelUse
+from tests.rules.events.events_by_hand import A_LINE, NOON, a_call, an_event, asked, payloads
 from tests.rules.events.golden_files import samples
 from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "9994519de190194a7125515a0cb6931c5cee2d8bfdf3f01fad9d225b4a090cd3"
+GOLDEN_DIGEST = "88ec6bf77aa0ef503cb795d62cf1c518de3e02ad216eaefd12d11930e1011860"
 
 STORY = a_story()
 
@@ -60,7 +61,7 @@ def test_wall_times_positions_and_latencies_do_not_show_in_the_digest() -> None:
     later = an_event(
         created_at=NOON.replace(year=2031),
         position=77,
-        model={**(A_LINE.model or {}), "milliseconds": 9_000.5},
+        model=asked(a_call(milliseconds=9_000.5)),
     )
 
     assert digest_of([now]) == digest_of([later])
@@ -68,8 +69,8 @@ def test_wall_times_positions_and_latencies_do_not_show_in_the_digest() -> None:
 
 def test_the_latency_of_every_call_behind_an_event_is_left_out() -> None:
     def with_latency(milliseconds: int) -> Event:
-        call = {"profile": "fast", "attempts": [{"milliseconds": milliseconds}], "milliseconds": milliseconds}
-        return an_event(model={"calls": [call, call]})
+        call = a_call(milliseconds=milliseconds)
+        return an_event(model=asked(call, call))
 
     assert digest_of([with_latency(10)]) == digest_of([with_latency(20)])
 
@@ -97,7 +98,7 @@ CHANGES: dict[str, Callable[[Event], dict[str, Any]]] = {
     "the thought": lambda event: {"private": {"thought": "Something else."}},
     "an empty thought instead of none": lambda event: {"private": {} if event.private is None else None},
     "what is sealed": lambda event: {"sealed": {"word": "ivy"}},
-    "the model": lambda event: {"model": {"profile": "strong"}},
+    "the model": lambda event: {"model": ModelUse("strong")},
     "the kind": lambda event: {"kind": "question.asked"},
     "the turn": lambda event: {"turn": event.turn + 1},
     "the time": lambda event: {"lamport": event.lamport + 1},
@@ -154,11 +155,14 @@ def test_who_does_what_shows_though_names_do_not() -> None:
 
 
 def test_a_body_enters_only_as_its_digest_so_that_it_can_be_erased() -> None:
+    asked = {"model": "offline", "system": "d1", "user": "d2", "seed": 7}
+    usage = {"input": 120, "output": 9}
+    call = {**asked, "completion": "{}", "reasoning": None, "usage": usage, "usd": None}
     body = {
         "payload": A_LINE.payload,
         "private": A_LINE.private,
         "sealed": A_LINE.sealed,
-        "model": {"profile": "fast", "usd": None, "usage": {"in": 120, "out": 9}},
+        "model": {"profile": "fast", "as_of": "#0.6", "calls": [call]},
     }
     header = {
         "id": "#0.7",

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, Json
+from glasshouse.events.event import Draft, Event
+from glasshouse.events.model_use import ModelUse
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
@@ -63,7 +64,7 @@ class House(HandWorld):
     def due(self, graph: str) -> Due | None:
         return next_act(self.world, self.agenda, self.world.graphs[graph], self.runs)
 
-    def act(self, due: Due, text: str = "hm", model: Json | None = None) -> Event:
+    def act(self, due: Due, text: str = "hm", model: ModelUse | None = None) -> Event:
         """Let the creature whose act is due say something."""
         creature = self.world.creatures[due.creature]
         session = self.world.graphs[creature.graph_id].session_id

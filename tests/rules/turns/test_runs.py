@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
+from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
 from glasshouse.turns.governor import Governor
@@ -24,13 +25,16 @@ LIMITS = {
 }
 
 
-def asked(*calls: tuple[int, float | None], unreached: int = 0) -> Json:
+def asked(*calls: tuple[int, float | None], unreached: int = 0) -> ModelUse:
     """How the record of an act tells of its calls: tokens and money of each; some may have reached nobody."""
-    told: list[Json] = [{"usage": {"input": tokens, "output": 1}, "usd": usd} for tokens, usd in calls]
-    return {"profile": "fast", "as_of": None, "calls": [{"reached": False}] * unreached + told}
+    answered = [Call("m", "d", "d", 1, "{}", usage=Tokens(tokens, 1), usd=usd) for tokens, usd in calls]
+    missed = [Call("m", "d", "d", 1, reached=False)] * unreached
+    return ModelUse("fast", calls=(*missed, *answered))
 
 
-def act(house: House, name: str, model: Json | None = None, *, kind: str | None = kinds.AGENT_SPOKE) -> None:
+def act(
+    house: House, name: str, model: ModelUse | None = None, *, kind: str | None = kinds.AGENT_SPOKE
+) -> None:
     """Let a creature end an act for the last thing that happened in its graph."""
     creature = house.creature(name)
     session = house.world.graphs[creature.graph_id].session_id

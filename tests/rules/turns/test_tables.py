@@ -90,7 +90,7 @@ def test_only_the_public_part_of_a_line_is_kept() -> None:
         house.world, replace(event, private={"thought": "x"}, sealed={"to": ["bo"], "facts": {"w": 1}})
     )
 
-    assert all(line.private is line.sealed is line.model is None for line in heard(house, "cy"))
+    assert all((line.private, line.sealed, line.model) == (None, None, None) for line in heard(house, "cy"))
     assert house.tables.dealt == {"bo": {"w": 1}}
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.model_use import Call, ModelUse, Tokens
 from tests.rules.events.events_by_hand import an_event
 
 CAST = ("ada", "bo", "judy")
@@ -55,7 +56,7 @@ def said(
     kind: str = kinds.AGENT_SPOKE,
     *,
     run_id: str | None = "r-one",
-    model: Json | None = None,
+    model: ModelUse | None = None,
     **fields: object,
 ) -> Event:
     return an_event(
@@ -69,21 +70,10 @@ def by_conductor(kind: str, *, run_id: str | None = "r-one", turn: int = 0, **pa
     )
 
 
-def asked(*, model: str = "offline", reached: bool = True, usd: float | None = 0.0) -> Json:
+def asked(*, model: str = "offline", reached: bool = True, usd: float | None = 0.0) -> ModelUse:
     """The model's side of an act with one call: 210 tokens in, 35 out."""
-    call = {
-        "model": model,
-        "prompt": "d",
-        "system": "d",
-        "seed": 1,
-        "completion": "{}",
-        "reasoning": None,
-        "usage": {"input": 210, "output": 35},
-        "usd": usd,
-        "milliseconds": 1.5,
-        "reached": reached,
-    }
-    return {"profile": "fast", "as_of": None, "calls": [call]}
+    call = Call(model, "d", "d", 1, "{}", None, Tokens(210, 35), usd, 1.5, reached)
+    return ModelUse("fast", calls=(call,))
 
 
 def run_started(run_id: str = "r-one") -> Event:

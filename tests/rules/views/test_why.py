@@ -3,6 +3,7 @@
 import pytest
 
 from glasshouse.events import kinds
+from glasshouse.events.model_use import ModelUse
 from glasshouse.events.redaction import Role
 from glasshouse.views.why import Asked, Beginning, Link, SeenLine, arrival, beginning, cited_in, for_role
 from tests.rules.events.events_by_hand import an_event
@@ -63,7 +64,7 @@ def test_one_who_hears_nothing_of_it_was_handed_it_by_the_wire() -> None:
 def test_what_was_dealt_and_what_models_were_asked_is_for_a_director_alone(role: Role) -> None:
     known = SeenLine("known", "world", kinds.WORLD_OBSERVED, 'word: "fern"')
     mused = SeenLine("discussion", "ada", kinds.AGENT_THOUGHT, "I wonder.")
-    event = an_event(private={"thought": "Hm."}, model={"calls": []}, sealed={"to": ["ada"]})
+    event = an_event(private={"thought": "Hm."}, model=ModelUse("fast"), sealed={"to": ["ada"]})
     link = Link(event, "ada", lines=(known, mused), prompts=(Asked("m", "You are ada.", "Hello"),))
 
     seen = for_role(link, role)

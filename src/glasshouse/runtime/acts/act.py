@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
+from glasshouse.events.model_use import ModelUse
 from glasshouse.runtime.acts.asking import Asking, Recorded
 from glasshouse.runtime.acts.inside import act_of
 from glasshouse.runtime.acts.recall import Recall
@@ -221,9 +222,9 @@ class Acts:
                 using.has_ended = True
 
     def _add_tools(self, scene: Scene, before: TakenUp, gate: asyncio.Event | None) -> None:
-        told = scene.fix_the_past(before.as_of)
+        use = scene.fix_the_past(before.as_of)
         scene.using = Using(
-            self._tools, scene.creature, scene.cause, told, scene.asking, before=before, gate=gate
+            self._tools, scene.creature, scene.cause, use, scene.asking, before=before, gate=gate
         )
 
     def route(self, profile: str, model: str | None) -> Route:
@@ -302,15 +303,11 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
     return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
 
 
-def _model_told(scene: Scene) -> Json | None:
+def _model_told(scene: Scene) -> ModelUse | None:
     """What is told of the models that an act asked; none if it asked nobody."""
     if not scene.asking.calls and not scene.has_told_calls:
         return None
-    return {
-        "profile": scene.character.model_profile,
-        "as_of": scene.as_of,
-        "calls": scene.asking.calls,
-    }
+    return ModelUse(scene.character.model_profile, scene.as_of, tuple(scene.asking.calls))
 
 
 def _is_cancelled() -> bool:
@@ -332,7 +329,7 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
 def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scene) -> bool:
     """Whether an act that was stopped has ended: one that has not cost anything yet is owed still. So is one whose model
     is out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
-    if any(call.get("reached", True) for call in scene.asking.calls):
+    if any(call.reached for call in scene.asking.calls):
         return True
     has_written = scene.using is not None and scene.using.has_written
     return has_written and isinstance(stopped_by, BudgetExceeded)

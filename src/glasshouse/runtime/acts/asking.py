@@ -6,14 +6,16 @@ reached none is free. A call that a record holds the answer to is answered from 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import asdict, replace
 
-from glasshouse.errors import ModelUnreachable
-from glasshouse.events.event import Json
+from glasshouse.errors import ModelUnreachable, Refused
+from glasshouse.events.model_use import Call, Tokens
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.governor import Cost
@@ -32,7 +34,16 @@ Recorded = Callable[[int, Prompt], Completion | None]
 
 
 def _storable(completion: Completion) -> Completion:
-    """The same words without halves of characters, which no ledger can hold."""
+    """The same words without halves of characters, which no ledger can hold. What is no completion is refused here,
+    because once written it could not be read back."""
+    try:
+        completion = msgspec.convert(asdict(completion), Completion)
+    except msgspec.ValidationError as wrong:
+        raise Refused(f"The model gave back a broken completion: {wrong}.", "Mend the backend.") from wrong
+    tokens = completion.input_tokens, completion.output_tokens
+    counts = (*tokens, completion.usd or 0.0, completion.milliseconds)
+    if min(counts) < 0 or not all(map(math.isfinite, counts)):
+        raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Mend the backend.")
     if completion.text.isascii() and (completion.reasoning is None or completion.reasoning.isascii()):
         return completion
     texts = (completion.text, completion.reasoning)
@@ -48,7 +59,7 @@ class Asking:
     def __init__(
         self, route: Route, treasury: Treasury, mine: Reservation, recorded: Recorded | None
     ) -> None:
-        self.calls: list[Json] = []
+        self.calls: list[Call] = []
         self.prompts: list[tuple[str, str]] = []
         self._route = route
         self._treasury = treasury
@@ -99,20 +110,19 @@ class Asking:
 
     def _note(self, prompt: Prompt, completion: Completion | None, error: str) -> None:
         system, user = _system_digest(prompt.system), text_digest(prompt.user)
-        call: Json = {
-            "model": self._route.name if completion is None else completion.model,
-            "system": system,
-            "user": user,
-            "seed": prompt.seed,
-        }
         if completion is None:
-            call["reached"] = False
-            call["error"] = error
+            call = Call(self._route.name, system, user, prompt.seed, reached=False, error=error)
         else:
-            call["completion"] = completion.text
-            call["reasoning"] = completion.reasoning
-            call["usage"] = {"input": completion.input_tokens, "output": completion.output_tokens}
-            call["usd"] = completion.usd
-            call["milliseconds"] = completion.milliseconds
+            call = Call(
+                completion.model,
+                system,
+                user,
+                prompt.seed,
+                completion.text,
+                completion.reasoning,
+                Tokens(completion.input_tokens, completion.output_tokens),
+                completion.usd,
+                completion.milliseconds,
+            )
         self.calls.append(call)
         self.prompts += ((system, prompt.system), (user, prompt.user))

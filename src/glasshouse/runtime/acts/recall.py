@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from glasshouse.events.event import Event, Json, place_of
+from glasshouse.events.event import Event, place_of
+from glasshouse.events.model_use import Call
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.taking_up import (
     ActKey,
@@ -41,7 +42,7 @@ class Recall:
     def __init__(self, ledger: Ledger, history: HistoryReader) -> None:
         self._ledger = ledger
         self._history = history
-        self._calls_cache: dict[str, dict[Key, Json]] = {}
+        self._calls_cache: dict[str, dict[Key, Call]] = {}
         self._ways_cache: dict[str, dict[ActKey, list[TakenUp]]] = {}
         self.given: Counter[str] = Counter()
         """How many calls of each run were answered from the record since this house was opened."""
@@ -107,12 +108,10 @@ class Recall:
         return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
 
 
-def _by_key(events: Iterable[Event]) -> dict[Key, Json]:
-    calls: dict[Key, Json] = {}
-    for event in events:
-        model = event.model or {}
-        for call in model.get("calls", ()):
-            if call.get("reached", True) and len(calls) < calls_recalled_max:
-                key = (model["profile"], call["model"], call["system"], call["user"], call["seed"])
-                calls.setdefault(key, call)
+def _by_key(events: Iterable[Event]) -> dict[Key, Call]:
+    calls: dict[Key, Call] = {}
+    for use in [event.model for event in events if event.model is not None]:
+        for call in use.calls_answered:
+            if len(calls) < calls_recalled_max:
+                calls.setdefault((use.profile, call.model, call.system, call.user, call.seed), call)
     return calls

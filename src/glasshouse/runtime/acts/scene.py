@@ -11,7 +11,8 @@ from hashlib import blake2b
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events.event import Event, Json, event_id, place_of
+from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.model_use import ModelUse
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.seen_together import Seen
 from glasshouse.runtime.acts.using import Using
@@ -53,7 +54,7 @@ class Scene(msgspec.Struct):
         """Whether model calls of it are in the ledger already."""
         return self.using is not None and self.using.has_told_calls
 
-    def fix_the_past(self, as_of: str | None) -> Json:
+    def fix_the_past(self, as_of: str | None) -> ModelUse:
         """Let every moment see the same past: that of the moment it first began with, or as it is now."""
         folded, creature = (self.ledger.folded, self.creature) if self.then is None else self._seen(self.then)
         world = folded.world
@@ -63,7 +64,7 @@ class Scene(msgspec.Struct):
             if self.upto is None:
                 self.upto = world.session_of(world.graphs[creature.graph_id]).lamport
             self.as_of = _as_of(world, creature, self.upto)
-        return {"profile": self.character.model_profile, "as_of": self.as_of}
+        return ModelUse(self.character.model_profile, self.as_of)
 
     def moment(self) -> Moment:
         """The act as it stands now."""

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Event
+from glasshouse.events.model_use import Call
 from glasshouse.turns.prompt import Completion
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 
@@ -28,6 +29,11 @@ class Step(NamedTuple):
     def call(self) -> ToolCall:
         """What was asked for."""
         return ToolCall(self.called.payload["tool"], self.called.payload["arguments"], self.called.private)
+
+    @property
+    def is_untrusted(self) -> bool:
+        """Whether words of a visitor, or of a tool that is not the engine's, were in the prompts before the call."""
+        return self.called.model is not None and self.called.model.is_untrusted
 
     @property
     def talk(self) -> ToolTalk | None:
@@ -54,19 +60,17 @@ class TakenUp(NamedTuple):
     @property
     def as_of(self) -> str | None:
         """The last event that its prompts see."""
-        told = None if not self.steps else self.steps[0].called.model
-        found: str | None = None if told is None else told.get("as_of")
-        return found
+        return self.steps[0].called.as_of if self.steps else None
 
     @property
-    def calls(self) -> list[Json]:
+    def calls(self) -> list[Call]:
         """The model calls that were answered, in order."""
-        return [call for step in self.steps for call in calls_of(step.called) if call.get("reached", True)]
+        return [call for step in self.steps for call in step.called.calls if call.reached]
 
     @property
     def is_untrusted(self) -> bool:
         """Whether words of a visitor, or of a tool that is not the engine's, were in its prompts."""
-        return any((step.called.model or {}).get("is_untrusted", False) for step in self.steps)
+        return any(step.is_untrusted for step in self.steps)
 
 
 NOTHING_YET = TakenUp()
@@ -118,36 +122,23 @@ def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:
     return then[len(now) - 1] if is_same and all(a.talk == b.talk for a, b in pairs[:-1]) else None
 
 
-def _asked_for(called: Event) -> Json:
+def _asked_for(called: Event) -> object:
     """A call and what led to it: prompts and completions, or what somebody saw who asked no model."""
-    told = called.model or {}
-    calls = [call for call in calls_of(called) if call.get("reached", True)]
-    return {
-        "call": called.payload,
-        "profile": told.get("profile"),
-        "shown": told.get("shown"),
-        "calls": [[call.get(field) for field in _TELLING] for call in calls],
-    }
+    use = called.model
+    if use is None:
+        return called.payload
+    calls = [(call.model, call.system, call.user, call.seed, call.completion) for call in use.calls_answered]
+    return called.payload, use.profile, use.shown, calls
 
 
-_TELLING = ("model", "system", "user", "seed", "completion")
-
-
-def calls_of(event: Event) -> Sequence[Json]:
-    """The model calls behind an event."""
-    calls: Sequence[Json] = () if event.model is None else event.model.get("calls", ())
-    return calls
-
-
-def completion_of(call: Json) -> Completion:
+def completion_of(call: Call) -> Completion:
     """The completion that a recorded call was answered with."""
-    usage = call.get("usage") or {}
     return Completion(
-        text=call["completion"],
-        model=call["model"],
-        input_tokens=usage.get("input", 0),
-        output_tokens=usage.get("output", 0),
-        usd=call.get("usd"),
-        reasoning=call.get("reasoning"),
-        milliseconds=call.get("milliseconds", 0.0),
+        text=call.completion,
+        model=call.model,
+        input_tokens=call.usage.input,
+        output_tokens=call.usage.output,
+        usd=call.usd,
+        reasoning=call.reasoning,
+        milliseconds=call.milliseconds,
     )

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from glasshouse.errors import Refused, StoreError, UnknownName
-from glasshouse.events.event import VISITOR, Event, Json
+from glasshouse.events.event import VISITOR, Event
+from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, completion_of
 from glasshouse.runtime.acts.tool_desk import ToolDesk
@@ -43,7 +46,7 @@ class Using:
         desk: ToolDesk,
         creature: CreatureState,
         cause: Event,
-        told: Json,
+        use: ModelUse,
         asking: Asking,
         *,
         before: TakenUp = NOTHING_YET,
@@ -58,7 +61,7 @@ class Using:
         self._ledger = desk.ledger
         self._creature = creature
         self._cause = cause
-        self._told = told
+        self._use = use
         """What every call tells of the act: its profile, and the past that it sees."""
         self._asking = asking
         self._gate = gate
@@ -182,11 +185,12 @@ class Using:
         calls = self._asking.calls
         if not self._has_asked:  # A mind written in Python may have read all there is.
             self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
-        model: Json = {**self._told, "calls": calls}
-        if not self._has_asked and self._sight is not None:
-            model["shown"] = _shown(self._sight)
-        if self.is_untrusted:
-            model["is_untrusted"] = True
+        use = replace(
+            self._use,
+            calls=tuple(calls),
+            shown=_shown(self._sight) if self._sight is not None and not self._has_asked else None,
+            is_untrusted=self.is_untrusted,
+        )
         intent = CallTool(
             self._creature.id,
             self._cause.id,
@@ -194,13 +198,13 @@ class Using:
             call.arguments,
             self._number + 1,
             call.private,
-            model,
+            use,
         )
         queued = await self._written(intent, Batch(prompts=tuple(self._asking.prompts)))
         assert queued is not None, "a call is told, or refused"
         self._asking.begin_anew()
         self._number += 1
-        self.has_told_calls = self.has_told_calls or any(one.get("reached", True) for one in calls)
+        self.has_told_calls = self.has_told_calls or bool(use.calls_answered)
         self._tell_treasury()
         await self._wait_for(queued)
         return queued.events[0]
@@ -214,7 +218,7 @@ class Using:
             self._ledger,
             self._creature.id,
             called,
-            is_untrusted=bool((called.model or {}).get("is_untrusted", False)),
+            is_untrusted=step.is_untrusted,
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
             before_commit=self._desk.before_commit,
@@ -266,10 +270,10 @@ class Using:
         self._asking.tell_treasury(None if creature is None else creature.graph_id)
 
 
-def _shown(sight: Moment) -> Json:
+def _shown(sight: Moment) -> PromptDigests:
     """What a mind that asks no model had before it: the prompt that a model would have got, by its digests."""
     prompt = prompt_for(sight)
-    return {"system": text_digest(prompt.system), "user": text_digest(prompt.user)}
+    return PromptDigests(text_digest(prompt.system), text_digest(prompt.user))
 
 
 def _gone(creature_id: str) -> Refused:

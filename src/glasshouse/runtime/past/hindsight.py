@@ -14,7 +14,7 @@ import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json, event_id, place_of
+from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -133,29 +133,18 @@ class Hindsight:
 
     async def _prompts(self, event: Event, role: Role) -> list[Asked]:
         """What models were given; for whoever may not read it only what lines are to be found in: the last message."""
-        calls = _calls(event)[-prompt_texts_max:]
+        calls, text_of = event.calls[-prompt_texts_max:], self._store.prompt
         if role != "director":
-            return [Asked("", None, await self._text(call.get("user"))) for call in calls[-1:]]
-        return [
-            Asked(
-                str(call.get("model", "")),
-                await self._text(call.get("system")),
-                await self._text(call.get("user")),
-            )
-            for call in calls
-        ]
-
-    async def _text(self, digest: object) -> str | None:
-        return await self._store.prompt(digest) if isinstance(digest, str) else None
+            return [Asked("", None, await text_of(call.user)) for call in calls[-1:]]
+        return [Asked(call.model, await text_of(call.system), await text_of(call.user)) for call in calls]
 
     async def _lines(
         self, event: Event, cause: Event | None, prompts: list[Asked], past: _Past, house: Folded
     ) -> tuple[LinesFrom, list[SeenLine]]:
         """What its prompt showed, or, if that is gone, what was in sight when it was written."""
-        as_of = (event.model or {}).get("as_of")
-        if not prompts or not isinstance(as_of, str):
+        if not prompts or event.as_of is None:
             return "nothing", []
-        session_id, seq = place_of(as_of)
+        session_id, seq = place_of(event.as_of)
         creature, user = house.world.ever(event.actor), prompts[-1].user
         if session_id not in self._ledger.world.sessions:
             return "nothing", []
@@ -204,9 +193,12 @@ class Hindsight:
 
     async def _tools(self, event: Event, past: _Past) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
-        seen = (event.model or {}).get("as_of")
         is_act = event.caused_by is not None and event.actor not in RESERVED_ACTORS
-        if not is_act or event.kind in kinds.MID_ACT or seen == event_id(event.session_id, event.seq - 1):
+        if (
+            not is_act
+            or event.kind in kinds.MID_ACT
+            or event.as_of == event_id(event.session_id, event.seq - 1)
+        ):
             return []
         before = (await past.near(event.session_id, event.seq - 1)).events
         answers = {one.caused_by: one for one in before if one.kind == kinds.TOOL_RETURNED}
@@ -349,8 +341,3 @@ def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionSta
                 known.add(child)
                 waiting.append(child)
     return found
-
-
-def _calls(event: Event) -> list[Json]:
-    calls = (event.model or {}).get("calls")
-    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []

@@ -213,8 +213,7 @@ class Records:
     async def _times(self, events: Iterable[Event]) -> dict[str, int]:
         times = {event.id: event.lamport for event in events}
         for event in events:
-            as_of = None if event.model is None else event.model.get("as_of")
-            for named in (event.caused_by, as_of):
+            for named in (event.caused_by, event.as_of):
                 if named is not None and named not in times:
                     times[named] = (await self._history.event(named)).lamport
         return times

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
+from glasshouse.events.model_use import Call
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.taking_up import (
     ActKey,
     Step,
     TakenUp,
-    calls_of,
     completion_of,
     taken_up_from,
     ways_of,
@@ -90,7 +90,7 @@ class Cassette:
 
         begun = {name: ((numbers[name], time), way) for name, time, way in begun_before if name in numbers}
         for key, way in begun.values():
-            self._calls_before[key] = sum(len(calls_of(one)) for one in way if one.kind == kinds.TOOL_CALLED)
+            self._calls_before[key] = sum(len(one.calls) for one in way if one.kind == kinds.TOOL_CALLED)
         self._ways = ways_of(self.events, key_of, begun)
         ends = [event for event in self.events if ends_its_act(event)]
         self._acts = {found: event for event in ends if (found := key_of(event)) is not None}
@@ -141,7 +141,7 @@ class Cassette:
         after = next((one for one in ahead if not came_from_outside(one)), None)
         if after is None or after.kind == kinds.TURN_STARTED:
             return True
-        as_of = None if after.model is None else after.model.get("as_of")
+        as_of = after.as_of
         return as_of is not None and self._positions.get(as_of, 0) >= (event.position or 0)
 
     def act(self, creature: CreatureState, cause: Event) -> Event | None:
@@ -161,24 +161,24 @@ class Cassette:
         told = self.act(creature, cause)
         as_of = self.way_by(creature.ordinal, cause).as_of
         if as_of is None:
-            as_of = None if told is None or told.model is None else told.model.get("as_of")
+            as_of = None if told is None else told.as_of
         return None if as_of is None else self._times.get(as_of)
 
     def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
         """The recorded answers to an act's calls, in order: those on its way, then those behind its end."""
         told = self.act(creature, cause)
         steps = self.way_by(creature.ordinal, cause).steps
-        calls = [call for step in steps for call in calls_of(step.called)]
-        calls += [] if told is None else calls_of(told)
+        calls = [call for step in steps for call in step.called.calls]
+        calls += () if told is None else told.calls
         calls = calls[self._calls_before.get((creature.ordinal, cause.lamport), 0) :]
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
             if number >= len(calls):
                 raise ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
             call = calls[number]
-            if (call["system"], call["user"]) != (text_digest(prompt.system), text_digest(prompt.user)):
+            if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if told is None else told.turn
-                self.changes.append(PromptChange(creature.handle, turn, call["system"], call["user"], prompt))
+                self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
             return _answer(call)
 
         return recorded
@@ -209,9 +209,9 @@ def came_from_outside(event: Event) -> bool:
     return event.caused_by is None and event.actor not in RESERVED_ACTORS
 
 
-def _answer(call: Json) -> Completion:
-    if not call.get("reached", True):
-        raise ModelUnreachable(str(call.get("error", "")))
+def _answer(call: Call) -> Completion:
+    if not call.reached:
+        raise ModelUnreachable(call.error)
     return completion_of(call)
 
 

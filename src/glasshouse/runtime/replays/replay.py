@@ -294,7 +294,7 @@ def _models(started: RunStarted, events: Sequence[Event]) -> dict[str, str]:
     bound = {one["creature"] for one in started.cast if one.get("is_bound")}
     names = {str(one["profile"]): str(one["model"]) for one in started.cast if not one.get("is_bound")}
     for event in events:
-        calls = (event.model or {}).get("calls")
-        if calls and event.actor not in bound and event.actor not in RESERVED_ACTORS:
-            names.setdefault(str((event.model or {})["profile"]), str(calls[-1]["model"]))
+        use = event.model
+        if use and use.calls and event.actor not in bound and event.actor not in RESERVED_ACTORS:
+            names.setdefault(use.profile, use.calls[-1].model)
     return names

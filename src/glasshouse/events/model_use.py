@@ -1,0 +1,59 @@
+"""What an event says of the models that were asked for it: `ModelUse`, and a `Call` for each time one was asked.
+
+Always holds: calls stand in the order in which they were made; one that reached no model has an error and no answer.
+A new field gets a default, so that older events are read and keep their digest.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Tokens(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The length of one prompt and of its answer, as the model counted them."""
+
+    input: int = 0
+    output: int = 0
+
+
+class PromptDigests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The two messages of a prompt, each by the digest of its text."""
+
+    system: str
+    user: str
+
+
+class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """One attempt to ask a model."""
+
+    model: str
+    system: str
+    """The digest of the system message; `user` likewise. The texts are kept beside the ledger."""
+    user: str
+    seed: int
+    completion: str = ""
+    reasoning: str | None = None
+    usage: Tokens = Tokens()
+    usd: float | None = None
+    """None where nobody knows the price."""
+    milliseconds: float = 0.0
+    reached: bool = True
+    error: str = ""
+
+
+class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """The model calls behind an event. An act that told its calls earlier, on a tool's event, ends with none."""
+
+    profile: str
+    as_of: str | None = None
+    """The last event that the prompts could see."""
+    calls: tuple[Call, ...] = ()
+    shown: PromptDigests | None = None
+    """The prompt that a model would have got, where the creature asked none and used a tool."""
+    is_untrusted: bool = False
+    """Whether words of a visitor, or of a tool that is not the engine's, were in the prompts."""
+
+    @property
+    def calls_answered(self) -> list[Call]:
+        """Those that reached a model."""
+        return [call for call in self.calls if call.reached]
