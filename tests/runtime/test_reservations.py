@@ -181,7 +181,7 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
 ) -> None:
     completion = Completion(**{"text": "-", "model": "odd", "usd": 0.0, **broken})
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(completion))) as t:
-        await t.play(world_of(ticking("a")))
+        await t.open_world(world_of(ticking("a")))
 
         event = await soon(t.step_one())
 
