@@ -10,11 +10,15 @@ What an act of the reactive track causes is due in the same turn; what comes fro
 due in the next. A tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not
 ended is under way: what it has written is noted, and it goes before all others, so that it is taken up where it was.
 So what is left of a turn can be told from the ledger alone, and a show that was cut off goes on exactly where it was.
+
+Who is next is asked before every act. So that this does not cost a look at every member, whoever has an act due in the
+present turn of a graph stands in a queue, `Ready`: a cache, which is made again when it is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
 from itertools import takewhile
 from typing import Final
 
@@ -25,7 +29,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import CreatureStopped, SessionRestated, payload_of
 from glasshouse.world.speaking import ends_its_act
-from glasshouse.world.state import CreatureState, World
+from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import Handed, handed, wires_taken
@@ -78,7 +82,25 @@ class UnderWay(msgspec.Struct, gc=False, array_like=True):
     events: list[str]
 
 
-class Agenda(msgspec.Struct):
+Place = tuple[int, int, int]
+"""Where an act stands in the order of its turn. Of a reaction: the time and the session of its cause, then the age of its
+creature; of a tick: the turn that it was due in, then the age of its creature."""
+
+Queue = list[tuple[Place, str]]
+"""A heap of creatures by the place of their first act. An entry is a hint: it is dropped if it comes to the front and is
+not true any more. Always holds: the first act of everybody has an entry that tells its place."""
+
+
+class Ready(msgspec.Struct):
+    """Who has an act due in the present turn of a graph. Merges and splits begin another session, and then it is not used."""
+
+    session_id: str
+    turn: int
+    reactions: Queue = msgspec.field(default_factory=list)
+    ticks: Queue = msgspec.field(default_factory=list)
+
+
+class Agenda(msgspec.Struct, dict=True):
     """What is owed, by creature and then by cause, each in the order of the ledger."""
 
     owed: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
@@ -87,6 +109,64 @@ class Agenda(msgspec.Struct):
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
     under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
     """The acts that are in the middle of using tools, by creature."""
+
+    def __post_init__(self) -> None:
+        self.ready_cache: dict[str, Ready] = {}
+        """By graph."""
+
+    def first_reaction(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
+        """Who reacts next of those that are free: whose cause is the oldest, then the oldest creature."""
+        queue = self._ready(world, graph).reactions
+        return _first(queue, lambda name: self._place_of_reaction(world, graph, name), is_free)
+
+    def first_tick(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
+        """Who ticks next of those that are free: whose tick has waited longest, then the oldest creature."""
+        queue = self._ready(world, graph).ticks
+        return _first(queue, lambda name: self._place_of_tick(world, graph, name), is_free)
+
+    def first_due(self, name: str, turn: int) -> Owed | None:
+        """What a creature is to react to first, in this turn."""
+        for owed in self.owed.get(name, _NOTHING).values():
+            if owed.due <= turn:
+                return owed
+        return None
+
+    def _ready(self, world: World, graph: GraphState) -> Ready:
+        ready = self.ready_cache.get(graph.id)
+        if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
+            ready = self.ready_cache[graph.id] = Ready(graph.session_id, graph.turn)
+            for name in graph.creatures if len(graph.creatures) <= len(self.owed) else self.owed:
+                place = self._place_of_reaction(world, graph, name)
+                if place is not None:
+                    ready.reactions.append((place, name))
+            for name in graph.creatures if len(graph.creatures) <= len(self.ticks) else self.ticks:
+                place = self._place_of_tick(world, graph, name)
+                if place is not None:
+                    ready.ticks.append((place, name))
+            heapify(ready.reactions)
+            heapify(ready.ticks)
+        return ready
+
+    def _place_of_reaction(self, world: World, graph: GraphState, name: str) -> Place | None:
+        owed = self.first_due(name, graph.turn) if name in graph.creatures else None
+        if owed is None:
+            return None
+        session = world.sessions[place_of(owed.cause)[0]]
+        return (owed.lamport - session.skew, session.rank, world.creatures[name].born)
+
+    def _place_of_tick(self, world: World, graph: GraphState, name: str) -> Place | None:
+        tick = self.ticks.get(name) if name in graph.creatures else None
+        return None if tick is None else (tick.due, 0, world.creatures[name].born)
+
+    def _line_up(self, world: World, creature: CreatureState, owed: Owed) -> None:
+        """Let somebody stand in the queue of its graph for what it owes, if that is due in the present turn."""
+        ready = self.ready_cache.get(creature.graph_id)
+        if ready is not None and owed.due <= ready.turn:
+            session = world.sessions[place_of(owed.cause)[0]]
+            heappush(
+                ready.reactions,
+                ((owed.lamport - session.skew, session.rank, creature.born), creature.id),
+            )
 
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
         """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
@@ -120,7 +200,7 @@ class Agenda(msgspec.Struct):
         tick = self.ticks.get(event.actor)
         if tick is None or tick.cause != cause:
             if ends_its_act(event):
-                self._settle(event.actor, cause)
+                self._settle(world, event.actor, cause)
             return False
         if tick.as_of is None or tick.due < event.turn:
             self._note_first_tick(world, event)
@@ -158,7 +238,10 @@ class Agenda(msgspec.Struct):
     def _note(self, world: World, event: Event) -> None:
         if event.kind == kinds.TURN_STARTED:
             self._owe_ticks(world, event)
-        elif event.kind == kinds.RUN_FINISHED:
+            return
+        # A past that is taken over changes ages and debts. The rest is here so that queues of gone graphs do not gather.
+        self.ready_cache.clear()
+        if event.kind == kinds.RUN_FINISHED:
             self._forget_run(world, event.run_id)
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
@@ -240,9 +323,11 @@ class Agenda(msgspec.Struct):
             return
         bundle = 0 if creature.is_running else self.stops.get(creature.id, 0)
         mailbox = self.owed.setdefault(creature.id, {})
-        mailbox.setdefault(event.id, Owed(event.id, event.lamport, bundle, due))
+        if event.id not in mailbox:
+            owed = mailbox[event.id] = Owed(event.id, event.lamport, bundle, due)
+            self._line_up(world, creature, owed)
 
-    def _settle(self, creature_id: str, cause: str) -> None:
+    def _settle(self, world: World, creature_id: str, cause: str) -> None:
         mailbox = self.owed.get(creature_id)
         settled = None if mailbox is None else mailbox.pop(cause, None)
         if mailbox is None or settled is None:
@@ -252,6 +337,12 @@ class Agenda(msgspec.Struct):
                 del mailbox[owed.cause]
         if not mailbox:
             del self.owed[creature_id]
+            return
+        creature = world.creatures[creature_id]
+        graph = world.graphs[creature.graph_id]
+        follows = self.first_due(creature_id, graph.turn)
+        if follows is not None:
+            self._line_up(world, creature, follows)
 
     def owed_by(
         self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
@@ -305,6 +396,28 @@ class Agenda(msgspec.Struct):
                 subscribers.pop(told.creature, None)
         else:
             self.stops[told.creature] = self.stops.get(told.creature, 0) + 1
+
+
+_NOTHING: Final[dict[str, Owed]] = {}
+
+
+def _first(
+    queue: Queue, true_place: Callable[[str], Place | None], is_free: Callable[[str], bool]
+) -> str | None:
+    """The first of a queue that is free. Those before it who are not keep their place."""
+    waiting: Queue = []
+    first: str | None = None
+    while queue and first is None:
+        place, name = queue[0]
+        if place != true_place(name):
+            heappop(queue)
+        elif is_free(name):
+            first = name
+        else:
+            waiting.append(heappop(queue))
+    for entry in waiting:
+        heappush(queue, entry)
+    return first
 
 
 def _may_begin(tick: Owed, event: Event) -> bool:

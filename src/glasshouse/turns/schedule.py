@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from glasshouse.events.event import Json, place_of
+from glasshouse.events.event import Json
 from glasshouse.turns.agenda import Agenda, Owed
 from glasshouse.turns.playbill import Beat
 from glasshouse.turns.runs import Purse, Runs
@@ -46,18 +46,15 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         taken_up = _under_way(world, agenda, graph)
         if taken_up is not None:
             return taken_up
-    found: tuple[int, int, int] | None = None
-    act: Due | None = None
-    for name in _fewer(graph.creatures, agenda.owed):
-        owed = _first_due(agenda.owed[name], graph.turn)
-        creature = world.creatures[name]
-        if owed is None or not _is_free(world, runs, creature, graph):
-            continue
-        session = world.sessions[place_of(owed.cause)[0]]
-        place = (owed.lamport - session.skew, session.rank, creature.born)
-        if found is None or place < found:
-            found, act = place, Due(name, _cause(agenda.owed[name], owed))
-    return act or _next_tick_left(world, agenda, graph, runs)
+
+    def is_free(name: str) -> bool:
+        return _is_free(world, runs, world.creatures[name], graph)
+
+    name = agenda.first_reaction(world, graph, is_free)
+    if name is not None:
+        return Due(name, _cause(agenda, name, graph.turn))
+    name = agenda.first_tick(world, graph, is_free)
+    return None if name is None else _tick(world, agenda.ticks[name], name)
 
 
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
@@ -71,16 +68,6 @@ def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
         if act.cause in agenda.owed.get(name, ()):
             return Due(name, act.cause)
     return None
-
-
-def _next_tick_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
-    found: tuple[int, int, str] | None = None
-    for name in _fewer(graph.creatures, agenda.ticks):
-        creature = world.creatures[name]
-        place = (agenda.ticks[name].due, creature.born, name)
-        if (found is None or place < found) and _is_free(world, runs, creature, graph):
-            found = place
-    return None if found is None else _tick(world, agenda.ticks[found[2]], found[2])
 
 
 def _is_free(world: World, runs: Runs, creature: CreatureState, graph: GraphState) -> bool:
@@ -122,18 +109,12 @@ def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator
     return (name for name in owing if name in members)
 
 
-def _first_due(mailbox: dict[str, Owed], turn: int) -> Owed | None:
-    for owed in mailbox.values():
-        if owed.due <= turn:
-            return owed
-    return None
-
-
-def _cause(mailbox: dict[str, Owed], owed: Owed) -> str:
-    """What waited for a stopped creature is one act, and its newest part is what the act answers."""
-    if not owed.bundle:
-        return owed.cause
-    return [other.cause for other in mailbox.values() if other.bundle == owed.bundle][-1]
+def _cause(agenda: Agenda, name: str, turn: int) -> str:
+    """What a creature's next act answers. What waited for a stopped creature is one act, and answers its newest part."""
+    first, causes = agenda.first_due(name, turn), agenda.owed[name].values()
+    if first is None or not first.bundle:
+        return "" if first is None else first.cause
+    return [owed.cause for owed in causes if owed.bundle == first.bundle][-1]
 
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:

@@ -1,10 +1,17 @@
 """Whose turn it is: reactions before ticks, by cause and age; turns in which nothing is due are passed over."""
 
+import random
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
 from glasshouse.events import kinds
 from glasshouse.events.run_payloads import RunContinued, RunPaused
-from glasshouse.turns.schedule import next_turn, ticks_left
+from glasshouse.turns.agenda import Agenda
+from glasshouse.turns.schedule import next_act, next_turn, ticks_left
 from glasshouse.world.intents import MoveRun
-from tests.rules.turns.houses_by_hand import House, member, opening
+from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 
 
 def stage(*, ticking: dict[str, int], hearing: tuple[str, ...] = ()) -> tuple[House, str]:
@@ -152,3 +159,23 @@ def test_each_side_of_a_split_keeps_the_clock_and_its_own_agenda() -> None:
     assert graphs[0].id != graphs[1].id
     assert [state.turn for state in graphs] == [2, 2]
     assert [house.due(state.id).creature for state in graphs] == ["ada", "bo"]  # type: ignore[union-attr]
+
+
+@given(st.integers(0, 2**32))
+def test_whose_act_is_next_is_the_same_when_the_queue_was_kept_up_and_when_it_is_made_anew(seed: int) -> None:
+    house, dice = House(), random.Random(seed)
+    for name in ("ada", "bo"):
+        house.tick(name, dice.randrange(1, 3))
+    for _ in range(60):
+        random_step(house, dice)
+        graph = dice.choice(list(house.world.graphs))
+        due = house.due(graph)
+        if due is not None and dice.random() < 0.7:
+            house.act(due)
+        elif due is None and dice.random() < 0.7:
+            house.turn(graph)
+
+        anew = msgspec.msgpack.decode(msgspec.msgpack.encode(house.agenda), type=Agenda)
+
+        for state in house.world.graphs.values():
+            assert house.due(state.id) == next_act(house.world, anew, state, house.runs)
