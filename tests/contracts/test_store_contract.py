@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from glasshouse import Conflict
-from glasshouse.events.codec import content_of
+from glasshouse.events.codec import content_of, encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]
 
-ADA, BO = root("ada"), root("bo", ordinal=2)
+ADA, BO, CY = root("ada"), root("bo", ordinal=2), root("cy", ordinal=3)
 
 
 async def ledger_of(store: Store) -> list[str]:
@@ -144,8 +144,7 @@ async def test_several_batches_may_build_on_each_other_in_one_commit(store: Stor
     await store.commit([Batch((opening(ADA, "one"),)), Batch((lines(ADA, 1, "two", "three"),))])
 
     assert await ledger_of(store) == ["one", "two", "three"]
-    assert await store.batch_end(ADA.id, 1) == 1
-    assert await store.batch_end(ADA.id, 2) == 3
+    assert [event.change for event in await store.read_after(0, 9)] == [1, 2, 2]
 
 
 async def test_a_conflict_in_the_last_write_leaves_nothing_of_the_others(place: Place) -> None:
@@ -299,8 +298,6 @@ async def test_no_spans_and_spans_behind_the_end_are_empty(store: Store) -> None
 
 async def test_a_session_that_nobody_wrote_reads_as_empty(store: Store) -> None:
     assert await store.read([span(BO)]) == []
-    assert await store.inner_seqs(BO.id, 9) == []
-    assert await store.batch_end(BO.id, 1) == 0
 
 
 async def test_segments_keep_how_they_began(store: Store) -> None:
@@ -322,24 +319,40 @@ async def test_segments_after_a_position_are_those_whose_first_event_lies_behind
     assert await store.segments_after(4) == []
 
 
-# Batches
+# Changes
 
 
-async def test_the_end_of_a_batch_is_found_from_any_event_of_it(store: Store) -> None:
+async def test_the_events_of_a_batch_have_the_position_of_its_first_as_their_change(store: Store) -> None:
     await store.commit(one_batch(opening(ADA, "a", "b", "c")))
-    await store.commit([Batch((lines(ADA, 3, "d"),)), Batch((lines(ADA, 4, "e", "f"),))])
+    await store.commit([Batch((lines(ADA, 3, "d"),)), Batch((lines(ADA, 4, "e", "f"), opening(BO, "x")))])
 
-    ends = [await store.batch_end(ADA.id, seq) for seq in range(8)]
-
-    assert ends == [0, 3, 3, 3, 4, 6, 6, 0]
-    assert await store.inner_seqs(ADA.id, 99) == [1, 2, 5]
-    assert await store.inner_seqs(ADA.id, 4) == [1, 2]
+    assert [event.change for event in await store.read_after(0, 9)] == [1, 1, 1, 4, 5, 5, 5]
+    assert [event.change for event in await store.read([span(ADA, 3, 5)])] == [1, 4, 5]
+    assert [event.change for event in await store.read([span(BO)])] == [5]
 
 
-async def test_an_import_says_itself_where_its_batches_end(store: Store) -> None:
-    whole = replace(opening(ADA, *"abcdef"), inner=frozenset({1, 4, 5}))
+async def test_two_writes_of_one_batch_to_one_session_are_one_change(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "a"), opening(BO, "x"), lines(ADA, 1, "b")))
 
-    await store.commit(one_batch(whole))
+    assert [event.change for event in await store.read([span(ADA)])] == [1, 1]
 
-    assert [await store.batch_end(ADA.id, seq) for seq in range(1, 7)] == [2, 2, 3, 6, 6, 6]
-    assert await store.inner_seqs(ADA.id, 99) == [1, 4, 5]
+
+async def test_an_import_says_itself_which_of_its_events_are_one_change(store: Store) -> None:
+    await store.commit(one_batch(opening(CY, "before")))
+    ada = replace(opening(ADA, *"abcd"), changes=("one", "one", "two", "three"))
+    bo = replace(opening(BO, *"xy"), changes=("three", "four"))
+
+    await store.commit(one_batch(ada, bo))
+
+    assert [event.change for event in await store.read_after(1, 9)] == [2, 2, 4, 5, 5, 7]
+
+
+async def test_a_change_is_no_part_of_an_event_s_content(store: Store) -> None:
+    await store.commit(one_batch(opening(CY, "before")))
+    await store.commit(one_batch(opening(ADA, "a", "b")))
+
+    second = (await store.read([span(ADA)]))[1]
+
+    assert (second.position, second.change) == (3, 2)
+    assert encoded(second) == encoded(line(ADA, 2, "b"))
+    assert content_of(second) == content_of(line(ADA, 2, "b"))

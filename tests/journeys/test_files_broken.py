@@ -291,8 +291,17 @@ def name_a_parent_twice(lines: list[Line]) -> None:
     parts_of(lines)[-1]["segment"]["parents"] *= 2
 
 
-def leave_the_last_batch_open(lines: list[Line]) -> None:
-    parts_of(lines)[-1]["inner"].append(parts_of(lines)[-1]["upto"])
+def name_a_change_that_begins_later(lines: list[Line]) -> None:
+    lines[-3]["change"] = lines[-2]["id"]
+
+
+def name_a_change_by_an_event_inside_it(lines: list[Line]) -> None:
+    inside = next(line for line in lines if "change" in line)
+    lines[-2]["change"] = inside["id"]
+
+
+def name_a_change_that_is_no_text(lines: list[Line]) -> None:
+    lines[-2]["change"] = 7
 
 
 @pytest.mark.parametrize(
@@ -309,7 +318,9 @@ def leave_the_last_batch_open(lines: list[Line]) -> None:
         see_less_than_nothing_of_a_parent,
         begin_before_the_parents_end,
         name_a_parent_twice,
-        leave_the_last_batch_open,
+        name_a_change_that_begins_later,
+        name_a_change_by_an_event_inside_it,
+        name_a_change_that_is_no_text,
         lose_a_parent,
         claim_another_session,
         break_an_attachment,
@@ -342,7 +353,7 @@ def a_chain(path: Path, segments: int) -> Path:
         parents = [{"session_id": names[n - 1], "upto": 1}] if n else []
         segment = {"id": name, "graph_id": "g", "ordinal": n, "base": n, "parents": parents}
         origin = {"origin": "fork", "at": f"{names[n - 1]}.1"} if n else {"origin": "root"}
-        parts.append({"segment": segment | origin, "upto": 1, "inner": []})
+        parts.append({"segment": segment | origin, "upto": 1})
         place = {
             "id": f"{name}.1",
             "session_id": name,

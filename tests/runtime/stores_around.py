@@ -52,14 +52,6 @@ class StoreAround:
         await asyncio.sleep(0)
         return await self.inner.segments_after(position)
 
-    async def batch_end(self, session_id: str, seq: int) -> int:
-        await asyncio.sleep(0)
-        return await self.inner.batch_end(session_id, seq)
-
-    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        await asyncio.sleep(0)
-        return await self.inner.inner_seqs(session_id, upto)
-
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         await asyncio.sleep(0)
         return await self.inner.snapshot(scope, name, key, at_most)

@@ -82,12 +82,6 @@ class JournalStore:
     async def segments_after(self, position: int) -> list[Segment]:
         return self._journal.segments_after(position)
 
-    async def batch_end(self, session_id: str, seq: int) -> int:
-        return self._journal.batch_end(session_id, seq)
-
-    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        return self._journal.inner_seqs(session_id, upto)
-
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         return self._journal.snapshot(scope, name, key, at_most)
 

@@ -3,7 +3,7 @@
 Always holds: stored bytes are never rewritten. When a payload's shape changes, its kind's version in
 `VERSIONS` goes up, an upcaster from the version before is added, and the old golden file stays.
 The canonical form of an event leaves out what differs between two tellings of one story: wall time,
-latency and position.
+latency, position and change.
 """
 
 from __future__ import annotations
@@ -34,8 +34,12 @@ _decoder = msgspec.json.Decoder(Event)
 
 
 def encoded(event: Event) -> bytes:
-    """The event as compact JSON, without its position."""
-    return _encoder.encode(event if event.position is None else replace(event, position=None))
+    """The event as compact JSON, without its position and change."""
+    return _encoder.encode(event if event.position is None else _unplaced(event))
+
+
+def _unplaced(event: Event) -> Event:
+    return replace(event, position=None, change=None)
 
 
 def decoded(
@@ -43,6 +47,8 @@ def decoded(
     position: int | None = None,
     versions: Mapping[str, int] = VERSIONS,
     upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
+    *,
+    change: int | None = None,
 ) -> Event:
     """The event in `body`, lifted to today's payload version."""
     event = raw_decoded(body)
@@ -50,6 +56,7 @@ def decoded(
         event = _lifted(event, versions, upcasters)
     if position is not None:
         force_setattr(event, "position", position)
+        force_setattr(event, "change", change)
     return event
 
 
@@ -61,15 +68,16 @@ def raw_decoded(body: bytes | str) -> Event:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
 
 
-def all_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
-    """The events of many (position, body) rows."""
+def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
+    """The events of many (position, change, body) rows."""
     decode, events = _decoder.decode, []
     try:
-        for position, body in rows:
+        for position, change, body in rows:
             event = decode(body)
             if VERSIONS or event.schema_version != 1:
                 event = decoded(body)
             force_setattr(event, "position", position)
+            force_setattr(event, "change", change)
             events.append(event)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise BadEvent(f"These bytes are no event: {wrong}.") from wrong
@@ -180,6 +188,6 @@ def canonical_json(value: Any) -> bytes:
 
 
 def content_of(event: Event) -> Json:
-    """What must be equal for two events of one id to be one event: everything but the position."""
-    plain: Json = msgspec.to_builtins(replace(event, position=None))
+    """What must be equal for two events of one id to be one event: everything but where it lies in a store."""
+    plain: Json = msgspec.to_builtins(_unplaced(event))
     return plain

@@ -2,7 +2,8 @@
 
 Both hold JSON, which has no cycles, so they are kept out of the garbage collector's rounds.
 Always holds: an unknown field is an error; a kind matches the one pattern; an event's id is
-`session_id.seq`. `position` belongs to the store that read the event and is no part of its content.
+`session_id.seq`. `position` and `change` belong to the store that read the event and are no part of its content: in
+another store the same event has others.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class Event(
     model: ModelUse | None = None
     schema_version: int = 1
     position: int | None = None
+    change: int | None = None
+    """The position of the first event of the change that this one belongs to."""
 
     def __post_init__(self) -> None:
         if self.kind not in well_formed_cache:

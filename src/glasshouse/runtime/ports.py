@@ -24,14 +24,15 @@ from glasshouse.world.state import CreatureState, Segment
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
     """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
 
-    `inner` are the seqs that are not the last of their batch; where none is given, these events are one batch.
+    The events of a batch are one change. An import carries many: for each of its events `changes` gives the id of the
+    first event of that event's change.
     """
 
     session_id: str
     expected_head: int
     bodies: tuple[bytes, ...]
     opens: Segment | None = None
-    inner: frozenset[int] | None = None
+    changes: tuple[str, ...] | None = None
 
 
 class Snapshot(NamedTuple):
@@ -64,7 +65,10 @@ class InboxLine(NamedTuple):
 
 
 class Store(Protocol):
-    """Where the ledger is kept. Every error it raises on purpose is a `StoreError`."""
+    """Where the ledger is kept. Every error it raises on purpose is a `StoreError`.
+
+    The events that it gives have their `position` and their `change`: the position of the first event of their change.
+    """
 
     async def open(self, new_house_id: str) -> None:
         """Get ready; `new_house_id` becomes the id of a store that has none yet."""
@@ -91,12 +95,6 @@ class Store(Protocol):
 
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments whose first event lies behind this position, in the order of commits."""
-
-    async def batch_end(self, session_id: str, seq: int) -> int:
-        """The seq of the last event of the batch that holds this one; 0 if there is no such event."""
-
-    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        """The seqs up to `upto` that are not the last of their batch."""
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, of those taken at `at_most` or before, if one was kept."""

@@ -22,12 +22,11 @@ prompts_in_memory_max = 2_048
 
 
 class _Kept(msgspec.Struct):
-    """A segment, where its events lie, and which of them are not the last of their batch."""
+    """A segment and where its events lie."""
 
     segment: Segment
     opened_at: int
     positions: array[int]
-    inner: set[int] | None = None
 
 
 class MemoryStore:
@@ -37,6 +36,7 @@ class MemoryStore:
         self._house_id = ""
         self._is_open = False
         self._bodies: list[bytes] = []
+        self._changes: array[int] = array("q")
         self._segments: dict[str, _Kept] = {}
         self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         self._inbox: dict[int, InboxLine] = {}
@@ -69,8 +69,10 @@ class MemoryStore:
         first_position = len(self._bodies) + 1
         new_writes = self._checked(batches)
         for batch, writes in zip(batches, new_writes, strict=True):
+            numbers: dict[str, int] = {}
+            change = len(self._bodies) + 1
             for write in writes:
-                self._append(write)
+                self._append(write, change, numbers)
             if batch.snapshot is not None:
                 kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
                 self._keep_snapshot(kept)
@@ -118,58 +120,38 @@ class MemoryStore:
         kept = self._segments.get(session_id)
         return [] if kept is None else [self._bodies[position - 1] for position in kept.positions]
 
-    def _append(self, write: SegmentWrite) -> None:
+    def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
         kept = self._segments.get(write.session_id)
         if kept is None and write.opens is not None:
             kept = _Kept(write.opens, len(self._bodies) + 1, array("q"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
-        seq = len(kept.positions)
-        last_seq = seq + len(write.bodies)
-        for body in write.bodies:
-            seq += 1
+        for index, body in enumerate(write.bodies):
             self._bodies.append(body)
-            kept.positions.append(len(self._bodies))
-            if (seq in write.inner) if write.inner is not None else seq != last_seq:
-                if kept.inner is None:
-                    kept.inner = set()
-                kept.inner.add(seq)
+            position = len(self._bodies)
+            kept.positions.append(position)
+            if write.changes is not None:
+                change = numbers.setdefault(write.changes[index], position)
+            self._changes.append(change)
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
         return in_order_of_histories(spans, self._rows)
 
-    def _rows(self, span: Span) -> list[tuple[int, bytes]]:
+    def _rows(self, span: Span) -> list[tuple[int, int, bytes]]:
         kept = self._segments.get(span.session_id)
-        if kept is None:
-            return []
-        return [
-            (position, self._bodies[position - 1]) for position in kept.positions[span.first - 1 : span.last]
-        ]
+        positions = () if kept is None else kept.positions[span.first - 1 : span.last]
+        return [(place, self._changes[place - 1], self._bodies[place - 1]) for place in positions]
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
         start = max(position, 0)
         bodies = self._bodies[start : start + events_max]
-        return [decoded(body, start + n) for n, body in enumerate(bodies, 1)]
+        return [decoded(body, n, change=self._changes[n - 1]) for n, body in enumerate(bodies, start + 1)]
 
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""
         return [kept.segment for kept in self._segments.values() if kept.opened_at > position]
-
-    async def batch_end(self, session_id: str, seq: int) -> int:
-        """The last seq of an event's batch."""
-        kept = self._segments.get(session_id)
-        if kept is None or not 1 <= seq <= len(kept.positions):
-            return 0
-        while seq in (kept.inner or ()):
-            seq += 1
-        return seq
-
-    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        """The seqs that are not the last of their batch."""
-        kept = self._segments.get(session_id)
-        return sorted(seq for seq in (kept.inner if kept is not None else None) or () if seq <= upto)
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position."""

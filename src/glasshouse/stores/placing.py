@@ -40,9 +40,9 @@ def _are_same(kept: Sequence[bytes], given: Sequence[bytes]) -> bool:
 
 
 def in_order_of_histories(
-    spans: Sequence[Span], rows_of: Callable[[Span], Iterable[tuple[int, bytes | str]]]
+    spans: Sequence[Span], rows_of: Callable[[Span], Iterable[tuple[int, int, bytes | str]]]
 ) -> list[Event]:
-    """The events of the spans, fetched by `rows_of` as (position, body), ordered by lamport, segment, seq."""
+    """The events of the spans, fetched by `rows_of` as (position, change, body), ordered by lamport, segment, seq."""
     events: list[Event] = []
     for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
         events += soundly_decoded(rows_of(span))
@@ -52,8 +52,8 @@ def in_order_of_histories(
     return events
 
 
-def soundly_decoded(rows: Iterable[tuple[int, bytes | str]]) -> list[Event]:
-    """The events of (position, body) rows; one that cannot be read is damage."""
+def soundly_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
+    """The events of (position, change, body) rows; one that cannot be read is damage."""
     try:
         return all_decoded(rows)
     except BadEvent as broken:

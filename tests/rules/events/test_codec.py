@@ -93,15 +93,15 @@ def test_bytes_nested_without_end_are_refused_in_words_too() -> None:
     with pytest.raises(BadEvent, match="These bytes are no event"):
         decoded(body)
     with pytest.raises(BadEvent, match="These bytes are no event"):
-        all_decoded([(1, body)])
+        all_decoded([(1, 1, body)])
 
 
 def test_many_events_are_decoded_with_their_positions_as_one_by_one() -> None:
     events = [an_event(seq=seq, payload={"n": seq}) for seq in range(1, 4)]
 
-    back = all_decoded((seq + 10, encoded(event)) for seq, event in enumerate(events))
+    back = all_decoded((seq + 10, 10, encoded(event)) for seq, event in enumerate(events))
 
-    assert back == [decoded(encoded(event), n) for n, event in enumerate(events, start=10)]
+    assert back == [decoded(encoded(event), n, change=10) for n, event in enumerate(events, start=10)]
 
 
 def part_of_size(size: int) -> Json:

@@ -28,7 +28,7 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from, snapshot_key
 from glasshouse.runtime.ledger.receipts import Queued, Receipt
-from glasshouse.runtime.ledger.staging import as_one_batch, caused_by, taken_in, written
+from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
@@ -163,21 +163,22 @@ class Ledger:
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        parts: list[tuple[list[Event], list[SegmentWrite]]] = []
+        events: list[Event] = []
+        writes: list[SegmentWrite] = []
         if decision.writes:
             changed = caused_by(decision.writes, cause)
-            parts.append(taken_in(self.folded, changed, self._clock.now(), self._give_up_world))
+            events, writes = taken_in(self.folded, changed, self._clock.now(), self._give_up_world)
         try:
             told = decide(self.world, tell(decision.change, decision.subject))
         except BaseException as unforeseen:
-            if parts:
+            if events:
                 self._give_up_world(unforeseen)
             raise
         if told.writes:
-            parts.append(taken_in(self.folded, told.writes, self._clock.now(), self._give_up_world))
-        events = [event for part in parts for event in part[0]]
+            more, more_writes = taken_in(self.folded, told.writes, self._clock.now(), self._give_up_world)
+            events, writes = [*events, *more], [*writes, *more_writes]
         if events:
-            await self._enqueue(Batch(as_one_batch([part[1] for part in parts])), events).acknowledged
+            await self._enqueue(Batch(tuple(writes)), events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
@@ -320,10 +321,17 @@ class Ledger:
         return group
 
     def _acknowledge(self, group: list[Queued], first_position: int) -> None:
-        events = [event for queued in group for event in queued.events]
-        for position, event in enumerate(events, first_position):
-            force_setattr(event, "position", position)
+        events: list[Event] = []
+        position = first_position
         for queued in group:
+            change = position
+            for event in queued.events:
+                force_setattr(event, "position", position)
+                force_setattr(event, "change", change)
+                position += 1
+            if queued.batch.writes and queued.batch.writes[0].changes is not None:
+                _number_imported_changes(queued)
+            events += queued.events
             if not (acknowledged := queued.acknowledged).done():
                 acknowledged.set_result(None)
         self._audience.publish(events)
@@ -408,6 +416,14 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
     if write.opens is not None:
         return there is None
     return there is not None and there.head == write.expected_head
+
+
+def _number_imported_changes(queued: Queued) -> None:
+    """Give imported events the change that the store gave them: an import holds many in one batch."""
+    names = [name for write in queued.batch.writes for name in write.changes or ()]
+    numbers: dict[str, int | None] = {}
+    for name, event in zip(names, queued.events, strict=True):
+        force_setattr(event, "change", numbers.setdefault(name, event.position))
 
 
 def _refuse(queued: Queued, failure: BaseException) -> None:

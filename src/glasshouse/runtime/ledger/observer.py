@@ -141,7 +141,7 @@ class ObserverPump:
 
     async def _give(self, event: Event) -> None:
         """Give a copy, so that nothing an observer does to it reaches anybody else. Let the others run in between."""
-        copy = decoded(encoded(redacted(event, self._observer.role)), event.position)
+        copy = decoded(encoded(redacted(event, self._observer.role)), event.position, change=event.change)
         self._observer.consume(copy)
         await self._observer.settle()
         self.position = event.position or self.position

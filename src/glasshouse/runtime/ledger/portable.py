@@ -1,11 +1,12 @@
 """Sessions as files: `.glass` to carry, `.jsonl` to read in other tools. Both hold the same lines.
 
     {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
-    {"segment": {…}, "upto": …, "inner": […]}                                  each segment, parents first
-    {"id": "s-….1", "kind": …, …}                                              each event, in the order of histories
+    {"segment": {…}, "upto": …}                                                each segment, parents first
+    {"id": "s-….1", "kind": …, …, "change": "s-….1"}                           each event, in the order of histories
     {"end": {"events": …, "digest": …}}                                        the end; without it the file is cut short
 
-A `.glass` file is these lines compressed with gzip. `inner` are the seqs that are not the last of their batch.
+A `.glass` file is these lines compressed with gzip. `change` is the id of the first event in the file that belongs to the
+same change; an event that is the first itself has none.
 Always holds: a file is written beside its place and moved there whole. An import is one batch, all or nothing, and
 keeps the events as the file tells them: only who reads them sees them lifted to today's payload versions.
 Segments are matched by id: a longer prefix of an imported segment extends it, a different one is a conflict.
@@ -59,7 +60,6 @@ class FileSegment(msgspec.Struct, forbid_unknown_fields=True):
 
     segment: Segment
     upto: int
-    inner: list[int]
 
 
 class FileEnd(msgspec.Struct, forbid_unknown_fields=True):
@@ -74,11 +74,13 @@ class _EndLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Carried(msgspec.Struct):
-    """A whole file, read and checked, with its events as they were written."""
+    """A whole file, read and checked, with its events as they were written, and the change of each."""
 
     head: FileHead
     segments: list[FileSegment]
     events: dict[str, list[Event]]
+    changes: dict[str, str]
+    """Event id to the id of the first event of its change."""
 
 
 class _Known(NamedTuple):
@@ -102,7 +104,7 @@ async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role
     order = [*ancestors_of(ledger.world.sessions, session_id), session_id]
     known = [replace(ledger.world.sessions[name].segment, is_imported=False) for name in order]
     await ledger.wait_for_durability()
-    carried = [FileSegment(s, prefixes[s.id], await store.inner_seqs(s.id, prefixes[s.id])) for s in known]
+    carried = [FileSegment(segment, prefixes[segment.id]) for segment in known]
     is_redacted = role != "director" or any(segment.is_redacted for segment in known)
     head = FileHead(format_version, session_id, role, is_redacted, len(carried))
     file = await asyncio.to_thread(_FileInTheMaking, path, head, carried)
@@ -135,6 +137,7 @@ class _FileInTheMaking:
         self._path = path
         self._beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         self._digest = Digest()
+        self._changes: dict[int | None, str] = {}
         self._events = 0
         with self._in_words():
             self._raw = self._beside.open("wb")
@@ -146,7 +149,11 @@ class _FileInTheMaking:
         for event in events:
             self._digest.take_in(event)
         self._events += len(events)
-        self._write([encoded(event) for event in events])
+        self._write([self._line(event) for event in events])
+
+    def _line(self, event: Event) -> bytes:
+        body, first = encoded(event), self._changes.setdefault(event.change, event.id)
+        return body if first == event.id else b'%s,"change":"%s"}' % (body[:-1], first.encode())
 
     def finish(self, events_expected: int) -> None:
         if self._events != events_expected:
@@ -252,7 +259,7 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
             placed[part.segment.id] = part
         if head.session not in placed:
             raise BadEvent(f"there is no segment of its session {head.session}")
-        carried = Carried(head, list(placed.values()), {name: [] for name in placed})
+        carried = Carried(head, list(placed.values()), {name: [] for name in placed}, {})
         story: list[Event] = []
         for line in lines:
             number += 1
@@ -261,8 +268,11 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
                 if next(lines, None) is not None:  # Reading to the end also checks the sum of a packed file.
                     raise BadEvent("something follows the last line")
                 return carried
-            event = raw_decoded(line)
+            event, change = _event_and_change(line)
             _check_event(event, placed)
+            if change != event.id and carried.changes.get(change) != change:
+                raise BadEvent(f"event {event.id} belongs to a change that does not begin before it")
+            carried.changes[event.id] = change
             if len(story) >= import_events_max:
                 raise Refused(
                     f"{path} holds more than {import_events_max:,} events.", "Import a shorter session."
@@ -279,6 +289,17 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
     )
 
 
+def _event_and_change(line: bytes) -> tuple[Event, str]:
+    """The event of a line, and the id of the first event of its change."""
+    if b'"change"' not in line:
+        event = raw_decoded(line)
+        return event, event.id
+    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    change = fields.pop("change", None)
+    event = raw_decoded(msgspec.json.encode(fields))
+    return event, event.id if change is None else msgspec.json.decode(change, type=str)
+
+
 def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
     """It is new, not empty and has sane numbers; its parents came before it, reach so far and end before it begins."""
     segment = part.segment
@@ -286,8 +307,6 @@ def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
         raise BadEvent(f"segment {segment.id} is told twice or is empty")
     if not all(0 <= number <= segment_number_max for number in (segment.ordinal, segment.base, part.upto)):
         raise BadEvent(f"segment {segment.id} has a number below 0 or above {segment_number_max}")
-    if not all(1 <= seq < part.upto for seq in part.inner):
-        raise BadEvent(f"segment {segment.id} has a batch that does not end in it")
     if len({parent.session_id for parent in segment.parents}) < len(segment.parents):
         raise BadEvent(f"segment {segment.id} names a parent twice")
     for parent in segment.parents:
@@ -350,7 +369,7 @@ def _known(world: World, carried: Carried) -> dict[str, _Known]:
 def _opening(part: FileSegment, carried: Carried) -> SegmentWrite:
     is_redacted = part.segment.is_redacted or carried.head.is_redacted
     opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
-    return _write(part, carried.events[part.segment.id], 0, opens)
+    return _write(carried, carried.events[part.segment.id], 0, opens)
 
 
 async def _extension(store: Store, carried: Carried, part: FileSegment, there: _Known) -> SegmentWrite | None:
@@ -363,7 +382,7 @@ async def _extension(store: Store, carried: Carried, part: FileSegment, there: _
         return None
     if not there.segment.is_imported:
         raise _conflict(carried, f"session {part.segment.id} went on in two places")
-    return _write(part, events[there.head :], there.head, None)
+    return _write(carried, events[there.head :], there.head, None)
 
 
 def _origin(segment: Segment) -> Segment:
@@ -371,9 +390,10 @@ def _origin(segment: Segment) -> Segment:
     return replace(segment, is_imported=False, is_redacted=False)
 
 
-def _write(part: FileSegment, events: list[Event], head: int, opens: Segment | None) -> SegmentWrite:
+def _write(carried: Carried, events: list[Event], head: int, opens: Segment | None) -> SegmentWrite:
     bodies = tuple([encoded(event) for event in events])
-    return SegmentWrite(part.segment.id, head, bodies, opens, frozenset(part.inner))
+    changes = tuple([carried.changes[event.id] for event in events])
+    return SegmentWrite(events[0].session_id, head, bodies, opens, changes)
 
 
 async def _check_same_prefix(store: Store, carried: Carried, segment: Segment, events: list[Event]) -> None:

@@ -7,6 +7,7 @@ and only then fetches. So a history has no gap at its end, however many appends 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from itertools import takewhile
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
@@ -32,6 +33,8 @@ from glasshouse.world.lineage import (
 )
 from glasshouse.world.names import the_creature, the_session
 from glasshouse.world.state import SessionState, World
+
+change_page_events = 64
 
 EventById = Callable[[str], Awaitable[Event]]
 """Brings an event by its id."""
@@ -200,9 +203,14 @@ class HistoryReader:
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
         id_of_event = self.event_meant(session_id, at)
-        writer, seq = place_of(id_of_event)
-        await self._ledger.wait_for_durability()
-        return id_of_event, writer, await self._store.batch_end(writer, seq)
+        event = await self.event(id_of_event)
+        segment, end = self._sessions[event.session_id].segment, event.seq
+        while page := await self._store.read([span_of(segment, end + 1, end + page_events_max)]):
+            of_change = list(takewhile(lambda later: later.change == event.change, page))
+            end += len(of_change)
+            if len(of_change) < len(page):
+                break
+        return id_of_event, event.session_id, end
 
     def event_meant(self, session_id: str, at: str | None) -> str:
         """The event of a session's history that somebody names, or its last one; a refusal if the history lacks it."""
@@ -214,46 +222,23 @@ class HistoryReader:
         return id_of_event
 
     async def end_of_change(self, id_of_event: str) -> int:
-        """The position of the last event that was committed as one change with this one.
-
-        A split goes on in the segments of its parts, an opening in those of its graphs, so that their shape is whole
-        only with the last of them.
-        """
+        """The position of the last event of the change that this one belongs to."""
         return (await self.last_of_change(await self.event(id_of_event))).position or 0
 
     async def last_of_change(self, event: Event) -> Event:
-        """The last event that was committed as one change with this one."""
-        session = self._sessions[event.session_id]
-        if session.segment.is_imported:
+        """The last event of the change that this one belongs to. A change that was made here lies in one piece."""
+        if self._sessions[event.session_id].segment.is_imported:
             raise Refused(
                 f"{event.id} was imported, and nobody in it lives here.",
                 "Ask the store it was exported from.",
             )
-        last = await self._last_of_batch(event)
-        while (onward := await self._next_part(last)) is not None:
-            last = await self._last_of_batch(onward)
+        last, is_over = event, False
+        while not is_over:
+            page = await self._store.read_after(last.position or 0, change_page_events)
+            of_change = [later for later in page if later.change == event.change]
+            last = of_change[-1] if of_change else last
+            is_over = len(of_change) < change_page_events
         return last
-
-    async def _next_part(self, last: Event) -> Event | None:
-        """The next event behind this one that came of the same change: the first of another segment that it has begun,
-        or one of a segment whose batch goes on after those of others."""
-        found = await self._store.read_after(last.position or 0, 1)
-        if not found:
-            return None
-        (onward,) = found
-        if onward.seq != 1:
-            is_one_batch = await self._store.batch_end(onward.session_id, onward.seq - 1) >= onward.seq
-            return onward if is_one_batch and onward.session_id != last.session_id else None
-        here = self._sessions[last.session_id].segment
-        at = self._sessions[onward.session_id].segment.at
-        if at is None or at == last.id:
-            return None if at is None else onward
-        is_beside = at == here.at and last.seq == await self._store.batch_end(last.session_id, 1)
-        return onward if is_beside else None
-
-    async def _last_of_batch(self, event: Event) -> Event:
-        end = await self._store.batch_end(event.session_id, event.seq)
-        return event if end == event.seq else await self.event(event_id(event.session_id, end))
 
 
 def _is_of(event: Event, run_id: str) -> bool:

@@ -68,20 +68,6 @@ def caused_by(decided: tuple[Write, ...], cause: str) -> tuple[Write, ...]:
     )
 
 
-def as_one_batch(parts: list[list[SegmentWrite]]) -> tuple[SegmentWrite, ...]:
-    """Writes of several decisions as one batch: where a later one goes to the same session, the earlier ends no batch."""
-    writes = [write for part in parts for write in part]
-    again = [write.session_id for write in writes]
-    return tuple(
-        [_as_inner(write) if write.session_id in again[n + 1 :] else write for n, write in enumerate(writes)]
-    )
-
-
-def _as_inner(write: SegmentWrite) -> SegmentWrite:
-    seqs = range(write.expected_head + 1, write.expected_head + len(write.bodies) + 1)
-    return replace(write, inner=frozenset(seqs))
-
-
 def _begin(world: World, decided: tuple[Write, ...], session_id: str) -> None:
     for write in decided:
         if write.opens is not None and write.session_id == session_id:

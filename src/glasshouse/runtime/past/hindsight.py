@@ -240,7 +240,8 @@ class Hindsight:
             if joined is not None:
                 since = joined.id
                 is_merge = world.sessions[joined.session_id].segment.origin == "merge"
-                if is_merge and joined.seq <= await self._store.batch_end(joined.session_id, 1):
+                first = await self._history.event(event_id(joined.session_id, 1))
+                if is_merge and joined.change == first.change:
                     how = "merged"
         is_elsewhere = world is not self._ledger.world
         handle = handle_then(creature, seen.since) if is_elsewhere else creature.handle

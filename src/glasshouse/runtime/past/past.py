@@ -122,7 +122,7 @@ class Pasts:
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
             return await self._imported(name, event, before=before)
         if before or event.kind == kinds.RUN_FINISHED:
-            return await self._folded(await self._start_of_change(event) - 1, event)
+            return await self._folded((event.change or 0) - 1, event)
         last = await self._history.last_of_change(event)
         return await self._folded(last.position or 0, event, last)
 
@@ -139,7 +139,7 @@ class Pasts:
         past = await self._folded_or_none(await self._history.end_of_change(event.id), event)
         if past is not None:
             return past
-        return await self._folded(await self._start_of_change(event) - 1, event)
+        return await self._folded((event.change or 0) - 1, event)
 
     async def _end_of_its_runs(self, last: Event) -> Event:
         """The end of the runs that were played in a session, if they went on elsewhere after its last event."""
@@ -174,11 +174,6 @@ class Pasts:
             return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))
         return session_id, await self._history.event(chosen)
 
-    async def _start_of_change(self, event: Event) -> int:
-        """The position of the first event of the batch that this one is in."""
-        first = event_id(event.session_id, await self._first_of_batch(event))
-        return (await self._history.event(first)).position or 0
-
     async def _folded(self, position: int, event: Event, last: Event | None = None) -> Past:
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
@@ -201,11 +196,10 @@ class Pasts:
         folded = Folded(World(house_id=self._store.house_id))
         folded.tables.driven_cache = set()
         waiting = {name: sessions[name].segment for name in visible_prefixes(sessions, session_id)}
-        stop = event_id(event.session_id, await self._first_of_batch(event)) if before else None
         last = event
         async for page in self._history.pages(session_id, upto=event.id):
             for told in page:
-                if told.id == stop:
+                if before and told.change == event.change:
                     return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
                 _begin(folded.world, waiting, told.session_id)
                 fold(folded, told)
@@ -213,14 +207,6 @@ class Pasts:
                     part_unseen(folded.world, told)
                 last = told
         return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
-
-    async def _first_of_batch(self, event: Event) -> int:
-        """The seq of the first event of the batch that this one is in."""
-        inner = set(await self._store.inner_seqs(event.session_id, event.seq))
-        seq = event.seq
-        while seq - 1 in inner:
-            seq -= 1
-        return seq
 
 
 def ends_in_a_split(event: Event) -> bool:

@@ -30,11 +30,10 @@ from glasshouse.world.values import GOES_ON
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One segment, from its beginning on, with the seqs that are not the last of their batch."""
+    """One segment, from its beginning on."""
 
     segment: Segment
     events: tuple[Event, ...]
-    inner: frozenset[int] = frozenset()
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -52,8 +51,6 @@ class RunRecord(msgspec.Struct, frozen=True):
     """What the run tells, in the order of its story: what a replay is compared with."""
     written: tuple[Event, ...]
     """Everything that it wrote, in the order of commits; without what it began with, if that was a past."""
-    inner: dict[str, frozenset[int]]
-    """Of each of its sessions: the seqs that are not the last of their batch."""
     times: dict[str, int]
     """The logical time of every event that is named as a cause, or as the last one that a prompt saw."""
     skews: dict[str, int] = {}
@@ -96,7 +93,7 @@ class Records:
         end = next((e.position for e in events if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
         events = [event for event in events if end is None or (event.position or 0) <= end]
         _check_is_alone(run_id, events)
-        regrown = [await self._first_batch(name, events) for name in own if self._goes_on(name)]
+        regrown = [self._first_change(name, events) for name in own if self._goes_on(name)]
         begun = {event.id for part in regrown for event in part.events}
         written = [event for event in events if event.id not in begun]
         branch_of = self._branch_of(run_id)
@@ -105,7 +102,6 @@ class Records:
             run_id=run_id,
             story=tuple(story),
             written=tuple(written),
-            inner={name: await self._inner(name) for name in own},
             times=await self._times(written),
             skews={name: one.skew for name, one in self._sessions.items() if one.skew},
             past=past,
@@ -157,12 +153,9 @@ class Records:
         await self._ledger.wait_for_durability()
         return [event for page in pages(spans) for event in await self._store.read(page)]
 
-    async def _inner(self, session_id: str) -> frozenset[int]:
-        return frozenset(await self._store.inner_seqs(session_id, self._sessions[session_id].head))
-
-    async def _first_batch(self, session_id: str, events: Iterable[Event]) -> Part:
-        end = await self._store.batch_end(session_id, 1)
-        first = [event for event in events if event.session_id == session_id and event.seq <= end]
+    def _first_change(self, session_id: str, events: Iterable[Event]) -> Part:
+        own = [event for event in events if event.session_id == session_id]
+        first = [event for event in own if event.change == own[0].change]
         return Part(self._sessions[session_id].segment, tuple(first))
 
     async def _past(
@@ -191,10 +184,7 @@ class Records:
         return tuple([await self._part(name, prefixes[name]) for name in names])
 
     async def _part(self, session_id: str, upto: int) -> Part:
-        inner = await self._store.inner_seqs(session_id, upto - 1)
-        return Part(
-            self._sessions[session_id].segment, tuple(await self._read({session_id: upto})), frozenset(inner)
-        )
+        return Part(self._sessions[session_id].segment, tuple(await self._read({session_id: upto})))
 
     def _branch_of(self, run_id: str) -> BranchOf | None:
         purse = self._ledger.folded.runs.purses.get(run_id)

@@ -39,8 +39,7 @@ class Namesakes:
 
     def __init__(self, record: RunRecord, scratch: Store) -> None:
         self._scratch = scratch
-        self._inner = record.inner
-        self._written = {event.id: event for event in record.written}
+        self._written = record.written
         self._then, self._now = _Names(record.written), _Names()
         self._common = _Names([event for part in record.regrown for event in part.events])
         self._followed = 0
@@ -72,14 +71,9 @@ class Namesakes:
         return _paired(then, self._common.channels, self._then.channels, self._now.channels)
 
     def batch_of(self, first: Event) -> list[Event]:
-        """The events of the record that were written as one batch from this one on, in its session."""
-        batch, inner = [first], self._inner.get(first.session_id, frozenset())
-        while batch[-1].seq in inner:
-            onward = self._written.get(f"{first.session_id}.{batch[-1].seq + 1}")
-            if onward is None:
-                break
-            batch.append(onward)
-        return batch
+        """The events of the record that belong to this one's change, in its session."""
+        same = [event for event in self._written if event.change == first.change]
+        return [event for event in same if event.session_id == first.session_id]
 
 
 def _paired(name: str, common: dict[str, None], then: dict[str, None], now: dict[str, None]) -> str:

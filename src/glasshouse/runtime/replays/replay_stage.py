@@ -43,8 +43,8 @@ async def lay_out(record: RunRecord, scratch: Store) -> int:
 
 def _written(part: Part, *, is_imported: bool) -> SegmentWrite:
     opens = msgspec.structs.replace(part.segment, is_imported=is_imported)
-    inner = part.inner if is_imported else None
-    return SegmentWrite(opens.id, 0, tuple([encoded(event) for event in part.events]), opens, inner)
+    changes = tuple([str(event.change) for event in part.events]) if is_imported else None
+    return SegmentWrite(opens.id, 0, tuple([encoded(event) for event in part.events]), opens, changes)
 
 
 class ReplayStage(Terrarium):

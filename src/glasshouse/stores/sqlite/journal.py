@@ -115,6 +115,8 @@ class Journal:
         beside: list[tuple[Batch, int]] = []
         kept_of = self._segments_cache.get
         for batch in batches:
+            change = self.position + 1
+            numbers: dict[str, int] = {}
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept[1] != write.expected_head:
@@ -124,7 +126,7 @@ class Journal:
                     if not self._is_new(write):
                         continue
                     kept = self._segment(write.session_id) or self._open(write)
-                self._place(write, kept[0], rows)
+                self._place(write, kept[0], change, numbers, rows)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
         self._connection.executemany(SQL["add_event"], rows)
@@ -162,15 +164,17 @@ class Journal:
             raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
         return check_room(write, None if kept is None else kept[1], self._bodies_of)
 
-    def _place(self, write: SegmentWrite, number: int, rows: list[_Row]) -> None:
-        seq, position, inner, bodies = write.expected_head, self.position, write.inner, write.bodies
-        last = seq + len(bodies)
-        for body in bodies:
+    def _place(
+        self, write: SegmentWrite, number: int, change: int, numbers: dict[str, int], rows: list[_Row]
+    ) -> None:
+        seq, position, changes = write.expected_head, self.position, write.changes
+        for index, body in enumerate(write.bodies):
             seq += 1
             position += 1
-            is_inner = seq != last if inner is None else seq in inner
+            if changes is not None:
+                change = numbers.setdefault(changes[index], position)
             # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
-            rows.append((position, number, seq, 1 if is_inner else 0, body.decode()))
+            rows.append((position, number, seq, position - change, body.decode()))
         self.position = position
         self._segments_cache[write.session_id] = (number, seq)
 
@@ -215,7 +219,7 @@ class Journal:
         return None if found is None else self._segment_from(found)
 
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
-        return [body.encode() for _, body in self._rows(Span(session_id, 0, 0, first, last))]
+        return [body.encode() for *_, body in self._rows(Span(session_id, 0, 0, first, last))]
 
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
@@ -234,7 +238,7 @@ class Journal:
         """The events of these spans in the order of histories."""
         return in_order_of_histories(spans, self._rows)
 
-    def _rows(self, span: Span) -> list[tuple[int, str]]:
+    def _rows(self, span: Span) -> list[tuple[int, int, str]]:
         asked = (span.session_id, span.first, span.last)
         return self._connection.execute(SQL["events_of_segment"], asked).fetchall()
 
@@ -257,15 +261,6 @@ class Journal:
         return tuple(
             [Parent(*row) for row in self._connection.execute(SQL["parents_of"], (number,)).fetchall()]
         )
-
-    def batch_end(self, session_id: str, seq: int) -> int:
-        """The last seq of an event's batch; 0 if there is none."""
-        row = self._connection.execute(SQL["batch_end"], (session_id, seq)).fetchone()
-        return row[0] if row is not None and seq >= 1 else 0
-
-    def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        """The seqs that are not the last of their batch."""
-        return [row[0] for row in self._connection.execute(SQL["inner_seqs"], (session_id, upto)).fetchall()]
 
     def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position. One that cannot be read is none: it is a cache."""

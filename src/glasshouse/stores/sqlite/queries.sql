@@ -44,7 +44,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 INSERT INTO parents (child, ordinal, parent, upto) VALUES (?, ?, ?, ?);
 
 -- name: add_event
-INSERT INTO events (position, segment, seq, is_inner, body) VALUES (?, ?, ?, ?, ?);
+INSERT INTO events (position, segment, seq, in_change, body) VALUES (?, ?, ?, ?, ?);
 
 -- name: drop_snapshots_of_other_folds
 DELETE FROM snapshots WHERE scope = ? AND name = ? AND key <> ?;
@@ -66,12 +66,12 @@ WITH RECURSIVE walk (segment, epoch, newest) AS (
     UNION ALL
     SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
 )
-SELECT position, body FROM walk CROSS JOIN events INDEXED BY events_by_segment
+SELECT position, position - in_change, body FROM walk CROSS JOIN events INDEXED BY events_by_segment
 WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3
 LIMIT max(?3 - max(?2, 1) + 1, 0);
 
 -- name: events_after
-SELECT position, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
+SELECT position, position - in_change, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
 
 -- name: segments_after
 SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE opened_at > ? ORDER BY number;
@@ -81,37 +81,6 @@ SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted
 
 -- name: parents_of
 SELECT parent, upto FROM parents WHERE child = ? ORDER BY ordinal;
-
--- name: batch_end
-WITH RECURSIVE walk (segment, epoch, newest) AS (
-    SELECT
-        number,
-        (SELECT epoch FROM events WHERE position >= opened_at + max(?2, 1) - 1 ORDER BY position LIMIT 1),
-        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
-    FROM segments WHERE id = ?1
-    UNION ALL
-    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
-)
-SELECT seq FROM walk CROSS JOIN events INDEXED BY events_by_segment
-WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq >= ?2 AND is_inner = 0
-LIMIT 1;
-
--- name: inner_seqs
-WITH RECURSIVE walk (segment, epoch, newest) AS (
-    SELECT
-        number,
-        (SELECT epoch FROM events WHERE position >= opened_at ORDER BY position LIMIT 1),
-        (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
-    FROM segments WHERE id = ?1
-    UNION ALL
-    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
-)
-SELECT seq FROM (
-    SELECT seq, is_inner FROM walk CROSS JOIN events INDEXED BY events_by_segment
-    WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq <= ?2
-    LIMIT max(?2, 0)
-)
-WHERE is_inner = 1;
 
 -- name: put_in_inbox
 INSERT INTO inbox (run_id, text) VALUES (?, ?) RETURNING number;

@@ -145,14 +145,6 @@ class SqliteStore:
         """The segments that began behind this position."""
         return await self._read(Journal.segments_after, position)
 
-    async def batch_end(self, session_id: str, seq: int) -> int:
-        """The last seq of an event's batch."""
-        return await self._read(Journal.batch_end, session_id, seq)
-
-    async def inner_seqs(self, session_id: str, upto: int) -> list[int]:
-        """The seqs that are not the last of their batch."""
-        return await self._read(Journal.inner_seqs, session_id, upto)
-
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position."""
         return await self._read(Journal.snapshot, scope, name, key, at_most)

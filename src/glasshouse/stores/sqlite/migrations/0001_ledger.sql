@@ -28,27 +28,27 @@ CREATE TABLE parents (
 ) WITHOUT ROWID;
 
 CREATE TABLE events (
-    position INTEGER PRIMARY KEY,
-    segment  INTEGER NOT NULL,
-    seq      INTEGER NOT NULL,
-    is_inner INTEGER NOT NULL,        -- 1 unless it is the last of its batch
-    body     TEXT    NOT NULL,
+    position  INTEGER PRIMARY KEY,
+    segment   INTEGER NOT NULL,
+    seq       INTEGER NOT NULL,
+    in_change INTEGER NOT NULL,       -- its position less that of the first event of its change
+    body      TEXT    NOT NULL,
     -- The one place that says how long an epoch is: 2^12 = 4,096 positions. It is never stored but in the index.
-    epoch    INTEGER GENERATED ALWAYS AS (position >> 12) VIRTUAL
+    epoch     INTEGER GENERATED ALWAYS AS (position >> 12) VIRTUAL
 );
 
 -- The epoch comes first, so that a commit which spreads over many segments dirties the few pages at the index's end,
 -- and not one page for each segment. A segment is read epoch by epoch.
 CREATE UNIQUE INDEX events_by_segment ON events (epoch, segment, seq);
 
--- Caches: may be deleted at any time.
+-- Caches: the folded world, kept at many moments so that a snapshot is near any of them. May be deleted at any time.
 CREATE TABLE snapshots (
     scope TEXT    NOT NULL,
     name  TEXT    NOT NULL,
-    key   TEXT    NOT NULL,
     at    INTEGER NOT NULL,
+    key   TEXT    NOT NULL,
     body  BLOB    NOT NULL,
-    PRIMARY KEY (scope, name)
+    PRIMARY KEY (scope, name, at)
 );
 
 -- The one table that another process may write.
@@ -57,3 +57,15 @@ CREATE TABLE inbox (
     run_id TEXT,
     text   TEXT NOT NULL
 );
+
+-- What somebody outside asked for, by the number of the change that came of it. A replay asks for it again.
+CREATE TABLE requests (
+    change INTEGER PRIMARY KEY,
+    body   TEXT    NOT NULL
+);
+
+-- Prompt texts by their digest, compressed. A side table: the ledger is whole without it, and it may be emptied.
+CREATE TABLE prompts (
+    digest TEXT PRIMARY KEY,
+    body   BLOB NOT NULL
+) WITHOUT ROWID;
