@@ -18,19 +18,19 @@ from bench import (
     commands,
     connectivity,
     group_tools,
-    hindsight,
     histories,
     imports,
     listeners,
     scale,
     stage,
+    why,
 )
 from bench.result import Result
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
     "appends": appends.run,
     "histories": histories.run,
-    "hindsight": hindsight.run,
+    "why": why.run,
     "branching": branching.run,
     "connectivity": connectivity.run,
     "scale": scale.run,

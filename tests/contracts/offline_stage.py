@@ -12,11 +12,12 @@ from typing import Any
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, VISITOR, Event, Json
+from glasshouse.events.shown import Shown
 from glasshouse.troupe.model import answer
 from glasshouse.turns.character import Character, Memory, Voice
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.lines import event_ids_by_ref, lines_of
-from glasshouse.turns.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment import NOTHING_SHOWN, Around, Moment, Neighbour
 from glasshouse.turns.playbill import Competition, Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.rules.events.events_by_hand import an_event
@@ -174,5 +175,5 @@ def _pointed(value: Any, ids: dict[str, str]) -> Any:
     return ids.get(value, value) if isinstance(value, str) else value
 
 
-async def _nobody_asks(_prompt: Prompt) -> Completion:
+async def _nobody_asks(_prompt: Prompt, _shown: Shown = NOTHING_SHOWN, /) -> Completion:
     raise AssertionError("the stage asks nobody")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from glasshouse import Conflict, Manifest, Refused, Terrarium
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
 from glasshouse.world.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
@@ -250,3 +251,43 @@ def planned_commit(
             chance.randint(0, len(batches)), Batch((lines(chance.choice(segments), 5_000, "far"),))
         )
     return planned, batches, is_sound
+
+
+# What model calls were shown
+
+
+async def test_what_calls_were_shown_is_kept_by_the_event_and_in_the_order_of_the_calls(store: Store) -> None:
+    first, second = Shown(discussion=("s-a.1", "s-a.2")), Shown(scene=("s-a.1",), answered=("s-b.7",))
+    await store.commit(one_batch(opening(ADA, "a", "b")))
+
+    await store.commit([Batch((lines(ADA, 2, "c"),), shown=(first, second)), Batch((lines(ADA, 3, "d"),))])
+
+    (spoken, _) = await store.read([span(ADA, 3, 4)])
+    assert await store.shown(spoken.position or 0) == (first, second)
+    assert [await store.shown(position) for position in (1, 2, 4, 99)] == [None] * 4
+
+
+async def test_two_events_that_were_shown_other_lines_keep_their_own(store: Store) -> None:
+    await store.commit(one_batch(opening(ADA, "a")))
+
+    await store.commit(
+        [
+            Batch((lines(ADA, 1, "b"),), prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.1",)),)),
+            Batch((lines(ADA, 2, "b"),), prompts=(("same", "text"),), shown=(Shown(discussion=("s-a.2",)),)),
+        ]
+    )
+
+    assert await store.shown(2) == (Shown(discussion=("s-a.1",)),)
+    assert await store.shown(3) == (Shown(discussion=("s-a.2",)),)
+
+
+async def test_a_batch_that_is_there_already_changes_nothing_of_what_was_shown(store: Store) -> None:
+    batch = Batch((lines(ADA, 1, "b"),), shown=(Shown(discussion=("s-a.1",)),))
+    await store.commit(one_batch(opening(ADA, "a")))
+    await store.commit([batch])
+    await store.commit([Batch((lines(ADA, 2, "c"),))])
+
+    await store.commit([batch])
+
+    assert await store.shown(2) == batch.shown
+    assert await store.shown(3) is None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from glasshouse import MemoryStore, StoreFailed
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.world.lineage import Span
 from glasshouse.world.state import Segment
@@ -58,6 +59,9 @@ class StoreAround:
 
     async def prompt(self, digest: str) -> str | None:
         return await self.inner.prompt(digest)
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        return await self.inner.shown(position)
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return await self.inner.put_in_inbox(text, run_id)

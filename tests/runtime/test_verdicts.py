@@ -162,25 +162,24 @@ class _Says(Agent):
         return Draft(kind=kinds.AGENT_SPOKE, payload={"text": self._text})
 
 
-async def test_why_finds_every_line_behind_a_label_again() -> None:
+async def test_why_names_who_said_each_line_that_a_judge_read_under_a_label() -> None:
     async with Terrarium() as t:
         run = await t.open_world("mystery-roots", rng_seed=3)
         await t.run(run.id)
         events = await t.run_events(run.id)
         (verdict,) = [event for event in events if event.kind == kinds.JUDGE_VERDICT]
 
-        link = (await t.why(verdict.id)).links[0]
+        link = (await t.why(verdict.id, role="director")).links[0]
 
-    assert {line.who for line in link.lines if line.who.startswith("contestant")} == {
-        "contestant A",
-        "contestant B",
-    }
-    assert [line for line in link.lines if line.event_id is None and line.section != "known"] == []
-    said = {event.id: event.actor for event in events}
-    speakers = {
-        (line.who, said[line.event_id or ""]) for line in link.lines if line.who.startswith("contestant")
-    }
-    assert len(speakers) == 2
+    said = {event.id: event for event in events}
+    shown = link.prompts[-1].user or ""
+    assert "] contestant A (" in shown
+    assert len(link.lines) == shown.partition("WHAT YOU ANSWER")[0].count("\n[#")
+    for line in link.lines:
+        assert line.who == (
+            "world" if said[line.event_id].actor == "conductor" else said[line.event_id].actor
+        )
+        assert line.text == said[line.event_id].payload["text"]
 
 
 async def test_a_verdict_from_outside_rests_on_nothing_that_never_happened() -> None:

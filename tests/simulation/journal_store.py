@@ -10,6 +10,7 @@ from typing import Any, cast
 import apsw
 
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
@@ -87,6 +88,9 @@ class JournalStore:
 
     async def prompt(self, digest: str) -> str | None:
         return self._journal.prompt(digest)
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        return self._journal.shown(position)
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         return self._journal.put_in_inbox(text, run_id)

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
@@ -54,6 +55,8 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     inbox_done: tuple[int, ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
     """Texts that models were given, each with its digest: kept beside the ledger, which is whole without them."""
+    shown: tuple[Shown, ...] = ()
+    """The lines that the model calls behind the one event of this batch were shown, call by call: kept like prompts."""
 
 
 class InboxLine(NamedTuple):
@@ -101,6 +104,9 @@ class Store(Protocol):
 
     async def prompt(self, digest: str) -> str | None:
         """The text of this digest that a model was given, if it is still kept."""
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """What the model calls behind the event at this position were shown, call by call, if it is still kept."""
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         """Leave a line for whoever runs this store; give its number."""

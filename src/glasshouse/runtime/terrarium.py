@@ -22,11 +22,13 @@ from glasshouse.runtime.habitat import Habitat
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.visitor import VisitorAgent
-from glasshouse.runtime.past.hindsight import Hindsight
+from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past import Pasts
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow, check_is_not_live, is_edited, recipes_of
 from glasshouse.runtime.past.record import Records, RunRecord
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
+from glasshouse.runtime.past.who_knew import WhoKnewReader
+from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import DueTurn, Run
@@ -62,7 +64,9 @@ class Terrarium(Habitat):
         record: Record | None = None,
     ) -> None:
         super().__init__(store, clock, ids)
-        self._hindsight = Hindsight(store, self._ledger, self._history)
+        other_houses = OtherHouses(store, self._ledger)
+        self._why = WhyReader(store, self._ledger, self._history, other_houses)
+        self._who_knew = WhoKnewReader(self._ledger, self._history, other_houses)
         self._agent_for = agent_for
         self._tools = tools or NoTools()
         self._pacing: Pacing = pacing
@@ -294,8 +298,8 @@ class Terrarium(Habitat):
 
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
         """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
-        return await self._hindsight.why(event_id, role)
+        return await self._why.why(event_id, role)
 
     async def who_knew(self, event_id: str) -> WhoKnew:
         """Which creatures could see an event, how, and since when; those who are gone, too."""
-        return await self._hindsight.who_knew(event_id)
+        return await self._who_knew.who_knew(event_id)

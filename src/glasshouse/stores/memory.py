@@ -13,6 +13,7 @@ import msgspec
 from glasshouse.errors import Conflict, Refused
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories
 from glasshouse.world.lineage import Span
@@ -42,6 +43,7 @@ class MemoryStore:
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
+        self._shown: dict[int, tuple[Shown, ...]] = {}
 
     async def open(self, new_house_id: str) -> None:
         """Get ready for the one terrarium that may write."""
@@ -73,6 +75,8 @@ class MemoryStore:
             change = len(self._bodies) + 1
             for write in writes:
                 self._append(write, change, numbers)
+            if batch.shown and writes:
+                self._shown[self.position] = batch.shown
             if batch.snapshot is not None:
                 kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
                 self._keep_snapshot(kept)
@@ -83,14 +87,20 @@ class MemoryStore:
         return first_position
 
     def _keep_prompts(self, prompts: tuple[tuple[str, str], ...]) -> None:
-        """Keep the newest texts; the oldest go."""
+        """Keep the newest texts, and what was shown to the newest calls; the oldest go."""
         self._prompts.update(prompts)
         while len(self._prompts) > prompts_in_memory_max:
             del self._prompts[next(iter(self._prompts))]
+        while len(self._shown) > prompts_in_memory_max:
+            del self._shown[next(iter(self._shown))]
 
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given."""
         return self._prompts.get(digest)
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """What the calls behind an event were shown."""
+        return self._shown.get(position)
 
     def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
         """The writes of each batch that are not there already, in the store or earlier in this very commit."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Json
+from glasshouse.events.shown import Shown
 from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
 from glasshouse.turns.lines import Table, older_cause, table_of
@@ -38,7 +39,7 @@ from glasshouse.turns.prompt import (
     tokens_guessed,
 )
 from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
-from glasshouse.turns.reading import content_words, line_chars_max, speaker_of
+from glasshouse.turns.reading import content_words, is_line_for, line_chars_max, speaker_of
 from glasshouse.turns.reply_schema import reply_schema
 from glasshouse.turns.tools import ToolTalk
 from glasshouse.world.wiring import asked_chars_max
@@ -104,8 +105,20 @@ _LANGUAGES: Final = {
 }
 
 
+class Written(NamedTuple):
+    """A prompt, and the events whose lines stand in it. Models see the prompt alone."""
+
+    prompt: Prompt
+    shown: Shown
+
+
 def prompt_for(moment: Moment) -> Prompt:
     """Everything the model behind a creature gets to see for one act."""
+    return written_for(moment).prompt
+
+
+def written_for(moment: Moment) -> Written:
+    """The prompt for one act, and which events its lines are."""
     moment = masked(moment)
     schema = None if answers_in_prose(moment.character) else reply_schema(moment)
     playbill = moment.playbill
@@ -114,10 +127,12 @@ def prompt_for(moment: Moment) -> Prompt:
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
     table = table_of(moment)
     sections, places = _sections(moment, table)
-    user = _written(sections)
+    user = _text_of(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
-    return Prompt(
+        # A section is cut from its oldest line on.
+        places = {heading: lines[len(lines) - len(sections[heading]) :] for heading, lines in places.items()}
+    prompt = Prompt(
         system=system,
         user=user,
         schema=None if schema is None else schema.value,
@@ -125,6 +140,7 @@ def prompt_for(moment: Moment) -> Prompt:
         reply_tokens_max=moment.reply_tokens_max,
         is_untrusted=_is_untrusted(moment, table, sections, places) if moment.tools or moment.talk else None,
     )
+    return Written(prompt, _shown(moment, table, places))
 
 
 def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
@@ -172,6 +188,7 @@ def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[
     disturbances = places_of_disturbances(moment, table)
     cause, older = table.place_of(moment.cause.id), older_cause(moment, table)
     scene = table.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
+    scene_texts = [_scene(table.reading(place).payload) for place in scene]
     shown = {*discussed, *disturbances, *scene}
     if cause is not None:
         shown.add(cause)
@@ -180,7 +197,7 @@ def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[
     sections = {
         DISCUSSION: table.texts(discussed),
         AROUND: list(around_lines(moment.around)),
-        SCENE: [shows for place in scene if (shows := _scene(table.reading(place).payload))],
+        SCENE: [line for line in scene_texts if line],
         KNOWN: _known(moment),
         REMEMBERED: [text(place) for place in remembered],
         DISTURBANCES: [text(place) for place in disturbances],
@@ -192,7 +209,7 @@ def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[
     }
     places: dict[str, Sequence[int]] = {
         DISCUSSION: discussed,
-        SCENE: scene,
+        SCENE: scene if all(scene_texts) else [],
         REMEMBERED: remembered,
         DISTURBANCES: disturbances,
     }
@@ -211,14 +228,24 @@ def _is_untrusted(
     moment: Moment, table: Table, sections: dict[str, list[str]], places: dict[str, Sequence[int]]
 ) -> bool:
     """Whether words of a visitor, or of a tool that is not the engine's, are in what is shown after all cutting."""
-    shown = [moment.cause.actor]
-    for heading, of_lines in places.items():
-        count = len(sections[heading])  # What was cut, was cut from the oldest on.
-        shown += [table.reading(place).actor for place in of_lines[len(of_lines) - count :]]
-    if any(actor == VISITOR or actor in moment.visitors for actor in shown):
+    speakers = [table.reading(place).actor for lines in places.values() for place in lines]
+    if any(actor == VISITOR or actor in moment.visitors for actor in (moment.cause.actor, *speakers)):
         return True
     said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
     return any(not one.answer.is_engine for one in said)
+
+
+def _shown(moment: Moment, table: Table, places: dict[str, Sequence[int]]) -> Shown:
+    """The events behind the lines of a prompt, after all cutting."""
+    events, first = table.events, table.first
+    cause = moment.cause
+    is_older_line = not moment.is_kept_back and is_line_for(moment.creature_id, cause)
+    discussed, scene, remembered, disturbances = [
+        tuple([events[place - first].id for place in places[heading]])
+        for heading in (DISCUSSION, SCENE, REMEMBERED, DISTURBANCES)
+    ]
+    answered = (cause.id,) if is_older_line or table.place_of(cause.id) is not None else ()
+    return Shown(discussed, scene, remembered, disturbances, answered)
 
 
 def _answered(moment: Moment, line: str) -> list[str]:
@@ -272,7 +299,7 @@ def _last_line(handle: str, character: Character) -> str:
     return f"You are {handle}. {how}. At most {character.voice.say_words_max} words."
 
 
-def _written(sections: dict[str, list[str]]) -> str:
+def _text_of(sections: dict[str, list[str]]) -> str:
     written: list[str] = []
     for heading, lines in sections.items():
         if lines:
@@ -292,4 +319,4 @@ def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> st
         if gone:
             del lines[:gone]
             chars -= 0 if lines else len(heading) + 1
-    return _written(sections)
+    return _text_of(sections)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
+from glasshouse.events.shown import Shown
 from glasshouse.turns.character import Character
 from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
@@ -51,8 +52,14 @@ class Around(msgspec.Struct, frozen=True):
     children_count: int = 0
 
 
-Ask = Callable[[Prompt], Awaitable[Completion]]
-"""Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+NOTHING_SHOWN = Shown()
+
+
+class Ask(Protocol):
+    """Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+
+    async def __call__(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
+        """The model's answer. `shown` names the events whose lines stand in the prompt, for `why`."""
 
 
 Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]

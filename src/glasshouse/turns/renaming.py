@@ -5,10 +5,14 @@ Always holds: only names change, never what was said or when; what has no new na
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
+from glasshouse.world.lineage import visible_prefixes
+from glasshouse.world.state import CreatureState, SessionState
 
 
 class Renamed(msgspec.Struct, frozen=True):
@@ -41,3 +45,33 @@ class Renamed(msgspec.Struct, frozen=True):
 
 def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
     return {**newer, **{was: newer.get(then, then) for was, then in older.items()}}
+
+
+class NamesNow:
+    """Gives the events of a past with the names that creatures which live again in a branch know them by."""
+
+    def __init__(self, sessions: Mapping[str, SessionState], renamed: Mapping[str, Renamed]) -> None:
+        self._sessions = sessions
+        self._renamed = renamed
+        self._pasts_cache: dict[str, list[tuple[dict[str, int], Renamed]]] = {}
+
+    def heard_by(self, creature: CreatureState, event: Event) -> Event:
+        """The event with the names of the present if it is of a past that the creature took over, else as it is."""
+        for prefixes, renamed in self._pasts_of(creature.reborn) if creature.reborn else ():
+            if event.seq <= prefixes.get(event.session_id, 0):
+                return renamed.heard_now(event)
+        return event
+
+    def _pasts_of(self, reborn: str) -> list[tuple[dict[str, int], Renamed]]:
+        """For each session that handed its past on: what it sees of its ancestors, and how their names read now."""
+        pasts = self._pasts_cache.get(reborn)
+        if pasts is None:
+            session_ids, pasts = reborn.split(), []
+            for number, session_id in enumerate(session_ids):
+                prefixes = visible_prefixes(self._sessions, session_id)
+                del prefixes[session_id]
+                renamed = self._renamed.get(" ".join(session_ids[number:]))
+                if renamed is not None:
+                    pasts.append((prefixes, renamed))
+            self._pasts_cache[reborn] = pasts
+        return pasts

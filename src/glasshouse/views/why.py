@@ -14,28 +14,26 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.shown import Section
 from glasshouse.world.hearing import visible_to, wire_that_handed
 from glasshouse.world.state import World
 
 links_max: Final = 16
 cited_events_max: Final = 16
 
-Section = Literal["discussion", "scene", "known", "remembered", "disturbances", "answered"]
-LinesFrom = Literal["prompt", "ledger", "nothing"]
 Came = Literal["turn", "channel", "graph", "wire", "tool", "asked"]
 Missing = Literal["model", "prompt", "cause", "cast"]
 Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "further"]
 
 
 class SeenLine(msgspec.Struct, frozen=True, gc=False):
-    """A line that was in sight when somebody thought. `event_id` is none where the line was not found again."""
+    """A line that a model was shown: the event it is, and where in the prompt it stood."""
 
     section: Section
+    event_id: str
     who: str
     kind: str
     text: str
-    event_id: str | None = None
-    ref: str | None = None
 
 
 class ToolUse(msgspec.Struct, frozen=True):
@@ -63,15 +61,14 @@ class Link(msgspec.Struct, frozen=True):
     """How its cause reached it; none if it has none."""
     by: str = ""
     """The wire or the name of the channel that its cause came by."""
-    lines_from: LinesFrom = "nothing"
-    """Where the lines are known from: the prompt itself, or, where that was pruned, what the ledger says was in sight."""
     lines: tuple[SeenLine, ...] = ()
+    """What the last model call behind it was shown."""
     tools: tuple[ToolUse, ...] = ()
     cites: tuple[Event, ...] = ()
     prompts: tuple[Asked, ...] = ()
     missing: tuple[Missing, ...] = ()
-    """What is not there to tell more: the model's side, which the file it came in leaves out; the text of a prompt; the
-    event that caused it; who was in its cast."""
+    """What is not there to tell more: the model's side, which the file it came in leaves out; the lines of its prompt,
+    which were pruned or came in no file; the event that caused it; who was in its cast."""
 
     @property
     def thought(self) -> str:
@@ -146,13 +143,13 @@ def is_cited(value: object) -> bool:
 
 def for_role(link: Link, role: Role) -> Link:
     """The link as a role may read it."""
-    lines = [line for line in link.lines if line.section != "known" or role == "director"]
+    lines = link.lines
     if role == "spectator":
-        lines = [replace(one, text="") if one.kind == kinds.AGENT_THOUGHT else one for one in lines]
+        lines = tuple([replace(one, text="") if one.kind == kinds.AGENT_THOUGHT else one for one in lines])
     return replace(
         link,
         event=redacted(link.event, role),
-        lines=tuple(lines),
+        lines=lines,
         tools=tuple(
             ToolUse(redacted(use.called, role), use.returned and redacted(use.returned, role))
             for use in link.tools

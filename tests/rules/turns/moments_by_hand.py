@@ -7,8 +7,9 @@ from typing import Any
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
+from glasshouse.events.shown import Shown
 from glasshouse.turns.character import Character
-from glasshouse.turns.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment import NOTHING_SHOWN, Around, Moment, Neighbour
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.rules.events.events_by_hand import an_event
@@ -45,7 +46,7 @@ def a_tick(seq: int) -> Event:
     return said(seq, "conductor", None, kinds.TURN_STARTED)
 
 
-async def never_asked(_prompt: Prompt) -> Completion:
+async def never_asked(_prompt: Prompt, _shown: Shown = NOTHING_SHOWN, /) -> Completion:
     """A model that stays silent: these rules ask nobody."""
     raise AssertionError("a pure rule asked a model")
 

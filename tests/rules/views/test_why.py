@@ -61,11 +61,10 @@ def test_one_who_hears_nothing_of_it_was_handed_it_by_the_wire() -> None:
 
 
 @pytest.mark.parametrize("role", ["spectator", "audience"])
-def test_what_was_dealt_and_what_models_were_asked_is_for_a_director_alone(role: Role) -> None:
-    known = SeenLine("known", "world", kinds.WORLD_OBSERVED, 'word: "fern"')
-    mused = SeenLine("discussion", "ada", kinds.AGENT_THOUGHT, "I wonder.")
+def test_what_is_sealed_and_what_models_were_asked_is_for_a_director_alone(role: Role) -> None:
+    mused = SeenLine("discussion", CLUE, "ada", kinds.AGENT_THOUGHT, "I wonder.")
     event = an_event(private={"thought": "Hm."}, model=ModelUse("fast"), sealed={"to": ["ada"]})
-    link = Link(event, "ada", lines=(known, mused), prompts=(Asked("m", "You are ada.", "Hello"),))
+    link = Link(event, "ada", lines=(mused,), prompts=(Asked("m", "You are ada.", "Hello"),))
 
     seen = for_role(link, role)
 

@@ -6,7 +6,6 @@ stays on one line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -35,7 +34,6 @@ _BEGAN: Final = {
 _SECTIONS: Final = {
     "discussion": "heard",
     "scene": "the scene",
-    "known": "knew alone",
     "remembered": "remembered",
     "disturbances": "thrown in",
     "answered": "answered",
@@ -53,12 +51,11 @@ _HOW: Final = {
 
 _ELSEWHERE: Final = "Who lives elsewhere came in a file, and goes by the handle it had there then."
 _MISSING: Final = {
-    "model": "the file it came in leaves out the model's side, and with it what was in sight: ask for one that was"
-    " exported for a director",
+    "model": "the file it came in leaves out the model's side: ask for one that was exported for a director",
+    "prompt": "prompt not kept: which lines were in it cannot be told",
     "cause": "what caused it is not in this store",
     "cast": "the file it came in lacks part of what happened to its graph, so who was there cannot be told",
 }
-"""What is said of what is missing; that a prompt is not kept is said with its lines."""
 
 
 def tell_why(why: Why, pointer: Pointer) -> None:
@@ -81,7 +78,6 @@ def _link_facts(link: Link, pointer: Pointer) -> Json:
         "who": link.who,
         "came": link.came,
         "by": link.by,
-        "lines_from": link.lines_from,
         "lines": [_line_facts(line, pointer) for line in link.lines],
         "tools": [
             {"called": content_of(use.called), "returned": use.returned and content_of(use.returned)}
@@ -94,8 +90,7 @@ def _link_facts(link: Link, pointer: Pointer) -> Json:
 
 
 def _line_facts(line: SeenLine, pointer: Pointer) -> Json:
-    number = None if line.event_id is None else pointer.number_of(line.event_id)
-    return {"number": number, **msgspec.to_builtins(line)}
+    return {"number": pointer.number_of(line.event_id), **msgspec.to_builtins(line)}
 
 
 def draw_why(why: Why, pointer: Pointer, lines_shown: int) -> None:
@@ -148,8 +143,7 @@ class _Easel:
             self.draw(Text(f"rests on {self._pointer.name_of(cited.id)}: {self._gist(cited)}"), 2)
         self._draw_lines(link, lines_shown)
         for what in link.missing:
-            if what in _MISSING:
-                self.draw(Text(_MISSING[what], style=QUIET), 2)
+            self.draw(Text(_MISSING[what], style=QUIET), 2)
         if link.came is not None:
             self.draw(Text(_how(link), style=QUIET), 2)
 
@@ -179,24 +173,23 @@ class _Easel:
             self.draw(Text(one_line(line), style=QUIET), 4)
 
     def _draw_lines(self, link: Link, lines_shown: int) -> None:
-        if link.lines_from == "nothing":
+        if not link.lines:
             is_thought = link.event.model is not None or link.event.caused_by is not None
             if is_thought and not link.missing:
-                self.draw(Text("no prompt of it is known here", style=QUIET), 2)
+                self.draw(Text("no lines of a prompt are known", style=QUIET), 2)
             return
-        told = {"prompt": "in its prompt", "ledger": "in sight (its prompt is not kept any more)"}
-        by_age = sorted(_once(link.lines), key=lambda line: self._pointer.number_of(line.event_id or "") or 0)
+        by_age = sorted(link.lines, key=lambda line: self._pointer.number_of(line.event_id) or 0)
         shown = by_age[max(0, len(by_age) - lines_shown) :] if lines_shown else []
         more = len(by_age) - len(shown)
-        count = f"{len(by_age)} line{'s'[: len(by_age) != 1]} {told[link.lines_from]}"
+        count = f"{len(by_age)} line{'s'[: len(by_age) != 1]} in its prompt"
         self.draw(Text(count + (f", the last {len(shown)}:" if more else ":"), style=QUIET), 2)
         for line in shown:
             self._draw_line(line, is_answered=line.event_id == link.event.caused_by)
 
     def _draw_line(self, line: SeenLine, *, is_answered: bool) -> None:
-        number = None if line.event_id is None else self._pointer.number_of(line.event_id)
-        name = str(number) if number is not None else (line.event_id or "·")
-        note = "answered" if is_answered and line.event_id else _SECTIONS[line.section]
+        number = self._pointer.number_of(line.event_id)
+        name = line.event_id if number is None else str(number)
+        note = "answered" if is_answered else _SECTIONS[line.section]
         note = "" if note == "heard" else f"  [{note}]"
         self.draw(
             Text.assemble(
@@ -207,11 +200,6 @@ class _Easel:
             ),
             2,
         )
-
-
-def _once(lines: Iterable[SeenLine]) -> list[SeenLine]:
-    """Each line once: the scene stands in a prompt by itself, and often among what was heard, too."""
-    return list({line.event_id or f"{line.section} {line.text}": line for line in lines}.values())
 
 
 def _how(link: Link) -> str:

@@ -156,7 +156,7 @@ class Acts:
             )
         is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
-        return Thought(told, Batch(prompts=tuple(scene.asking.prompts)), mine, stopped_by)
+        return Thought(told, scene.asking.beside, mine, stopped_by)
 
     async def _begun(self, due: Due) -> _Begun | None:
         """Who acts, in which world, and what it has written already; none if it is gone."""

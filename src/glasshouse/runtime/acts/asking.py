@@ -16,8 +16,9 @@ from msgspec.structs import asdict, replace
 
 from glasshouse.errors import ModelUnreachable, Refused
 from glasshouse.events.model_use import Call, Tokens
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
-from glasshouse.runtime.ports import Route
+from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.governor import Cost
 from glasshouse.turns.prompt import Completion, Prompt, text_digest, tokens_guessed
 
@@ -60,7 +61,8 @@ class Asking:
         self, route: Route, treasury: Treasury, mine: Reservation, recorded: Recorded | None
     ) -> None:
         self.calls: list[Call] = []
-        self.prompts: list[tuple[str, str]] = []
+        self._prompts: list[tuple[str, str]] = []
+        self._shown: list[Shown] = []
         self._route = route
         self._treasury = treasury
         self._mine = mine
@@ -71,12 +73,17 @@ class Asking:
         """What this act has cost so far is counted by the fold; from here on it is held for the graph named."""
         self._treasury.tell(self._mine, graph_id)
 
+    @property
+    def beside(self) -> Batch:
+        """What is kept beside the event that tells of the calls: their prompts, and the lines in them."""
+        return Batch(prompts=tuple(self._prompts), shown=tuple(self._shown))
+
     def begin_anew(self) -> None:
         """The calls so far are told in the middle of the act; from here on new ones gather."""
         self._calls_told += len(self.calls)
-        self.calls, self.prompts = [], []
+        self.calls, self._prompts, self._shown = [], [], []
 
-    async def ask(self, prompt: Prompt) -> Completion:
+    async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
         """The model's answer; `BudgetExceeded` before a call that does not fit."""
         route = self._route
         tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
@@ -87,7 +94,7 @@ class Asking:
                 completion = _storable(await self._answer(prompt))
             except ModelUnreachable as away:
                 self._treasury.settle(self._mine, Cost())
-                self._note(prompt, None, str(away))
+                self._note(prompt, shown, None, str(away))
                 if attempt + 1 == unreached_in_a_row_max:
                     raise
             except BaseException:
@@ -96,7 +103,7 @@ class Asking:
             else:
                 tokens = completion.input_tokens + completion.output_tokens
                 self._treasury.settle(self._mine, Cost(1, tokens, completion.usd or 0.0))
-                self._note(prompt, completion, "")
+                self._note(prompt, shown, completion, "")
                 return completion
         raise ModelUnreachable(
             f"The model {route.name} was not reached. Start its server, then let the run go on."
@@ -108,7 +115,7 @@ class Asking:
         )
         return recorded if recorded is not None else await self._route.model.complete(prompt)
 
-    def _note(self, prompt: Prompt, completion: Completion | None, error: str) -> None:
+    def _note(self, prompt: Prompt, shown: Shown, completion: Completion | None, error: str) -> None:
         system, user = _system_digest(prompt.system), text_digest(prompt.user)
         if completion is None:
             call = Call(self._route.name, system, user, prompt.seed, reached=False, error=error)
@@ -125,4 +132,5 @@ class Asking:
                 completion.milliseconds,
             )
         self.calls.append(call)
-        self.prompts += ((system, prompt.system), (user, prompt.user))
+        self._shown.append(shown)
+        self._prompts += ((system, prompt.system), (user, prompt.user))

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.model_use import ModelUse
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.seen_together import Seen
 from glasshouse.runtime.acts.using import Using
@@ -21,7 +22,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.character import Character
 from glasshouse.turns.context import answers_in_prose
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.recalling import heard_by, speakers_for
@@ -77,7 +78,7 @@ class Scene(msgspec.Struct):
         handed = folded.agenda.handed_to(creature.id, cause.id)
         cause_at = story_time(world, cause)
 
-        async def ask(prompt: Prompt) -> Completion:
+        async def ask(prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
             self.asked += 1
             if using is not None:
                 using.note_prompt(prompt)
@@ -86,7 +87,7 @@ class Scene(msgspec.Struct):
                     return known
             seed = seed_of(rng_seed, creature, cause_at, self.asked)
             return await asking.ask(
-                Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max)
+                Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max), shown
             )
 
         if self.as_of is None:

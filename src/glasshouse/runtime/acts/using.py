@@ -200,7 +200,7 @@ class Using:
             call.private,
             use,
         )
-        queued = await self._written(intent, Batch(prompts=tuple(self._asking.prompts)))
+        queued = await self._written(intent, self._asking.beside)
         assert queued is not None, "a call is told, or refused"
         self._asking.begin_anew()
         self._number += 1

@@ -247,7 +247,9 @@ class Ledger:
         events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
         if events[0].kind in OF_RUNS:
             self.run_moves += 1
-        return self._enqueue(Batch(tuple(writes), None, beside.inbox_done, beside.prompts), events)
+        return self._enqueue(
+            Batch(tuple(writes), None, beside.inbox_done, beside.prompts, beside.shown), events
+        )
 
     def _give_up_world(self, unforeseen: BaseException) -> None:
         self._broken = unforeseen  # The world is half moved: the next caller folds it again.

@@ -10,7 +10,7 @@ from glasshouse.errors import UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.runtime.minds.agent import Agent
-from glasshouse.turns.context import prompt_for, repair_prompt
+from glasshouse.turns.context import repair_prompt, written_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.reply import Passed, Problem, draft_from
 
@@ -26,9 +26,9 @@ class ManifestAgent(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
-        prompt, attempt, before = prompt_for(moment), 1, ""
+        (prompt, shown), attempt, before = written_for(moment), 1, ""
         while True:
-            answer = await moment.ask(prompt)
+            answer = await moment.ask(prompt, shown)
             reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
             if isinstance(reply, Draft):
                 return reply
@@ -52,7 +52,7 @@ class ManifestAgent(Agent):
                 assert moment.carry is not None, "a tool is asked for only where one was offered"
                 await moment.carry(reply)
                 moment = moment.look_again()
-                prompt, attempt, before = prompt_for(moment), 1, ""
+                (prompt, shown), attempt, before = written_for(moment), 1, ""
 
 
 def _kept_of(before: str, moment: Moment) -> Draft | None:

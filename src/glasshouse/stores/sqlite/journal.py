@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from glasshouse.errors import Conflict, StoreFailed
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.sqlite.queries import SQL
@@ -113,6 +114,7 @@ class Journal:
     def _write(self, batches: Sequence[Batch]) -> None:
         rows: list[_Row] = []
         beside: list[tuple[Batch, int]] = []
+        shown: list[tuple[int, str]] = []
         kept_of = self._segments_cache.get
         for batch in batches:
             change = self.position + 1
@@ -129,7 +131,11 @@ class Journal:
                 self._place(write, kept[0], change, numbers, rows)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
+            if batch.shown and self.position >= change:  # Else it was there already.
+                shown.append((self.position, encoded_shown(batch.shown)))
         self._connection.executemany(SQL["add_event"], rows)
+        if shown:
+            self._connection.executemany(SQL["keep_shown"], shown)
         for batch, position in beside:
             self._write_beside(batch, position)
 
@@ -157,6 +163,11 @@ class Journal:
         """A text that a model was given, if it is still there."""
         row = self._connection.execute(SQL["prompt"], (digest,)).fetchone()
         return None if row is None else zlib.decompress(row[0]).decode()
+
+    def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """What the calls behind an event were shown, if it is still there."""
+        row = self._connection.execute(SQL["shown"], (position,)).fetchone()
+        return None if row is None else decoded_shown(row[0])
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)

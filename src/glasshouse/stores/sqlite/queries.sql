@@ -96,3 +96,9 @@ INSERT OR IGNORE INTO prompts (digest, body) VALUES (?, ?);
 
 -- name: prompt
 SELECT body FROM prompts WHERE digest = ?;
+
+-- name: keep_shown
+INSERT OR REPLACE INTO shown (position, body) VALUES (?, ?);
+
+-- name: shown
+SELECT body FROM shown WHERE position = ?;

@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from glasshouse.errors import Refused, StoreFailed
 from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite.faults import FAULTS, in_words, store_error
 from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, prepare
@@ -152,6 +153,10 @@ class SqliteStore:
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given."""
         return await self._read(Journal.prompt, digest)
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """What the calls behind an event were shown."""
+        return await self._read(Journal.shown, position)
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest lines in the inbox."""

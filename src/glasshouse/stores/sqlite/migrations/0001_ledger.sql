@@ -69,3 +69,9 @@ CREATE TABLE prompts (
     digest TEXT PRIMARY KEY,
     body   BLOB NOT NULL
 ) WITHOUT ROWID;
+
+-- The ids of the lines that the model calls behind an event were shown. A side table like `prompts`: it may be emptied.
+CREATE TABLE shown (
+    position INTEGER PRIMARY KEY,     -- of the event
+    body     TEXT NOT NULL            -- see events/shown.py
+);

@@ -34,7 +34,7 @@ Life = tuple[tuple[str, int], ...]
 """The sessions of a life, oldest first, and how far each is told."""
 
 
-class Elsewhere:
+class OtherHouses:
     """Folds the lives that files have brought here."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
@@ -46,8 +46,8 @@ class Elsewhere:
     def _sessions(self) -> dict[str, SessionState]:
         return self._ledger.world.sessions
 
-    def is_of(self, session_id: str) -> bool:
-        """Whether a session was written in another house."""
+    def wrote(self, session_id: str) -> bool:
+        """Whether a session was written in another house, and came here in a file."""
         return self._sessions[session_id].segment.is_imported
 
     async def around(self, session_id: str) -> Folded:
@@ -57,9 +57,9 @@ class Elsewhere:
     async def after(self, session_id: str) -> list[Folded]:
         """The worlds of those who live again elsewhere with the past that a session is part of."""
         lives = {
-            self._life(name): None for name in descendants_of(self._sessions, session_id) if self.is_of(name)
+            self._life(name): None for name in descendants_of(self._sessions, session_id) if self.wrote(name)
         }
-        own = self._life(session_id) if self.is_of(session_id) else None
+        own = self._life(session_id) if self.wrote(session_id) else None
         return [await self._of(life) for life in lives if life != own]
 
     def _life(self, session_id: str) -> Life:

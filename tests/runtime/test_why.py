@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from glasshouse import (
@@ -42,9 +43,12 @@ class Counting:
 
 
 class Forgetful(MemoryStore):
-    """A store whose prompts were pruned."""
+    """A store whose prompts and shown lines were pruned."""
 
     async def prompt(self, digest: str) -> str | None:
+        return None
+
+    async def shown(self, position: int) -> None:
         return None
 
 
@@ -98,21 +102,45 @@ async def test_the_lines_of_a_link_are_those_that_its_prompt_showed() -> None:
         why = await t.why(said[-1].id)
 
     (link, *_) = why.links
-    assert link.lines_from == "prompt"
+    assert link.missing == ()
     assert [line.event_id for line in link.lines if line.section == "discussion"] == [e.id for e in said[:-1]]
     for seen in link.lines:
-        assert seen.ref is not None
-        assert f"[{seen.ref}] {seen.who} (" in model.prompts[-1].user
+        assert f"] {seen.who} (" in model.prompts[-1].user
+        assert f'{seen.kind}): "{seen.text}"' in model.prompts[-1].user
 
 
-async def test_where_a_prompt_is_pruned_the_ledger_tells_the_same_lines() -> None:
+async def test_each_call_keeps_the_lines_that_it_was_shown_itself() -> None:
+    async with house(MemoryStore()) as t:
+        said = await conversation(t)
+
+        shown = [(await t.why(act.id)).links[0].lines for act in said[1:]]
+
+    assert [[line.event_id for line in lines] for lines in shown] == [
+        [event.id for event in said[:count]] for count in range(1, len(said))
+    ]
+
+
+async def test_where_the_record_was_pruned_why_says_so_and_still_tells_the_causes() -> None:
     async with house(Forgetful()) as t:
         said = await conversation(t)
 
-        (link, *_) = (await t.why(said[-1].id)).links
+        why = await t.why(said[-1].id, role="director")
 
-    assert link.lines_from == "ledger"
-    assert [line.event_id for line in link.lines] == [event.id for event in said[:-1]]
+    assert (why.links[0].lines, why.links[0].missing) == ((), ("prompt",))
+    assert [asked.user for asked in why.links[0].prompts] == [None]
+    assert why.links[-1].event.id == said[0].id
+
+
+async def test_what_is_shown_is_in_no_event_and_in_no_prompt() -> None:
+    model = Counting()
+    async with house(MemoryStore(), model) as t:
+        said = await conversation(t)
+        written = msgspec.json.encode(said[-1]).decode()
+
+    assert written.count(said[1].id) == 0
+    assert all(
+        event.id not in msgspec.json.encode(prompt).decode() for event in said for prompt in model.prompts
+    )
 
 
 async def test_each_role_reads_what_it_may() -> None:
@@ -248,9 +276,8 @@ async def test_the_tools_of_an_act_are_told_with_it_and_what_they_changed_leads_
     assert (why_merged.links[0].came, why_merged.links[0].by) == ("tool", "group_channel")
 
 
-@pytest.mark.parametrize("kind_of_store", ["kept", "pruned"])
-async def test_a_branch_knows_the_past_it_grew_from(kind_of_store: str) -> None:
-    async with house(MemoryStore() if kind_of_store == "kept" else Forgetful()) as t:
+async def test_a_branch_knows_the_past_it_grew_from() -> None:
+    async with house(MemoryStore()) as t:
         said = await conversation(t)
         await t.branch(t.creature("ada").session_id, said[-1].id)
         (graph_id,) = {one.graph_id for one in t.creatures()} - {t.creature("ada").graph_id}

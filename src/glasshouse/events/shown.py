@@ -1,0 +1,71 @@
+"""Which lines a model call was shown: the ids of their events, kept beside the call's prompt.
+
+It is no part of the event, of its digest or of the prompt. The ledger is whole without it, so it may be pruned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+Section = Literal["discussion", "scene", "remembered", "disturbances", "answered"]
+
+
+class Shown(msgspec.Struct, frozen=True, gc=False):
+    """The events whose lines stood in one prompt, by the section they stood in, oldest first."""
+
+    discussion: tuple[str, ...] = ()
+    scene: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+
+
+class _Packed(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """`Shown` as it is written: ids in a row, each after the first of a session as its seq alone."""
+
+    discussion: str = ""
+    scene: str = ""
+    remembered: str = ""
+    disturbances: str = ""
+    answered: str = ""
+
+
+_decode = msgspec.json.Decoder(list[_Packed]).decode
+
+
+def encoded_shown(calls: Sequence[Shown]) -> str:
+    """What the calls behind one event were shown, call by call, as a store keeps it."""
+    packed = [
+        _Packed(*[_packed(getattr(call, field)) for field in Shown.__struct_fields__]) for call in calls
+    ]
+    return msgspec.json.encode(packed).decode()
+
+
+def decoded_shown(body: str) -> tuple[Shown, ...]:
+    """The same, read back."""
+    return tuple(
+        [Shown(*[_ids(getattr(call, field)) for field in Shown.__struct_fields__]) for call in _decode(body)]
+    )
+
+
+def _packed(ids: Iterable[str]) -> str:
+    words: list[str] = []
+    session_before = ""
+    for event_id in ids:
+        session_id, _, seq = event_id.rpartition(".")
+        words.append(seq if session_id == session_before else event_id)
+        session_before = session_id
+    return " ".join(words)
+
+
+def _ids(packed: str) -> tuple[str, ...]:
+    ids: list[str] = []
+    session_id = ""
+    for word in packed.split():
+        named, _, seq = word.rpartition(".")
+        session_id = named or session_id
+        ids.append(f"{session_id}.{seq}")
+    return tuple(ids)

@@ -1,0 +1,206 @@
+"""Why something was said: the chain of causes, and the lines that each model call on the way was shown.
+
+Always holds: it writes nothing and asks no model. Events are read by their ids, so the cost does not grow with the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
+from glasshouse.events.model_use import Call
+from glasshouse.events.redaction import ROLES, Role
+from glasshouse.events.shown import Section, Shown
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.reading import HistoryReader
+from glasshouse.runtime.past.other_houses import OtherHouses
+from glasshouse.runtime.ports import Store
+from glasshouse.turns.quoting import cut
+from glasshouse.turns.reading import line_chars_max, speaker_of
+from glasshouse.turns.renaming import NamesNow
+from glasshouse.views.why import (
+    Asked,
+    Link,
+    Missing,
+    SeenLine,
+    ToolUse,
+    Why,
+    arrival,
+    beginning,
+    cited_in,
+    for_role,
+    links_max,
+)
+from glasshouse.world.lineage import Span, span_of, spans_before
+
+prompt_texts_max: Final = 8
+"""So many calls of one act are told with their texts."""
+shown_lines_max: Final = 256
+"""So many lines of a prompt are told; a judge's prompt has most."""
+tools_before_max: Final = 192
+"""So many logical times before the end of an act are looked through for the tools that it used."""
+gap_events_max: Final = 8
+"""Lines of one session that are no further apart are read together."""
+
+_SECTIONS: Final[tuple[Section, ...]] = ("scene", "discussion", "remembered", "disturbances", "answered")
+"""A line that stands in a prompt more than once is told in the first of these."""
+
+
+class WhyReader:
+    """Answers why an event came to be."""
+
+    def __init__(
+        self, store: Store, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._history = history
+        self._other_houses = other_houses
+
+    async def why(self, id_of_event: str, role: Role) -> Why:
+        """The chain of causes from an event back to where it began."""
+        if role not in ROLES:
+            raise Refused(f"{role!r} is no role.", f"Ask as one of {', '.join(ROLES)}.")
+        events: dict[str, Event] = {}
+        links: list[Link] = []
+        oldest = await self._history.event(id_of_event)
+        while len(links) < links_max:
+            cause = await self._event_or_none(oldest.caused_by)
+            links.append(for_role(await self._link(oldest, cause, events, role), role))
+            if cause is None:
+                break
+            oldest = cause
+        return Why(id_of_event, role, tuple(links), beginning(links[-1].event))
+
+    async def _event_or_none(self, id_of_event: str | None) -> Event | None:
+        """An event, if there is one by this id: an imported file need not carry everything that it names."""
+        if id_of_event is None:
+            return None
+        try:
+            return await self._history.event(id_of_event)
+        except UnknownName:
+            return None
+
+    async def _house_of(self, session_id: str) -> Folded | None:
+        """The world that a session was written in: this one, or that of another house, if its file tells enough."""
+        if not self._other_houses.wrote(session_id):
+            return self._ledger.folded
+        try:
+            return await self._other_houses.around(session_id)
+        except Refused:
+            return None
+
+    async def _link(self, event: Event, cause: Event | None, events: dict[str, Event], role: Role) -> Link:
+        house = await self._house_of(event.session_id)
+        folded = house or Folded()
+        came, by = (
+            (None, "") if cause is None else arrival(folded.world, event, _as_heard(folded, event, cause))
+        )
+        cited = [await self._event_or_none(one) for one in cited_in(event)]
+        calls = () if event.model is None else event.model.calls
+        shown = await self._store.shown(event.position or 0) if calls else ()
+        return Link(
+            event=event,
+            who=_name_of(folded, event.actor),
+            came=came,
+            by=by,
+            lines=await self._lines(shown[-1], events) if shown else (),
+            tools=tuple(await self._tools(event)),
+            cites=tuple([one for one in cited if one is not None]),
+            prompts=await self._prompts(calls) if role == "director" else (),
+            missing=tuple(self._missing(event, cause, shown, house)),
+        )
+
+    def _missing(
+        self, event: Event, cause: Event | None, shown: tuple[Shown, ...] | None, house: Folded | None
+    ) -> Iterator[Missing]:
+        """What would tell more of an event, and is not here."""
+        is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
+        if is_redacted and _is_act(event) and event.model is None:
+            yield "model"
+        if shown is None:
+            yield "prompt"
+        if event.caused_by is not None and cause is None:
+            yield "cause"
+        if house is None:
+            yield "cast"
+
+    async def _prompts(self, calls: Sequence[Call]) -> tuple[Asked, ...]:
+        """What models were given."""
+        text = self._store.prompt
+        return tuple(
+            [
+                Asked(call.model, await text(call.system), await text(call.user))
+                for call in calls[-prompt_texts_max:]
+            ]
+        )
+
+    async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[SeenLine, ...]:
+        """The lines that a call was shown. `events` are those that this answer has read already."""
+        sections: dict[str, Section] = {}
+        for section in _SECTIONS:
+            for one in getattr(shown, section):
+                sections.setdefault(one, section)
+        ids = list(sections)[-shown_lines_max:]
+        spans = self._spans_of([one for one in ids if one not in events])
+        if spans:
+            await self._ledger.wait_for_durability()
+            events |= {event.id: event for event in await self._store.read(spans)}
+        lines = [events[one] for one in ids if one in events]
+        houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
+        return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])
+
+    def _spans_of(self, ids: Iterable[str]) -> list[Span]:
+        """Where these events stand, so that few reads bring them all."""
+        spans: list[Span] = []
+        for session_id, seq in sorted(map(place_of, ids)):
+            last = spans[-1] if spans else None
+            if last is not None and last.session_id == session_id and seq - last.last <= gap_events_max:
+                spans[-1] = last.cut(last.first, seq)
+            elif session_id in self._ledger.world.sessions:
+                spans.append(span_of(self._ledger.world.sessions[session_id].segment, seq, seq))
+        return spans
+
+    async def _tools(self, event: Event) -> list[ToolUse]:
+        """The tools that an act used before it ended in this event."""
+        as_of = None if event.model is None else event.model.as_of
+        is_first_event = as_of == event_id(event.session_id, event.seq - 1)
+        if not _is_act(event) or event.kind in kinds.MID_ACT or is_first_event:
+            return []
+        await self._ledger.wait_for_durability()
+        before = await self._store.read(
+            spans_before(self._ledger.world.sessions, event.session_id, event.seq - 1, tools_before_max)
+        )
+        answers = {one.caused_by: one for one in before if one.kind == kinds.TOOL_RETURNED}
+        return [
+            ToolUse(one, answers.get(one.id))
+            for one in before
+            if one.kind == kinds.TOOL_CALLED and one.actor == event.actor and one.caused_by == event.caused_by
+        ]
+
+
+def _line(section: Section, event: Event, house: Folded) -> SeenLine:
+    text = event.payload.get("text")
+    words = cut(text, line_chars_max) if isinstance(text, str) else ""
+    return SeenLine(section, event.id, _name_of(house, event.actor), event.kind, words)
+
+
+def _is_act(event: Event) -> bool:
+    return event.caused_by is not None and event.actor not in RESERVED_ACTORS
+
+
+def _as_heard(house: Folded, event: Event, cause: Event) -> Event:
+    """A cause as whoever answered it knew it."""
+    creature = house.world.ever(event.actor)
+    names = NamesNow(house.world.sessions, house.tables.renamed)
+    return cause if creature is None else names.heard_by(creature, cause)
+
+
+def _name_of(house: Folded, actor: str) -> str:
+    """The name by which people know an actor: its handle, now or when it was removed."""
+    creature = house.world.ever(actor)
+    return speaker_of(actor, actor if creature is None else creature.handle)[0]
