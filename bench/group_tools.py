@@ -97,7 +97,7 @@ async def _edit() -> float:
     mind = Rebuilding()
     async with Terrarium(MemoryStore(), models=ModelRouter(AnswersAtOnce())) as t:
         await _grown(t, creatures_edited)
-        t._agents["lead"] = mind
+        t._parts.minds.give("lead", mind)
         gc.collect()
         gc.freeze()
         while len(mind.spent) < edits:

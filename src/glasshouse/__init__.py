@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Terrarium, Toolbox, play, tool
+    from glasshouse.assembly import MemoryStore, ModelRouter, SqliteStore, Toolbox, tool
+    from glasshouse.contests.tournament import Tournament
     from glasshouse.errors import (
         BadEvent,
         BadWorld,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld, load_world
     from glasshouse.manifests.manifest import Manifest, Memory, Schedule, Voice
     from glasshouse.manifests.scenario import Scenario
-    from glasshouse.runtime.contests.tournament import Tournament
     from glasshouse.runtime.creature import Creature
     from glasshouse.runtime.ledger.observer import Observer
     from glasshouse.runtime.minds.agent import Agent
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from glasshouse.runtime.ports import Proposal, Route, Verdict
     from glasshouse.runtime.replays.replay import verify
     from glasshouse.runtime.run import Run
+    from glasshouse.terrarium import Terrarium, play
     from glasshouse.turns.governor import Governor
     from glasshouse.turns.moment import Moment
     from glasshouse.turns.prompt import Completion, Prompt
@@ -134,7 +135,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _NAMES_OF = {
-    "assembly": ("MemoryStore", "ModelRouter", "SqliteStore", "Terrarium", "Toolbox", "play", "tool"),
+    "assembly": ("MemoryStore", "ModelRouter", "SqliteStore", "Toolbox", "tool"),
     "errors": (
         "BadEvent",
         "BadWorld",
@@ -159,7 +160,7 @@ _NAMES_OF = {
     "manifests.loading": ("LoadedWorld", "load_world"),
     "manifests.manifest": ("Manifest", "Memory", "Schedule", "Voice"),
     "manifests.scenario": ("Scenario",),
-    "runtime.contests.tournament": ("Tournament",),
+    "contests.tournament": ("Tournament",),
     "runtime.creature": ("Creature",),
     "runtime.ledger.observer": ("Observer",),
     "runtime.minds.agent": ("Agent",),
@@ -169,6 +170,7 @@ _NAMES_OF = {
     "runtime.ports": ("Proposal", "Route", "Verdict"),
     "runtime.replays.replay": ("verify",),
     "runtime.run": ("Run",),
+    "terrarium": ("Terrarium", "play"),
     "turns.governor": ("Governor",),
     "turns.moment": ("Moment",),
     "turns.prompt": ("Completion", "Prompt"),

@@ -34,8 +34,8 @@ async def answer(function: Any, granted: tuple[str, ...] = (), **arguments: Any)
         await t.add_creature(Manifest(name="ada", tools=granted or (made.name,)))
         await t.add_creature(Manifest(name="bo"))
         line = await t.append("bo", _line())
-        receipt = await t._ledger.change(CallTool("ada", line.id, made.name, arguments, 1))
-        errand = Errand(t._ledger, "ada", receipt.events[0], is_untrusted=False)
+        receipt = await t._house.ledger.change(CallTool("ada", line.id, made.name, arguments, 1))
+        errand = Errand(t._house.ledger, "ada", receipt.events[0], is_untrusted=False)
         return await box.use(ToolCall(made.name, arguments), errand)
 
 

@@ -13,9 +13,10 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
@@ -49,8 +50,8 @@ async def errand_for(
 ) -> Errand:
     """A call that is durable and not yet carried out."""
     cause = (await ledger_of(t))[0]
-    receipt = await t._ledger.change(CallTool(creature, cause.id, tool, arguments, 1))
-    return Errand(t._ledger, creature, receipt.events[0], is_untrusted=is_untrusted)
+    receipt = await t._house.ledger.change(CallTool(creature, cause.id, tool, arguments, 1))
+    return Errand(t._house.ledger, creature, receipt.events[0], is_untrusted=is_untrusted)
 
 
 async def use(
@@ -66,13 +67,13 @@ async def use(
     errand = await errand_for(t, by, tool, arguments, is_untrusted=is_untrusted)
     answer = await (box or GroupTools()).use(ToolCall(tool, arguments), errand)
     if errand.returned is None:
-        await t._ledger.change(errand.returning(answer))
+        await t._house.ledger.change(errand.returning(answer))
     return answer
 
 
 def offered(t: Terrarium, creature: str) -> dict[str, ToolOffer]:
     """The group tools that a creature is offered now, by name."""
-    folded = t._ledger.folded
+    folded = t._house.ledger.folded
     return {offer.name: offer for offer in GroupTools().offers(folded, folded.world.creatures[creature])}
 
 
@@ -134,7 +135,7 @@ async def playing(
     model: Obedient, box: GroupTools | None = None, store: Store | None = None
 ) -> AsyncIterator[Terrarium]:
     """A terrarium that plays with group tools, from a model that obeys."""
-    terrarium = Terrarium(
+    parts = Parts(
         store or MemoryStore(),
         HandMovedClock(),
         SeededIds(7),
@@ -142,6 +143,7 @@ async def playing(
         lambda _manifest: ManifestAgent(),
         tools=box or GroupTools(),
     )
+    terrarium = face_of(parts)
     await terrarium.open()
     try:
         yield terrarium

@@ -15,9 +15,10 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.runtime.show.conductor import Pacing
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.troupe import soon
@@ -112,7 +113,7 @@ def show(
 ) -> Terrarium:
     """A terrarium whose creatures are played by these minds, by the name of their manifest; the others by a model."""
     played = minds or {}
-    return Terrarium(
+    parts = Parts(
         store or MemoryStore(),
         clock or HandMovedClock(),
         SeededIds(7),
@@ -122,6 +123,7 @@ def show(
         governor=governor,
         pacing=pacing,
     )
+    return face_of(parts)
 
 
 @asynccontextmanager
@@ -146,7 +148,7 @@ async def cast_on(t: Terrarium, minds: Mapping[str, Agent], *manifests: Manifest
 
 async def ledger_of(t: Terrarium) -> list[Event]:
     """Everything that is durable, in the order of commits."""
-    return await t._store.read_after(0, 1_000_000)
+    return await t._house.store.read_after(0, 1_000_000)
 
 
 async def told(t: Terrarium, *wanted: str) -> list[Event]:

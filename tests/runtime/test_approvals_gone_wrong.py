@@ -7,7 +7,7 @@ import pytest
 
 from glasshouse import Manifest, ToolAnswer, kinds
 from glasshouse.runtime.ports import Proposal, Verdict
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import expedition, use
 from tests.runtime.stage_crew import on_stage, told

@@ -8,7 +8,7 @@ from glasshouse import Event, Governor, Manifest, Refused, UnknownName, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from tests.runtime.stage_crew import ANSWER, Speaker, hearing, show, ticking, world_of
 from tests.simulation.worlds_by_code import two_troupes
 

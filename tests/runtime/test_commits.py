@@ -93,7 +93,7 @@ async def test_callers_wait_when_too_many_events_are_pending(monkeypatch: pytest
         calls = [asyncio.create_task(t.append("ada", line(f"{n}", None))) for n in range(60)]
         while not all(call.done() for call in calls):
             await asyncio.sleep(0)
-            pending_most = max(pending_most, t._ledger._queued_events)
+            pending_most = max(pending_most, t._house.ledger._queued_events)
             store.gate.set()
         said = [event.payload["text"] for event in await soon(asyncio.gather(*calls))]
 
@@ -307,7 +307,7 @@ async def test_a_snapshot_in_the_middle_of_a_commit_leaves_out_nothing_behind_it
     store = StoreAround()
     async with terrarium_on(store) as t:
         await born(t, "ada", "bo", "cy")
-        monkeypatch.setattr(ledger, "snapshot_events_min", t._ledger._events_since_snapshot + 1)
+        monkeypatch.setattr(ledger, "snapshot_events_min", t._house.ledger._events_since_snapshot + 1)
         monkeypatch.setattr(ledger, "snapshot_bytes_per_event_max", 1 << 40)
 
         await asyncio.gather(t.connect("ada", "bo"), t.connect("bo", "cy"), t.append("cy", line("hi", None)))

@@ -3,10 +3,10 @@
 import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
-from glasshouse.assembly import Terrarium
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Store
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.tools import ToolAnswer, ToolCall
 from glasshouse.world.intents import AnyIntent, CallTool, Connect, Disconnect, RemoveCreature
 from glasshouse.world.values import Change
@@ -16,7 +16,7 @@ from tests.runtime.troupe import all_events, line, terrarium_on, troupe
 
 
 def ledger_of(t: Terrarium) -> Ledger:
-    return t._ledger
+    return t._house.ledger
 
 
 async def called_by(t: Terrarium, creature: str) -> Errand:

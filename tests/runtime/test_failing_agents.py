@@ -10,7 +10,7 @@ from glasshouse import Agent, Draft, Event, kinds
 from glasshouse.errors import ModelUnreachable
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment

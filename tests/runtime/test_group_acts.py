@@ -123,7 +123,7 @@ async def test_a_mind_in_python_is_offered_anew_after_each_tool_it_has_used() ->
 
     async with playing(Obedient()) as t:
         await expedition(t, cast=("moth",))
-        t._agents["lead"] = Doing(deed)
+        t._parts.minds.give("lead", Doing(deed))
 
         await t.step_one()
 

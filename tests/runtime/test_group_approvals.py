@@ -10,7 +10,7 @@ from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.runtime.acts.taking_up import taken_up_from
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal, Verdict
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.tools import ToolCall
 from tests.rules.world.shape import check_folds_agree
@@ -205,7 +205,7 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
         await expedition(t)
         errand = await errand_for(t, "lead", call.tool, call.arguments, is_untrusted=True)
         approving = GroupTools(first)._approving
-        await approving._verdict(errand, t._ledger.world.creatures["lead"], call, "remove moth")
+        await approving._verdict(errand, t._house.ledger.world.creatures["lead"], call, "remove moth")
     async with on_stage(store) as reopened:
         again = await errand_again(reopened, errand.called.id)
 
@@ -222,9 +222,9 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
 async def errand_again(t: Terrarium, called_id: str) -> Errand:
     """The same call, taken up again after a crash."""
     called = await t.event(called_id)
-    events = [await t.event(name) for name in t._ledger.agenda.under_way[called.actor].events]
+    events = [await t.event(name) for name in t._house.ledger.agenda.under_way[called.actor].events]
     (step,) = taken_up_from(events).steps
-    return Errand(t._ledger, called.actor, called, is_untrusted=True, on_the_way=step.on_the_way)
+    return Errand(t._house.ledger, called.actor, called, is_untrusted=True, on_the_way=step.on_the_way)
 
 
 async def test_a_world_that_has_moved_on_while_somebody_thought_is_looked_at_again() -> None:

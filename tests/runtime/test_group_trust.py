@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Draft, Manifest, kinds
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from tests.runtime.group_calls import ORDER, Obedient, Rumours, expedition, playing
 from tests.runtime.stage_crew import hearing, ticking, told, world_of
 from tests.runtime.test_group_approvals import Asked

@@ -7,7 +7,7 @@ import pytest
 from glasshouse import Event, Manifest, Refused, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from tests.runtime.stage_crew import Speaker, hearing, ledger_of, show, ticking, world_of
 
 ADA, BO = ticking("ada"), hearing("bo")

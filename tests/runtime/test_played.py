@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, SqliteStore, Terrarium, UnknownName, kinds
-from glasshouse.assembly import ModelRouter, play
+from glasshouse.assembly import ModelRouter
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.sitting import Sitting
+from glasshouse.terrarium import play
 from glasshouse.testing import CountingModel, ScriptedModel, play_offline
 from glasshouse.turns.governor import Governor
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from glasshouse import Event, Manifest, Refused, kinds
-from glasshouse import assembly as usual
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from tests.runtime.stage_crew import Speaker, hearing, show, ticking
 
 ADA, BO, CY = ticking("ada"), hearing("bo"), ticking("cy")
@@ -234,7 +233,7 @@ async def test_a_graph_in_which_somebody_plays_is_not_closed() -> None:
 
 
 async def test_scenarios_that_were_merged_are_resumed_apart_each_with_its_own_cast_and_winner() -> None:
-    async with usual.Terrarium() as terrarium:
+    async with Terrarium() as terrarium:
         first = await terrarium.open_world("twenty-sprouts")
         second = await terrarium.open_world("two-tale-hearth")
         await terrarium.step(3)

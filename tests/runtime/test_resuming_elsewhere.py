@@ -12,7 +12,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.replays.replay import verify
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from tests.runtime.limits_by_hand import priced
 from tests.runtime.stage_crew import Speaker, ledger_of, show, ticking, world_of
 

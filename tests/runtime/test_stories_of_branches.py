@@ -7,7 +7,7 @@ from pathlib import Path
 from glasshouse import Event, StageProjection, WhatIf, kinds, rebuild_stage
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.views.transcript import transcript_of
 from tests.runtime.stage_crew import ANSWER, Speaker, hearing, show, ticking, world_of
 
@@ -185,11 +185,11 @@ async def test_sessions_that_grew_from_a_branch_keep_its_time_when_they_are_carr
         await there.disconnect(one, other)
         await there.disconnect(other, one)
         grown = there.creature(one).session_id
-        skew = there.skews()[grown]
+        skew = there._archive.skews()[grown]
         await there.export(grown, tmp_path / "grown.glass", role="director")
 
     async with show() as here:
         imported = await here.import_file(tmp_path / "grown.glass")
 
         assert skew > 0
-        assert here.skews()[imported.id] == skew
+        assert here._archive.skews()[imported.id] == skew

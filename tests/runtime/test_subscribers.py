@@ -275,7 +275,7 @@ async def test_a_reader_who_scribbles_on_an_event_changes_neither_world_nor_ledg
 
 
 def _persona_in_the_world(terrarium: Terrarium, name: str) -> object:
-    world = terrarium._ledger.world
+    world = terrarium._house.ledger.world
     return world.facts_of(world.creatures[name]).manifest["persona"]
 
 

@@ -16,7 +16,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal
 from glasshouse.runtime.replays.replay import verify
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.tools import ToolAnswer, ToolCall

@@ -6,9 +6,9 @@ from typing import ClassVar
 import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, load_world
+from glasshouse.contests.tournament import MatchPlayed, Tournament, rounds_max
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.manifests.finding import bundled_worlds
-from glasshouse.runtime.contests.tournament import MatchPlayed, Tournament, rounds_max
 from glasshouse.runtime.replays.replay import verify
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of

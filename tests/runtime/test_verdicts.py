@@ -236,8 +236,8 @@ async def test_a_contestant_keeps_its_label_under_every_name_it_had_and_nobody_e
         if is_removed:
             await t.remove_creature(ours)
         else:
-            (stage,) = t._ledger.world.topology.channels_of[ours]
-            await t._ledger.change(LeaveChannel(ours, stage, ("listen", "send")))
+            (stage,) = t._house.ledger.world.topology.channels_of[ours]
+            await t._house.ledger.change(LeaveChannel(ours, stage, ("listen", "send")))
             assert t.creature(ours).graph_id != t.creature("j").graph_id
         await t.append("a", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Where is a~2?"}, channel="a-j"))
         await t.step(1)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from glasshouse import Event, MemoryStore
-from glasshouse.assembly import Terrarium
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Batch
+from glasshouse.terrarium import Terrarium
 from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes
 
 WORLDS = ["thousand-token-wood", "mystery-roots", "twenty-sprouts", two_troupes(), end_in_the_second_room()]

@@ -5,10 +5,10 @@ not used again, and one that has not is.
 import pytest
 
 from glasshouse import Event, MemoryStore, kinds
-from glasshouse.assembly import Terrarium
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.terrarium import Terrarium
 from tests.simulation.test_cut_off_anywhere import NotingStore
 from tests.simulation.worlds_with_tools import Consulting, CountingTools, rooms_with_tools
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.tools import ToolOffer
 from tests.rules.world.shape import check_folds_agree
@@ -53,7 +53,7 @@ def _value(rng: random.Random, name: str, field: dict[str, Any]) -> Any:
 
 def check_connected_iff_a_path(t: Terrarium) -> None:
     """Two creatures are in one graph if and only if a path of channels joins them."""
-    world = t._ledger.world
+    world = t._house.ledger.world
     for graph in t.graphs():
         first = graph.creature_ids[0]
         assert set(world.topology.component(first)) == set(graph.creature_ids)

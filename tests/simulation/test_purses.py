@@ -13,7 +13,7 @@ from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Refused, Sqli
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Store
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
@@ -108,7 +108,7 @@ async def play(seed: int, store: Store) -> Mapping[str, list[float]]:
             cast = [hearing(names[0], kinds.USER_INJECTED), *[ticking(name) for name in names[1:]]]
             await t.open_world(world_of(*cast), governor=limits[run_id], run_id=run_id)
             for name in names:
-                t._agents[name] = Restless(t, dice)
+                t._parts.minds.give(name, Restless(t, dice))
         for _ in range(steps_of_a_play):
             if dice.random() < 0.5:
                 await disturbed(t, dice)

@@ -21,8 +21,9 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.turns.moment import Moment
 from tests.simulation.seeds import usual_seeds
 
@@ -70,13 +71,14 @@ MANIFESTS = [
 
 
 def house(store: Store | None = None) -> Terrarium:
-    return Terrarium(
+    parts = Parts(
         store or MemoryStore(),
         HandMovedClock(),
         SeededIds(5),
         ModelRouter(ScriptedModel("{}")),
         lambda _manifest: Witness(),
     )
+    return face_of(parts)
 
 
 async def make_history(terrarium: Terrarium, seed: int) -> None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from glasshouse.assembly import SqliteStore, Terrarium
+from glasshouse.assembly import SqliteStore
 from glasshouse.cli.naming import the_one
 from glasshouse.cli.storing import store_path
 from glasshouse.errors import Refused
@@ -23,6 +23,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
 T = TypeVar("T")
@@ -89,11 +90,15 @@ class Lookout:
         found = the_one("run or session", name, [*await self.session_ids(), *runs])
         if found in runs:
             events = await self.terrarium.run_events(found)
-            return Story(found, found, events, self.terrarium.run_of(found), self.terrarium.skews())
+            return Story(found, found, events, self.terrarium.run_of(found), self._skews(events))
         events = await self.terrarium.events(found)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}
-        return Story(found, begun[-1] if is_one_run else None, events, skews=self.terrarium.skews())
+        return Story(found, begun[-1] if is_one_run else None, events, skews=self._skews(events))
+
+    def _skews(self, events: tuple[Event, ...]) -> dict[str, int]:
+        sessions = [self.terrarium.session(name) for name in {event.session_id for event in events}]
+        return {session.id: session.skew for session in sessions if session.skew}
 
     async def session_to_carry(self, name: str) -> tuple[str, list[str]]:
         """The session of a name; of a run, the one that knows its end. And where else the run went on."""

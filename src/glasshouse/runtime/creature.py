@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.world.state import CreatureState
@@ -22,6 +23,15 @@ class Creature:
     cast_key: str
     run_id: str | None = None
     parent: str | None = None
+
+
+CreatureOrId: TypeAlias = Creature | str
+"""A creature, or its id: what every public call takes that is about one."""
+
+
+def id_of(creature: CreatureOrId) -> str:
+    """The id of a creature that is given as itself or by its id."""
+    return creature.id if isinstance(creature, Creature) else creature
 
 
 def creature_of(state: CreatureState, session_id: str, manifest: Manifest) -> Creature:

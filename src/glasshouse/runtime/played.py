@@ -17,9 +17,8 @@ from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ledger.folding import folded_upto
-from glasshouse.runtime.ports import Store
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState
@@ -82,13 +81,13 @@ class Played:
         return tuple(transcript_of((redacted(event, role) for event in events), self.run.id))
 
 
-async def played_of(terrarium: Terrarium, store: Store, run_id: str) -> Played:
+async def played_of(parts: Parts, run_id: str) -> Played:
     """A run as it stands in an open terrarium, taken down as a value."""
-    events = await terrarium.run_events(run_id)
+    store, archive = parts.house.store, parts.archive
+    events = await archive.run_events(run_id)
     folded = await folded_upto(store, store.position)
     living = {c.id: c for c in folded.world.creatures.values() if c.run_id == run_id}
-    digest = digest_of(events, terrarium.skews())
-    return Played(terrarium.run_of(run_id), events, digest, living)
+    return Played(parts.stage.run_of(run_id), events, digest_of(events, archive.skews()), living)
 
 
 def _row(line: TranscriptLine) -> str:

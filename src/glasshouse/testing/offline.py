@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glasshouse.assembly import ModelRouter, Played, play
+from glasshouse.assembly import ModelRouter
 from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.runtime.played import Played
 from glasshouse.runtime.ports import Model
+from glasshouse.terrarium import play
 
 
 def play_offline(

@@ -88,6 +88,8 @@ class Session(msgspec.Struct, frozen=True):
     merged_at: str | None = None
     split_at: str | None = None
     forked_at: str | None = None
+    skew: int = 0
+    """Of one that grew from a branch: how far its times run ahead of the story's. A digest needs it."""
 
     @property
     def config_path(self) -> str | None:

@@ -12,7 +12,7 @@ from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.world.state import World
 from tests.rules.world.reference_model import Outcome, ReferenceModel
 
@@ -88,7 +88,7 @@ def plain_world(world: World) -> dict[str, Any]:
 
 def image_of(terrarium: Terrarium) -> bytes:
     """Everything that is folded and kept, as bytes to be compared."""
-    return image_of_fold(terrarium._ledger.world, terrarium._ledger.agenda)
+    return image_of_fold(terrarium._house.ledger.world, terrarium._house.ledger.agenda)
 
 
 def image_of_fold(world: World, agenda: msgspec.Struct) -> bytes:
@@ -104,7 +104,7 @@ async def check_folds_agree(terrarium: Terrarium, store: Store) -> None:
 
 
 def check_fold(terrarium: Terrarium, folded: Folded) -> None:
-    live = plain_world(terrarium._ledger.world)
+    live = plain_world(terrarium._house.ledger.world)
     for name, value in plain_world(folded.world).items():
         assert value == live[name], f"world.{name} folded from the ledger is not the live one"
     assert image_of_fold(folded.world, folded.agenda) == image_of(terrarium)
@@ -146,7 +146,7 @@ def _check_creatures(terrarium: Terrarium, model: ReferenceModel, names: NameTab
         assert (creature.is_running, creature.is_privileged) == (member.is_running, member.is_privileged)
         assert names.graph(creature.graph_id) == member.graph
         assert creature.session_id == terrarium.graph(creature.graph_id).session_id
-    for graph in terrarium._ledger.world.graphs.values():
+    for graph in terrarium._house.ledger.world.graphs.values():
         handles = {terrarium.creature(name).handle: name for name in graph.creatures}
         assert dict(graph.handles.items()) == handles, "handles are unique in their graph and resolve to ids"
         assert len(handles) == len(graph.creatures)
@@ -169,7 +169,7 @@ def _check_channels(terrarium: Terrarium, model: ReferenceModel, names: NameTabl
         )
         for place in model.places.values()
     }
-    assert len(terrarium._ledger.world.channels) == len(real)
+    assert len(terrarium._house.ledger.world.channels) == len(real)
 
 
 def _check_sessions(terrarium: Terrarium, model: ReferenceModel, names: NameTable) -> None:

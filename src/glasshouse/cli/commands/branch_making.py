@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from glasshouse.assembly import SqliteStore, Terrarium
+from glasshouse.assembly import SqliteStore
 from glasshouse.cli.drawing.change_words import differences
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.looking import Lookout, Story
@@ -25,6 +25,7 @@ from glasshouse.manifests.loading import load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.governor import Governor
 from glasshouse.views.transcript import transcript_of
 

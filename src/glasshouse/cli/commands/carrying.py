@@ -109,7 +109,8 @@ def import_file(
 
 
 async def _imported(path: Path, into: Path) -> dict[str, Any]:
-    from glasshouse.assembly import SqliteStore, Terrarium
+    from glasshouse.assembly import SqliteStore
+    from glasshouse.terrarium import Terrarium
 
     async with Terrarium(SqliteStore(into)) as terrarium:
         session = await terrarium.import_file(path)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glasshouse.assembly import ModelRouter, SqliteStore, Terrarium, usual_tools
+from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
 from glasshouse.cli.commands.ranking import draw_standings, facts_of
 from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
 from glasshouse.manifests.loading import load_world
-from glasshouse.runtime.contests.tournament import MatchPlayed, Tournament, check_draw
+from glasshouse.terrarium import Terrarium
 from glasshouse.views.leaderboard import Outcome, Player, Standing
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from glasshouse.assembly import SqliteStore, Terrarium
+from glasshouse.assembly import SqliteStore
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.looking import Lookout
 from glasshouse.cli.naming import the_one
@@ -18,6 +18,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import StageProjection, past_runs
 
 

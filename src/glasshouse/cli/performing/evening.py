@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from glasshouse.assembly import SqliteStore, Terrarium
+from glasshouse.assembly import SqliteStore
 from glasshouse.events.event import Json
 from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
 
 
 @dataclass(frozen=True)

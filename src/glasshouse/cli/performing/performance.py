@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from glasshouse.assembly import SqliteStore, Terrarium, usual_tools
+from glasshouse.assembly import SqliteStore, usual_tools
 from glasshouse.cli.drawing.programme import Programme
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.interrupting import run_to_its_end
@@ -31,6 +31,7 @@ from glasshouse.errors import Refused, StoreBusy
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
+from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
 Opener = Callable[[SqliteStore, Terrarium], Awaitable[Opened]]

@@ -17,7 +17,7 @@ import yaml
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from glasshouse.assembly import MemoryStore, SqliteStore, Terrarium
+from glasshouse.assembly import MemoryStore, SqliteStore
 from glasshouse.cli.tour import pictures
 from glasshouse.cli.tour.pictures import checked, short, speech, table
 from glasshouse.errors import Refused
@@ -26,6 +26,7 @@ from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.terrarium import Terrarium
 from glasshouse.world.values import Change, Session
 
 SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))

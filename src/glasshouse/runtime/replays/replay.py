@@ -25,6 +25,7 @@ from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.acts.taking_up import TakenUp
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.ports import Store, Toolbox
 from glasshouse.runtime.replays.cassette import (
@@ -136,7 +137,7 @@ class _Replay:
         begun = [event for part in record.regrown for event in part.events]
         self._started = _started(record.run_id, (*begun, *cassette.events))
         self._opened = 0 if begun or self._started.scenario is None else self._events_of_opening()
-        self._stage = ReplayStage(
+        parts = Parts(
             scratch,
             cassette,
             SeededIds(0),
@@ -146,6 +147,7 @@ class _Replay:
             governor=_governor(self._started),
             record=cassette,
         )
+        self._stage = ReplayStage(parts)
         cassette.worlds_before = record.worlds_before
         cassette.let_happen = self._let_happen
         cassette.settle = self._stage.settled
@@ -176,15 +178,19 @@ class _Replay:
         laid_out = await lay_out(self._record, self._scratch)
         self._cassette.produced = lambda: self._scratch.position - laid_out
         self._namesakes.begin_at(laid_out)
-        async with self._stage as stage:
+        stage, parts = self._stage, self._stage.parts
+        await parts.house.open()
+        try:
             stage.know(self._record)
             self._cassette.note_acts(
                 self._run_id, stage.numbers_in(self._run_id), await stage.acts_under_way()
             )
             if self._opened:
-                await stage.open_run(self._opening())
+                await parts.show.open(self._opening())
             await self._play_on()
-            return await stage.story_of(self._record), stage.skews()
+            return await stage.story_of(self._record), parts.archive.skews()
+        finally:
+            await parts.house.close(parts.stage.stop_acts)
 
     async def _play_on(self) -> None:
         written = -1
@@ -194,7 +200,7 @@ class _Replay:
             ahead = self._cassette.next()
             if ahead is None or self._is_lost:
                 return
-            told = await self._stage.step_one(await self._graph_to_drive(ahead))
+            told = await self._stage.parts.stage.step_one(await self._graph_to_drive(ahead))
             ahead = self._cassette.next()
             if ahead is None:
                 return
@@ -211,7 +217,7 @@ class _Replay:
         """A run that somebody ended from outside is ended again."""
         if ahead.kind != kinds.RUN_FINISHED:
             return came_from_outside(ahead)
-        await self._stage.finish(self._run_id, ahead.payload["reason"])
+        await self._stage.parts.stage.finish(self._run_id, ahead.payload["reason"])
         return True
 
     def _opening(self) -> OpenRun:
@@ -252,7 +258,7 @@ class _Replay:
             self._is_lost = True
 
     async def _happen_again(self, event: Event) -> None:
-        stage = self._stage
+        stage = self._stage.parts.stage
         if event.actor == VISITOR:
             await stage.disturb(self._run_id, event.payload["text"], graph_id=await self._graph(event))
         elif event.kind == kinds.RUN_PAUSED:
@@ -262,18 +268,18 @@ class _Replay:
         elif event.kind == kinds.RUN_CONTINUED:
             await stage.continue_run(self._run_id)
         elif event.kind in kinds.ENGINE:
-            await stage.change_again(self._namesakes.batch_of(event), self._namesakes)
+            await self._stage.change_again(self._namesakes.batch_of(event), self._namesakes)
         else:
             draft = Draft(
                 kind=event.kind, payload=event.payload, channel=event.channel, private=event.private
             )
-            await stage.append(self._namesakes.creature(event.actor), draft)
+            await self._stage.parts.edits.append(self._namesakes.creature(event.actor), draft)
 
     async def _graph(self, event: Event) -> str | None:
         """The graph of the replay that stands for one of the record, if it plays."""
         await self._namesakes.follow()
         graph_id = self._namesakes.graph(event.graph_id)
-        return graph_id if graph_id in self._stage.run_of(self._run_id).graph_ids else None
+        return graph_id if graph_id in self._stage.parts.stage.run_of(self._run_id).graph_ids else None
 
 
 def _started(run_id: str, events: Sequence[Event]) -> RunStarted:

@@ -16,11 +16,11 @@ from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.record import Part, RunRecord
 from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
-from glasshouse.runtime.terrarium import Terrarium
 from glasshouse.turns.governor import tripped_by_turn
 from glasshouse.turns.schedule import next_act, next_turn
 from glasshouse.world.lineage import place_in_story
@@ -47,8 +47,13 @@ def _written(part: Part, *, is_imported: bool) -> SegmentWrite:
     return SegmentWrite(opens.id, 0, tuple([encoded(event) for event in part.events]), opens, changes)
 
 
-class ReplayStage(Terrarium):
-    """A terrarium that a replay is played on."""
+class ReplayStage:
+    """The parts of a terrarium that a replay is played on."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._ledger = parts.house.ledger
+        self._history = parts.house.history
 
     async def settled(self) -> None:
         """Wait until everything that was written is durable."""
@@ -68,7 +73,7 @@ class ReplayStage(Terrarium):
         """The graph of a run that has nothing left to do in its present turn, and may not begin another, if there is one."""
         folded = self._ledger.folded
         limits = folded.runs.purses[run_id].limits
-        for graph in [folded.world.graphs[name] for name in self.run_of(run_id).graph_ids]:
+        for graph in [folded.world.graphs[name] for name in self.parts.stage.run_of(run_id).graph_ids]:
             if next_act(folded.world, folded.agenda, graph, folded.runs) is None:
                 turn = next_turn(folded.world, folded.agenda, folded.runs, graph) or 0
                 played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
@@ -84,14 +89,18 @@ class ReplayStage(Terrarium):
     async def acts_under_way(self) -> list[tuple[str, int, list[Event]]]:
         """Whoever is in the middle of an act, the time of its cause, and what it has written on its way."""
         return [
-            (name, (await self.event(act.cause)).lamport, [await self.event(one) for one in act.events])
+            (
+                name,
+                (await self._history.event(act.cause)).lamport,
+                [await self._history.event(one) for one in act.events],
+            )
             for name, act in self._ledger.agenda.under_way.items()
         ]
 
     async def story_of(self, record: RunRecord) -> tuple[Event, ...]:
         """The story as it came out: the past as it stands, and what was played again."""
         if not record.regrown:
-            return await self.run_events(record.run_id)
+            return await self.parts.archive.run_events(record.run_id)
         own = await self._history.events_of_its_own(record.run_id)
         sessions = self._ledger.world.sessions
         whole = [*record.taken, *own]
@@ -104,7 +113,9 @@ class ReplayStage(Terrarium):
         if first.kind == kinds.SESSION_FORKED and payload_of(first, SessionForked).how == "fork":
             told = payload_of(first, SessionForked)
             writer, seq = place_of(told.at)
-            await self.fork(names.session(told.parents[0]), event_id(names.session(writer), seq))
+            await self.parts.archive.fork(
+                names.session(told.parents[0]), event_id(names.session(writer), seq)
+            )
             return
         now = Now(names.creature, names.channel, names.graph)
         intent = intent_behind(self._ledger.world, batch, now)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
+from glasshouse.contests.read_out import read_out, said_in
 from glasshouse.errors import Refused
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
-from glasshouse.runtime.contests.read_out import read_out, said_in
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.sitting import Sitting
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.governor import Governor
 
 rounds_max: Final = 1_000

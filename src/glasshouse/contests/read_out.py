@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
 from glasshouse.runtime.show.referee_sight import is_public_line
-from glasshouse.runtime.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium
 
 lines_read_max: Final = 120
 """Of each play, the last so many lines are read, so that whoever judges hears all of both."""

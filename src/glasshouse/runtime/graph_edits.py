@@ -1,0 +1,291 @@
+"""`GraphEdits`: who lives in a house and how they are joined; every change of it, and its shape as values.
+
+Always holds: every change goes through the ledger as an intent. A dry run is the same decision without the commit. Every
+answer carries ids and values, never live objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events.event import VISITOR, Draft, Event
+from glasshouse.events.payloads import History
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.acts.inside import check_gives_no_right
+from glasshouse.runtime.creature import Creature, creature_of
+from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.ledger.ledger import Look
+from glasshouse.runtime.ledger.receipts import Acknowledgement, Receipt
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.minds import Minds
+from glasshouse.runtime.ports import Toolbox
+from glasshouse.views import topology as topology_views
+from glasshouse.views.foreseen import channel_foreseen, creature_foreseen, wire_foreseen
+from glasshouse.world.intents import (
+    AddChannel,
+    AddCreature,
+    AddWire,
+    AnyIntent,
+    CloseGraph,
+    Connect,
+    Disconnect,
+    GrantPrivilege,
+    RemoveChannel,
+    RemoveCreature,
+    RemoveWire,
+    Say,
+    StartCreature,
+    StopCreature,
+)
+from glasshouse.world.names import short_hash, the_creature
+from glasshouse.world.state import World
+from glasshouse.world.values import Change, Channel, Environment, Graph, Wire
+
+
+class GraphEdits:
+    """Creatures, channels and wires of one house."""
+
+    def __init__(self, house: House, minds: Minds, tools: Toolbox) -> None:
+        self._house = house
+        self._ledger = house.ledger
+        self._minds = minds
+        self._tools = tools
+
+    @property
+    def _world(self) -> World:
+        return self._ledger.world
+
+    @property
+    def default_run_id(self) -> str:
+        """The run of every creature that is added without one. When one such run is over, the next begins."""
+        number = 0
+        while (run := self._world.runs.get(self._default_run(number))) and run.status == "finished":
+            number += 1
+        return self._default_run(number)
+
+    def _default_run(self, number: int) -> str:
+        parts = ("default run", self._house.store.house_id, *([str(number)] if number else []))
+        return "r-" + short_hash(*parts)
+
+    # Creatures
+
+    async def add_creature(
+        self,
+        manifest: Manifest,
+        *,
+        agent: Agent | None = None,
+        graph: str | None = None,
+        handle: str | None = None,
+        is_privileged: bool = False,
+        parent: str | None = None,
+        run: str | None = None,
+        dry_run: bool = False,
+    ) -> Creature:
+        """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
+        if not isinstance(manifest, Manifest):
+            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        for name in manifest.tools:
+            if name not in self._tools.names():
+                raise UnknownName(
+                    where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
+                )
+        if is_privileged:
+            check_gives_no_right(self._ledger)
+        intent = AddCreature(
+            name=manifest.name,
+            manifest=manifest.as_json(),
+            manifest_digest=manifest.digest,
+            handle=handle,
+            graph_id=graph,
+            is_privileged=is_privileged,
+            parent=parent,
+            run_id=run or self.default_run_id,
+        )
+        if dry_run:
+            return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
+        self._minds.remember(manifest)
+
+        def settled(creature_id: str) -> Creature:
+            self._minds.give(creature_id, agent)
+            return self.creature(creature_id)
+
+        return await self._ledger.change_and_see(intent, settled)
+
+    async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
+        """Take a creature with its edges and wires away; what was joined by it alone splits off."""
+        return await self._change(
+            RemoveCreature(creature_id), lambda gone: self._minds.give(gone, None), dry_run=dry_run
+        )
+
+    async def start_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
+        """Let a stopped creature run again. What waited for it becomes one act."""
+        return await self._altered(StartCreature(creature_id), dry_run=dry_run)
+
+    async def stop_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
+        """Let a creature rest. Its edges and its mail stay."""
+        return await self._altered(StopCreature(creature_id), dry_run=dry_run)
+
+    async def grant_privilege(self, creature_id: str, *, dry_run: bool = False) -> Creature:
+        """Let a creature change its graph. Only from outside the graph: no tool can do this."""
+        check_gives_no_right(self._ledger)
+        return await self._altered(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
+
+    async def _altered(
+        self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
+    ) -> Creature:
+        if dry_run:
+            return self._creature_foreseen(await self._ledger.foresee(intent))
+        return await self._ledger.change_and_see(intent, self.creature)
+
+    def _creature_foreseen(self, foreseen: Receipt, manifest: Manifest | None = None) -> Creature:
+        world, events = self._world, foreseen.events
+        state = creature_foreseen(world, foreseen.subject, events)
+        session_id = events[0].session_id if events else world.graphs[state.graph_id].session_id
+        return creature_of(state, session_id, manifest or self._minds.manifest(state.manifest_digest))
+
+    def creature(self, creature_id: str) -> Creature:
+        """One live creature."""
+        state = the_creature(self._world, creature_id)
+        session_id = self._world.graphs[state.graph_id].session_id
+        return creature_of(state, session_id, self._minds.manifest(state.manifest_digest))
+
+    def creatures(self) -> tuple[Creature, ...]:
+        """Every live creature, the oldest first."""
+        return tuple([self.creature(name) for name in self._world.creatures])
+
+    def agent(self, creature_id: str) -> Agent | None:
+        """The Python object that thinks for a creature; no change of the graph re-creates it."""
+        return self._minds.known(the_creature(self._world, creature_id).id)
+
+    # Channels and wires
+
+    async def connect(
+        self,
+        source: str,
+        target: str,
+        *,
+        channel: str | None = None,
+        both: bool = False,
+        dry_run: bool = False,
+    ) -> Change:
+        """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
+        return await self._change(Connect(source, target, channel, both), dry_run=dry_run)
+
+    async def disconnect(
+        self, source: str, target: str, *, channel: str | None = None, dry_run: bool = False
+    ) -> Change:
+        """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
+        return await self._change(Disconnect(source, target, channel), dry_run=dry_run)
+
+    async def add_channel(
+        self,
+        graph: str,
+        name: str,
+        description: str = "",
+        history: History = "full",
+        *,
+        dry_run: bool = False,
+    ) -> Channel:
+        """Open a channel that nobody is on yet."""
+        intent = AddChannel(graph, name, description, history)
+        if dry_run:
+            return channel_foreseen(self._world, (await self._ledger.foresee(intent)).events)
+        return await self._ledger.change_and_see(intent, self._channel)
+
+    def _channel(self, channel_id: str) -> Channel:
+        return topology_views.channel_of(self._world, self._world.channels[channel_id])
+
+    async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
+        """Close a channel. Where it alone joined creatures: split."""
+        return await self._change(RemoveChannel(graph, name), dry_run=dry_run)
+
+    async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
+        """Close a graph whose runs are all over. Its session stays, can be read, and can be resumed."""
+        return await self._change(CloseGraph(graph), dry_run=dry_run)
+
+    async def wire(
+        self,
+        source: str,
+        target: str,
+        *,
+        with_content: bool = True,
+        prompt: str | None = None,
+        when: str | None = None,
+        dry_run: bool = False,
+    ) -> Wire:
+        """Hand every finished line of `source` to `target`, within one graph."""
+        intent = AddWire(source, target, with_content, prompt, when)
+        if dry_run:
+            foreseen = await self._ledger.foresee(intent)
+            return wire_foreseen(self._world, foreseen.subject, foreseen.events)
+        return await self._ledger.change_and_see(intent, lambda wire_id: self._world.wires[wire_id])
+
+    async def unwire(self, source: str, target: str, *, dry_run: bool = False) -> Change:
+        """Take an output wire away."""
+        return await self._change(RemoveWire(source, target), dry_run=dry_run)
+
+    async def _change(self, intent: AnyIntent, look: Look | None = None, *, dry_run: bool) -> Change:
+        answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent, look))
+        return answer.change
+
+    # Lines
+
+    async def append(
+        self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
+    ) -> Event:
+        """Let a creature say something. On return it is durable."""
+        ledger, intent = self._ledger, Say(creature_id, (draft,), caused_by)
+        if dry_run:
+            return (await ledger.foresee(intent)).events[0]
+        if not ledger.takes_more:
+            await ledger.wait_for_room()
+        queued = ledger.submit(intent)
+        await queued.acknowledged
+        return queued.events[0]
+
+    def append_nowait(
+        self, creature_id: str, draft: Draft, *, caused_by: str | None = None
+    ) -> Acknowledgement:
+        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
+        return Acknowledgement(self._ledger.submit(Say(creature_id, (draft,), caused_by)))
+
+    async def append_all(
+        self,
+        creature_id: str,
+        drafts: Iterable[Draft],
+        *,
+        caused_by: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Event, ...]:
+        """Let a creature say several things as one batch: all or nothing."""
+        intent = Say(creature_id, tuple(drafts), caused_by)
+        answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent))
+        return tuple(answer.events)
+
+    # The shape
+
+    def graph(self, graph_id: str) -> Graph:
+        """One open graph."""
+        return topology_views.graph_of(self._world, graph_id)
+
+    def graphs(self) -> tuple[Graph, ...]:
+        """Every open graph, the oldest first."""
+        return topology_views.graphs_of(self._world)
+
+    def environment(self, graph_id: str) -> Environment:
+        """The channels of a graph, with who listens and who sends."""
+        return topology_views.environment_of(self._world, graph_id)
+
+    async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
+        """Every graph that was open right after the change an event belongs to: the shape of the past."""
+        return topology_views.graphs_of(await self._world_at(event_id))
+
+    async def shapes(self, at: str | None = None) -> tuple[topology_views.Shape, ...]:
+        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        return topology_views.shapes_of(self._world if at is None else await self._world_at(at))
+
+    async def _world_at(self, event_id: str) -> World:
+        position = await self._house.history.end_of_change(event_id)
+        return (await folded_from(self._house.store, position)).world

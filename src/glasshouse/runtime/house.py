@@ -1,0 +1,90 @@
+"""`House`: one store, the ledger over it, and everybody who reads along.
+
+Always holds: it is opened once. Closing lets everything under way become durable before the store is let go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Event
+from glasshouse.events.filter import EventFilter
+from glasshouse.runtime.acts.inside import check_is_outside
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
+from glasshouse.runtime.ledger.reading import HistoryReader, mail_pages
+from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
+from glasshouse.runtime.ports import Clock, Ids, Store
+
+
+class House:
+    """A store and its ledger, with subscriptions and observers."""
+
+    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
+        self.store = store
+        self.clock = clock
+        self.ids = ids
+        self.subscriptions = Subscriptions(store)
+        self.ledger = Ledger(store, clock, self.subscriptions)
+        self.history = HistoryReader(store, self.ledger)
+        self._observers = Observers()
+        self._is_used = False
+        self._closing: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Open the store and bring every open graph back in place. Adds no event."""
+        if self._is_used:
+            raise Refused("A terrarium is opened once.", "Make another one on the same store.")
+        self._is_used = True
+        await self.store.open(self.ids.new())
+        try:
+            await self.ledger.open()
+        except BaseException:
+            await self.store.close()
+            raise
+
+    async def close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
+        """Stop the acts, let everything under way become durable, then let go of the store.
+
+        A caller that is cancelled while it waits does not stop the closing.
+        """
+        check_is_outside(self.ledger)
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(stop_acts), name="glasshouse closing")
+        await asyncio.shield(self._closing)
+
+    async def _close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await stop_acts()
+            await self.ledger.close()
+        finally:
+            self.subscriptions.close()
+            try:
+                await self._observers.farewell()
+            finally:
+                await self.store.close()
+
+    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
+        """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
+        self.ledger.check_is_open()
+        if wanted is not None and not isinstance(wanted, EventFilter):
+            raise Refused("subscribe() takes an EventFilter.", "Write EventFilter(kinds={...}).")
+        _check_position(after)
+        return self.subscriptions.subscribe(wanted, after)
+
+    def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
+        """Let an observer watch, from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        return self._observers.admit(self.subscribe(after=after), observer)
+
+    async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
+        """What a creature is owed now, in order, each cause once; with `follow`, go on as more arrives."""
+        async for page in mail_pages(self.ledger, self.subscriptions, self.store, creature_id, follow=follow):
+            for event in page:
+                yield event
+
+
+def _check_position(after: object) -> None:
+    if after is not None and not (isinstance(after, int) and after >= 0):
+        raise Refused(f"{after!r} is no position.", "Give that of an event you have seen, or 0, or none.")

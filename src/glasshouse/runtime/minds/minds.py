@@ -1,0 +1,61 @@
+"""`Minds`: which Python object thinks for each creature.
+
+Always holds: a creature keeps its object through every change of the graph. One that was given none gets one, made from
+its manifest, when it first acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.world.state import World
+
+AgentFor = Callable[[Manifest], Agent]
+"""Makes the mind of a creature that was given none."""
+
+
+class Minds:
+    """The agents of a house, and the manifests they are made from."""
+
+    def __init__(self, world: Callable[[], World], agent_for: AgentFor) -> None:
+        self._world = world
+        self._agent_for = agent_for
+        self._agents: dict[str, Agent] = {}
+        self._manifests_cache: dict[str, Manifest] = {}
+
+    def of(self, creature_id: str) -> Agent:
+        """Who thinks for a creature: the object it was given, or one made now."""
+        agent = self._agents.get(creature_id)
+        if agent is None:
+            manifest = self.manifest(self._world().creatures[creature_id].manifest_digest)
+            agent = self._agents[creature_id] = self._agent_for(manifest)
+        return agent
+
+    def known(self, creature_id: str) -> Agent | None:
+        """The object that thinks for a creature, if there is one already."""
+        return self._agents.get(creature_id)
+
+    def give(self, creature_id: str, agent: Agent | None) -> None:
+        """Let this object think for a creature; none: one that is made when it first acts."""
+        self._agents.pop(creature_id, None)
+        if agent is not None:
+            self._agents[creature_id] = agent
+
+    def manifest(self, digest: str) -> Manifest:
+        """The manifest of this digest, which a creature of this house has or had."""
+        manifest = self._manifests_cache.get(digest)
+        if manifest is None:
+            manifest = Manifest.model_validate(self._world().manifests[digest].manifest)
+            self._manifests_cache[digest] = manifest
+        return manifest
+
+    def remember(self, manifest: Manifest) -> None:
+        """Keep a manifest that need not be read from the ledger again."""
+        self._manifests_cache.setdefault(manifest.digest, manifest)
+
+    def check(self, manifest: Manifest) -> None:
+        """Refuse a manifest whose `played_by` cannot play here."""
+        if manifest.played_by is not None:
+            self._agent_for(manifest)

@@ -1,0 +1,54 @@
+"""`Parts`: the four parts of a terrarium, put together over one house.
+
+Always holds: this is the only place that knows how they are joined. The public face and a replay both begin here.
+"""
+
+from __future__ import annotations
+
+from glasshouse.runtime.acts.act import Record
+from glasshouse.runtime.acts.no_tools import NoTools
+from glasshouse.runtime.archive import Archive
+from glasshouse.runtime.graph_edits import GraphEdits
+from glasshouse.runtime.house import House
+from glasshouse.runtime.minds.minds import AgentFor, Minds
+from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.show.conductor import Pacing
+from glasshouse.runtime.show.show import Show
+from glasshouse.runtime.stage import Stage
+from glasshouse.turns.governor import Governor
+
+
+class Parts:
+    """House, graph edits, stage and archive, with the minds that they share."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        ids: Ids,
+        router: Router,
+        agent_for: AgentFor,
+        *,
+        tools: Toolbox | None = None,
+        governor: Governor | None = None,
+        pacing: Pacing = "lockstep",
+        record: Record | None = None,
+    ) -> None:
+        self.house = house = House(store, clock, ids)
+        self.minds = Minds(lambda: house.ledger.world, agent_for)
+        toolbox = tools or NoTools()
+        self.show = Show(
+            store,
+            house.ledger,
+            clock,
+            house.history,
+            router,
+            self.minds.of,
+            lambda: f"r-{ids.new()}",
+            tools=toolbox,
+            governor=governor or Governor(),
+            record=record,
+        )
+        self.edits = GraphEdits(house, self.minds, toolbox)
+        self.stage = Stage(house, self.minds, self.show, toolbox, pacing)
+        self.archive = Archive(house, self.show, toolbox)

@@ -1,0 +1,497 @@
+"""`Terrarium`: the public face, and `play`, the one blocking call.
+
+The face is flat: each call is passed on to one of its four parts (house, graph edits, stage, archive), where the work
+is done. It alone takes creatures as well as their ids; behind it there are ids only.
+
+Always holds: every answer is a value, true at the moment it was asked for; none is a live object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from glasshouse.assembly import MemoryStore, assembled
+from glasshouse.errors import Refused
+from glasshouse.events.event import Draft, Event
+from glasshouse.events.filter import EventFilter
+from glasshouse.events.payloads import History
+from glasshouse.events.redaction import Role
+from glasshouse.events.run_payloads import FinishReason
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.blocking import outcome_of
+from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump
+from glasshouse.runtime.ledger.receipts import Acknowledgement
+from glasshouse.runtime.ledger.subscriptions import Subscription
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.minds import AgentFor
+from glasshouse.runtime.parts import Parts
+from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
+from glasshouse.runtime.past.record import RunRecord
+from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.runtime.played import Played, played_of
+from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.run import DueTurn, Run
+from glasshouse.runtime.show.conductor import Pacing
+from glasshouse.runtime.sitting import Sitting
+from glasshouse.turns.governor import Governor
+from glasshouse.views.knowing import WhoKnew
+from glasshouse.views.leaderboard import By, Standing
+from glasshouse.views.topology import Shape
+from glasshouse.views.why import Why
+from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
+
+
+class Terrarium:
+    """The running whole: hosts creatures, owns topology, ledger and conductors. Runs no model itself.
+
+    Left out, its parts are the usual ones: memory for a store, the offline troupe, the built-in tools, nobody to ask for
+    approval, the machine's clock, random ids. A path opens a SQLite store.
+    """
+
+    def __init__(
+        self,
+        store: Store | str | Path | None = None,
+        *,
+        models: Router | None = None,
+        tools: Toolbox | None = None,
+        approver: Approver | None = None,
+        governor: Governor | None = None,
+        pacing: Pacing = "lockstep",
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        agent_for: AgentFor | None = None,
+    ) -> None:
+        self._take(
+            assembled(
+                store,
+                models=models,
+                tools=tools,
+                approver=approver,
+                governor=governor,
+                pacing=pacing,
+                clock=clock,
+                ids=ids,
+                agent_for=agent_for,
+            )
+        )
+
+    def _take(self, parts: Parts) -> None:
+        self._parts = parts
+        self._house = parts.house
+        self._edits = parts.edits
+        self._stage = parts.stage
+        self._archive = parts.archive
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Open the store and bring every open graph back in place. Adds no event."""
+        await self._house.open()
+
+    async def close(self) -> None:
+        """Let everything under way become durable, then let go of the store."""
+        await self._house.close(self._stage.stop_acts)
+
+    # Playing
+
+    async def open_world(
+        self,
+        world: AnyWorld,
+        seed: str | None = None,
+        rng_seed: int = 0,
+        governor: Governor | None = None,
+        *,
+        run_id: str | None = None,
+        models: Mapping[str, str] | None = None,
+    ) -> Run:
+        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+
+        `models` puts models by name behind handles or teams, for this run alone.
+        """
+        return await self._stage.open_world(world, seed, rng_seed, governor, run_id=run_id, models=models)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Every run that has begun, the oldest first."""
+        return self._stage.runs()
+
+    def run_of(self, run_id: str) -> Run:
+        """One run as it stands now."""
+        return self._stage.run_of(run_id)
+
+    @property
+    def default_run_id(self) -> str:
+        """The run of every creature that is added without one. When one such run is over, the next begins."""
+        return self._edits.default_run_id
+
+    def due(self, run_id: str) -> tuple[DueTurn, ...]:
+        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        return self._stage.due(run_id)
+
+    async def step_one(self, graph_id: str | None = None) -> Event | None:
+        """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
+        return await self._stage.step_one(graph_id)
+
+    async def step(self, turns: int = 1) -> int:
+        """So many turns of every graph; how many were played."""
+        return await self._stage.step(turns)
+
+    async def run(self, run_id: str | None = None) -> int:
+        """Play until nothing is due, or until the run named has finished; how many turns were played."""
+        return await self._stage.run(run_id)
+
+    async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
+        """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
+        return await self._stage.disturb(run_id, text, graph_id=graph_id)
+
+    def speak_as(self, creature_id: CreatureOrId, text: str) -> None:
+        """Give a creature that a visitor plays its next line."""
+        self._stage.speak_as(id_of(creature_id), text)
+
+    def send_visitors_away(self, run_id: str) -> tuple[str, ...]:
+        """Let creatures that a visitor plays pass at once instead of waiting for a line; their handles."""
+        return self._stage.send_visitors_away(run_id)
+
+    async def pause(self, run_id: str, reason: str = "asked to") -> None:
+        """Let nobody of a run begin an act until it goes on."""
+        await self._stage.pause(run_id, reason)
+
+    async def continue_run(self, run_id: str) -> None:
+        """Let a paused run go on."""
+        await self._stage.continue_run(run_id)
+
+    async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
+        """End a run once nobody of it is thinking any more; the one event that tells of it."""
+        return await self._stage.finish(run_id, reason)
+
+    def check_model(self, model: str) -> None:
+        """Refuse a name that no model has."""
+        self._stage.check_model(model)
+
+    # Creatures
+
+    async def add_creature(
+        self,
+        manifest: Manifest,
+        *,
+        agent: Agent | None = None,
+        graph: str | None = None,
+        handle: str | None = None,
+        is_privileged: bool = False,
+        parent: CreatureOrId | None = None,
+        run: str | None = None,
+        dry_run: bool = False,
+    ) -> Creature:
+        """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
+        return await self._edits.add_creature(
+            manifest,
+            agent=agent,
+            graph=graph,
+            handle=handle,
+            is_privileged=is_privileged,
+            parent=None if parent is None else id_of(parent),
+            run=run,
+            dry_run=dry_run,
+        )
+
+    async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
+        """Take a creature with its edges and wires away; what was joined by it alone splits off."""
+        return await self._edits.remove_creature(id_of(creature_id), dry_run=dry_run)
+
+    async def start_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
+        """Let a stopped creature run again. What waited for it becomes one act."""
+        return await self._edits.start_creature(id_of(creature_id), dry_run=dry_run)
+
+    async def stop_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
+        """Let a creature rest. Its edges and its mail stay."""
+        return await self._edits.stop_creature(id_of(creature_id), dry_run=dry_run)
+
+    async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
+        """Let a creature change its graph. Only from outside the graph: no tool can do this."""
+        return await self._edits.grant_privilege(id_of(creature_id), dry_run=dry_run)
+
+    def creature(self, creature_id: CreatureOrId) -> Creature:
+        """One live creature, as it is now."""
+        return self._edits.creature(id_of(creature_id))
+
+    def creatures(self) -> tuple[Creature, ...]:
+        """Every live creature, the oldest first."""
+        return self._edits.creatures()
+
+    def agent(self, creature_id: CreatureOrId) -> Agent | None:
+        """The Python object that thinks for a creature; no change of the graph re-creates it."""
+        return self._edits.agent(id_of(creature_id))
+
+    # The graph
+
+    async def connect(
+        self,
+        source: CreatureOrId,
+        target: CreatureOrId,
+        *,
+        channel: str | None = None,
+        both: bool = False,
+        dry_run: bool = False,
+    ) -> Change:
+        """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
+        return await self._edits.connect(
+            id_of(source), id_of(target), channel=channel, both=both, dry_run=dry_run
+        )
+
+    async def disconnect(
+        self,
+        source: CreatureOrId,
+        target: CreatureOrId,
+        *,
+        channel: str | None = None,
+        dry_run: bool = False,
+    ) -> Change:
+        """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
+        return await self._edits.disconnect(id_of(source), id_of(target), channel=channel, dry_run=dry_run)
+
+    async def add_channel(
+        self,
+        graph: str,
+        name: str,
+        description: str = "",
+        history: History = "full",
+        *,
+        dry_run: bool = False,
+    ) -> Channel:
+        """Open a channel that nobody is on yet."""
+        return await self._edits.add_channel(graph, name, description, history, dry_run=dry_run)
+
+    async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
+        """Close a channel. Where it alone joined creatures: split."""
+        return await self._edits.remove_channel(graph, name, dry_run=dry_run)
+
+    async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
+        """Close a graph whose runs are all over. Its session stays, can be read, and can be resumed."""
+        return await self._edits.close_graph(graph, dry_run=dry_run)
+
+    async def wire(
+        self,
+        source: CreatureOrId,
+        target: CreatureOrId,
+        *,
+        with_content: bool = True,
+        prompt: str | None = None,
+        when: str | None = None,
+        dry_run: bool = False,
+    ) -> Wire:
+        """Hand every finished line of `source` to `target`, within one graph."""
+        return await self._edits.wire(
+            id_of(source), id_of(target), with_content=with_content, prompt=prompt, when=when, dry_run=dry_run
+        )
+
+    async def unwire(self, source: CreatureOrId, target: CreatureOrId, *, dry_run: bool = False) -> Change:
+        """Take an output wire away."""
+        return await self._edits.unwire(id_of(source), id_of(target), dry_run=dry_run)
+
+    def graph(self, graph_id: str) -> Graph:
+        """One open graph."""
+        return self._edits.graph(graph_id)
+
+    def graphs(self) -> tuple[Graph, ...]:
+        """Every open graph, the oldest first."""
+        return self._edits.graphs()
+
+    def environment(self, graph_id: str) -> Environment:
+        """The channels of a graph, with who listens and who sends."""
+        return self._edits.environment(graph_id)
+
+    async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
+        """Every graph that was open right after the change an event belongs to: the shape of the past."""
+        return await self._edits.graphs_at(event_id)
+
+    async def shapes(self, at: str | None = None) -> tuple[Shape, ...]:
+        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        return await self._edits.shapes(at)
+
+    # The ledger
+
+    async def append(
+        self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
+    ) -> Event:
+        """Let a creature say something. On return it is durable."""
+        return await self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
+
+    def append_nowait(
+        self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None
+    ) -> Acknowledgement:
+        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
+        return self._edits.append_nowait(id_of(creature_id), draft, caused_by=caused_by)
+
+    async def append_all(
+        self,
+        creature_id: CreatureOrId,
+        drafts: Iterable[Draft],
+        *,
+        caused_by: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[Event, ...]:
+        """Let a creature say several things as one batch: all or nothing."""
+        return await self._edits.append_all(id_of(creature_id), drafts, caused_by=caused_by, dry_run=dry_run)
+
+    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
+        """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
+        return self._house.subscribe(wanted, after)
+
+    def mail(self, creature_id: CreatureOrId, *, follow: bool = False) -> AsyncIterator[Event]:
+        """What a creature is owed now, in order, each cause once; with `follow`, go on as more arrives."""
+        return self._house.mail(id_of(creature_id), follow=follow)
+
+    def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
+        """Let an observer watch, from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        return self._house.observe(observer, after)
+
+    def session(self, session_id: str) -> Session:
+        """One session, open or ended."""
+        return self._archive.session(session_id)
+
+    def lineage(self, session_id: str) -> Lineage:
+        """A session with its ancestors and descendants."""
+        return self._archive.lineage(session_id)
+
+    def history(
+        self, session_id: str, after: str | None = None, upto: str | None = None
+    ) -> AsyncIterator[Event]:
+        """What a session remembers, in order, each event once. `after` excludes, `upto` includes."""
+        return self._archive.history(session_id, after, upto)
+
+    async def events(
+        self, session_id: str, after: str | None = None, upto: str | None = None
+    ) -> tuple[Event, ...]:
+        """The same as `history`, all at once."""
+        return await self._archive.events(session_id, after, upto)
+
+    async def event(self, event_id: str) -> Event:
+        """One event by its id."""
+        return await self._archive.event(event_id)
+
+    async def run_events(self, run_id: str) -> tuple[Event, ...]:
+        """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
+        return await self._archive.run_events(run_id)
+
+    async def digest(self, run_id: str) -> str:
+        """The digest of a run: equal wherever and whenever the story is the same."""
+        return await self._archive.digest(run_id)
+
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given, by its digest, if it is still kept."""
+        return await self._archive.prompt(digest)
+
+    async def record(self, run_id: str) -> RunRecord:
+        """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
+        return await self._archive.record(run_id)
+
+    async def why(self, event_id: str, *, role: Role = "audience") -> Why:
+        """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
+        return await self._archive.why(event_id, role=role)
+
+    async def who_knew(self, event_id: str) -> WhoKnew:
+        """Which creatures could see an event, how, and since when; those who are gone, too."""
+        return await self._archive.who_knew(event_id)
+
+    def leaderboard(
+        self,
+        by: By = "creature",
+        *,
+        world: str | None = None,
+        run_ids: Collection[str] | None = None,
+        branches: bool = False,
+    ) -> tuple[Standing, ...]:
+        """Who has won how often, over every contest that is over, the best first: by creature, team or model.
+
+        Branches are left out unless `branches` says otherwise: what they share with their parents would count twice. Runs
+        that are named in `run_ids` count whatever they are.
+        """
+        return self._archive.leaderboard(by, world=world, run_ids=run_ids, branches=branches)
+
+    def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
+        """The runs that a leaderboard leaves out, because they go on from others whose results they would count again."""
+        return self._archive.branches_left_out(world=world)
+
+    async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
+        """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
+        return await self._archive.export(session_id, path, role=role)
+
+    async def import_file(self, path: str | Path) -> Session:
+        """Take in a session from a file. It can be read and grown from; nobody in it lives."""
+        return await self._archive.import_file(path)
+
+    async def fork(self, session_id: str, at: str | None = None) -> Session:
+        """Begin a session that shares the past of another up to an event (or to its end)."""
+        return await self._archive.fork(session_id, at)
+
+    async def branch(self, session_id: str, at: str | None = None, change: WhatIf | None = None) -> Run:
+        """Begin a counterfactual that shares the past of a session up to an event. Its parent stays as it is.
+
+        Without an event: from the end. Where nothing differs, it is answered from the parent's record.
+        """
+        return await self._archive.branch(session_id, at, change)
+
+    async def resume(
+        self,
+        session_id: str,
+        shape: Literal["recipe", "as-was"] = "recipe",
+        *,
+        world: WorldsNow = None,
+    ) -> Run:
+        """Play on from a session that is closed, imported or over, as a child of it.
+
+        `recipe`: the scenario as it is on disk now, edited or not, each creature with the past of its own. `as-was`: the
+        very shape that the session ended with. `world` is where the scenario is now, if it has moved. Where several
+        scenarios had met in the session, all live again: `beside` of the run that is returned names the others.
+        """
+        return await self._archive.resume(session_id, shape, world=world)
+
+    def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
+        """Whether the scenario on disk is another than the one that a run was opened from."""
+        return self._archive.is_edited(run_id, world=world)
+
+
+def face_of(parts: Parts) -> Terrarium:
+    """The terrarium of parts that somebody else has put together."""
+    terrarium = Terrarium.__new__(Terrarium)
+    terrarium._take(parts)
+    return terrarium
+
+
+def play(
+    world: str | Path | LoadedWorld,
+    *,
+    seed: str | None = None,
+    rng_seed: int = 0,
+    turns: int | None = None,
+    governor: Governor | None = None,
+    store: Store | str | Path | None = None,
+    models: Router | None = None,
+    tools: Toolbox | None = None,
+) -> Played:
+    """Play a world to its end, or so many turns of it, and give back what was played.
+
+    The one blocking call, for scripts and notebooks; it works where an event loop is running, too.
+    """
+    if turns is not None and turns < 1:
+        raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
+    kept = MemoryStore() if store is None else store
+
+    async def played() -> Played:
+        async with Terrarium(kept, models=models, tools=tools) as terrarium:
+            run = await terrarium.open_world(world, seed, rng_seed, governor)
+            await Sitting(terrarium, run.id, turns=turns).play()
+            return await played_of(terrarium._parts, run.id)
+
+    return outcome_of(played)
