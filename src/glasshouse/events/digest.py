@@ -22,7 +22,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.events.payloads import CREATURE_FIELDS
+from glasshouse.events.payloads import CREATURE_FIELDS, restated_of
 
 _OF_ONE_MACHINE = frozenset({"recipe"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
@@ -128,7 +128,7 @@ class _Names:
         self._meant: dict[str, str] = {}
         """What restated things were called first; creatures and runs with their noun. A name may mean another in a past
         from another house, so it is looked up when the restating is told, and never again."""
-        self._restating: Json = {}
+        self._restating: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, tuple[str, int]] = {}
         """The session that a branch goes on from, and how much further its seqs would be there."""
 
@@ -141,8 +141,8 @@ class _Names:
             was: str = event.payload["incarnation_of"]
             self._meant[event.payload["edge_id"]] = self._meant.get(was, was)
         elif event.kind == kinds.SESSION_RESTATED:
-            nouns = {"creature ": "creatures", "run ": "runs", "": "places"}
-            names = {noun: event.payload[field] for noun, field in nouns.items()}
+            restated = restated_of(event)
+            names = {"creature ": restated.creatures, "run ": restated.runs, "": restated.places}
             if names != self._restating:  # Every graph of one restating tells the same names.
                 self._restating = names
                 told = [(noun + old, noun + new) for noun in names for old, new in names[noun].items()]

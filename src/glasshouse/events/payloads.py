@@ -12,6 +12,7 @@ import msgspec
 
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
+from glasshouse.events.carried import Carried
 from glasshouse.events.event import Event, Json
 
 Direction = Literal["listen", "send"]
@@ -159,7 +160,7 @@ class SessionRestated(Payload, frozen=True):
     creatures: dict[str, str]
     places: dict[str, str]
     runs: dict[str, str]
-    carried: Json
+    carried: Carried
 
 
 class SessionAttached(Payload, frozen=True):
@@ -218,6 +219,17 @@ def payload_of(event: Event, as_type: type[P]) -> P:
         return msgspec.convert(event.payload, as_type)
     except msgspec.ValidationError as wrong:
         raise BadEvent(f"{event.id} is a {event.kind} with a broken payload: {wrong}.") from wrong
+
+
+_restated_cache: list[tuple[Event, SessionRestated]] = []
+"""The one that was read last: it is large, and several folds read it one after another."""
+
+
+def restated_of(event: Event) -> SessionRestated:
+    """What a `session.restated` says; nobody may change anything in it."""
+    if not _restated_cache or _restated_cache[0][0] is not event:
+        _restated_cache[:] = [(event, payload_of(event, SessionRestated))]
+    return _restated_cache[0][1]
 
 
 def builtins_of(payload: Payload) -> Json:

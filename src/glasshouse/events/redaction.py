@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import SessionRestated, builtins_of, restated_of
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
@@ -21,7 +22,7 @@ def redacted(event: Event, role: Role) -> Event:
     if role == "director":
         return event
     if event.kind == kinds.SESSION_RESTATED:
-        event = replace(event, payload=_without_what_was_dealt(event.payload))
+        event = replace(event, payload=builtins_of(_without_what_was_dealt(restated_of(event))))
     if event.kind == kinds.RUN_STARTED:
         event = replace(event, payload=_without_decks(event.payload))
     if role == "audience":
@@ -46,12 +47,9 @@ def _without_cards(deal: object) -> object:
     return {name: part for name, part in deal.items() if name != "from"}
 
 
-def _without_what_was_dealt(restated: Json) -> Json:
+def _without_what_was_dealt(restated: SessionRestated) -> SessionRestated:
     """A past that lives again carries what was dealt in it: sealed there, and sealed here."""
-    carried = restated.get("carried") or {}
-    tables = {name: part for name, part in carried.get("tables", {}).items() if name != "dealt"}
-    runs = {
-        run_id: {name: part for name, part in spent.items() if name != "truth"}
-        for run_id, spent in carried.get("runs", {}).items()
-    }
-    return {**restated, "carried": {**carried, "tables": tables, "runs": runs}}
+    carried = restated.carried
+    tables = replace(carried.tables, dealt={})
+    runs = {run_id: replace(run, truth={}) for run_id, run in carried.runs.items()}
+    return replace(restated, carried=replace(carried, tables=tables, runs=runs))

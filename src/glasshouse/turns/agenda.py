@@ -26,8 +26,9 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedAgenda, converted
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
-from glasshouse.events.payloads import CreatureStopped, SessionRestated, payload_of
+from glasshouse.events.payloads import CreatureStopped, SessionRestated, payload_of, restated_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import LISTEN
@@ -64,15 +65,6 @@ class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """For a tick that goes together with others: the first event of theirs in this turn. All think on the world before it."""
     was: str | None = None
     """What its creature was called in that world, where that was before a branch."""
-
-
-class Debts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What some creatures owe, as a branch or a resumed session carries it over."""
-
-    owed: dict[str, list[Owed]] = msgspec.field(default_factory=dict)
-    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
-    stops: dict[str, int] = msgspec.field(default_factory=dict)
-    under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
 
 
 class UnderWay(msgspec.Struct, gc=False, array_like=True):
@@ -246,7 +238,7 @@ class Agenda(msgspec.Struct, dict=True):
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
         elif event.kind == kinds.SESSION_RESTATED:
-            self._take_over(payload_of(event, SessionRestated))
+            self._take_over(restated_of(event))
         else:
             self._note_stop(event)
 
@@ -346,7 +338,7 @@ class Agenda(msgspec.Struct, dict=True):
 
     def owed_by(
         self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
-    ) -> Debts:
+    ) -> CarriedAgenda:
         """What some creatures owe, to be carried over when they live again: for what has really happened. Where anything
         is otherwise, a batch of ticks is not to see the world that it began with."""
         owing = list(names)
@@ -358,27 +350,27 @@ class Agenda(msgspec.Struct, dict=True):
             for name in owing
             if name in self.owed
         }
-        return Debts(
-            owed={name: mailbox for name, mailbox in mailboxes.items() if mailbox},
-            ticks=ticks,
-            stops={name: self.stops[name] for name in owing if name in self.stops},
-            under_way={name: self.under_way[name] for name in owing if name in self.under_way},
-        )
+        part = {
+            "owed": {name: mailbox for name, mailbox in mailboxes.items() if mailbox},
+            "ticks": ticks,
+            "stops": {name: self.stops[name] for name in owing if name in self.stops},
+            "under_way": {name: self.under_way[name] for name in owing if name in self.under_way},
+        }
+        return converted(part, CarriedAgenda)
 
     def _take_over(self, told: SessionRestated) -> None:
         """Those who live again owe what was owed then."""
-        debts = msgspec.convert(told.carried.get("agenda", {}), Debts)
-        shape = told.carried["shape"]
-        for name in (*shape.get("creatures", ()), *shape.get("newcomers", ())):
+        debts, shape = told.carried.agenda, told.carried.shape
+        for name in (*shape.creatures, *shape.newcomers):
             self.owed.pop(told.creatures[name], None)  # That the shape was said again is nothing to answer.
         for name, mailbox in debts.owed.items():
-            self.owed[told.creatures[name]] = {owed.cause: owed for owed in mailbox}
+            self.owed[told.creatures[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
         for name, tick in debts.ticks.items():
-            self.ticks[told.creatures[name]] = replace(tick, was=tick.was or name)
+            self.ticks[told.creatures[name]] = replace(converted(tick, Owed), was=tick.was or name)
         for name, stops in debts.stops.items():
             self.stops[told.creatures[name]] = stops
         for name, act in debts.under_way.items():
-            self.under_way[told.creatures[name]] = act
+            self.under_way[told.creatures[name]] = converted(act, UnderWay)
 
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[event.payload["creature"]]

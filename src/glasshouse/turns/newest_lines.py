@@ -7,7 +7,6 @@ stand is folded; the lines themselves are a cache, which can be dropped and brou
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -72,13 +71,6 @@ class Table(msgspec.Struct, dict=True):
             lines.append(event)
         if self.count >= 2 * heard_lines_max:
             self._drop(heard_lines_max)
-
-    def within(self, heads: Mapping[str, int]) -> Table:
-        """The lines of it that stand in these sessions, so far as each is known."""
-        known = [part for part in self.spans if part.first <= heads.get(part.session_id, 0)]
-        spans = [replace(part, last=min(part.last, heads[part.session_id])) for part in known]
-        count = sum([part.last - part.first + 1 for part in spans])
-        return Table(spans, count, self.dropped, dict(self.speakers))
 
     def _drop(self, lines: int) -> None:
         self.dropped += lines

@@ -14,9 +14,16 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.model_use import Call
-from glasshouse.events.payloads import SessionForked, SessionRestated, TopologyChanged, payload_of
+from glasshouse.events.payloads import (
+    SessionForked,
+    SessionRestated,
+    TopologyChanged,
+    payload_of,
+    restated_of,
+)
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.turns.clocks import Clocks, merged
 from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
@@ -120,12 +127,17 @@ class Purse(msgspec.Struct):
         return ends_when.kind is not None and self.spent.ends_counted >= ends_when.count
 
 
-def spent_of(purse: Purse, until: datetime, *, is_over: bool) -> Spent:
+def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
     """What a run has behind it at a time. One that was over has its end before it again."""
     began = purse.started_at or until
     is_over = is_over or purse.finished is not None
-    spent = replace(purse.spent, seconds=max(0.0, (until - began).total_seconds()))
-    return replace(spent, ends_counted=0, verdict=None, winner=None, why=None) if is_over else spent
+    minutes = [CarriedMinute(minute, usd) for minute, usd in purse.spent.minutes_usd.items()]
+    run = replace(
+        converted(purse.spent, CarriedRun),
+        seconds=max(0.0, (until - began).total_seconds()),
+        minutes=minutes,
+    )
+    return replace(run, ends_counted=0, verdict=None, winner=None, why=None) if is_over else run
 
 
 class Runs(msgspec.Struct):
@@ -161,7 +173,7 @@ class Runs(msgspec.Struct):
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
-            self._take_over(event.graph_id, payload_of(event, SessionRestated), event.created_at)
+            self._take_over(event.graph_id, restated_of(event), event.created_at)
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse.spent, event)
@@ -233,21 +245,19 @@ class Runs(msgspec.Struct):
 
     def _take_over(self, graph_id: str, told: SessionRestated, told_at: datetime) -> None:
         """A run that lives again has spent what was spent then, and a graph's clocks go on."""
-        for run_id, plain in told.carried.get("runs", {}).items():
-            purse, spent = (
-                self.purses.get(told.runs[run_id]),
-                msgspec.convert(plain, Spent, strict=False, str_keys=True),
-            )
+        for run_id, then in told.carried.runs.items():
+            purse = self.purses.get(told.runs[run_id])
             if purse is None:
                 continue
+            spent = converted(then, Spent)
+            spent.minutes_usd = {part.minute: part.usd for part in then.minutes}
             spent.accounts = _accounts_now(purse.spent.accounts, spent.accounts, told.creatures)
             spent.knowers = [told.creatures.get(name, name) for name in spent.knowers]
             purse.spent, purse.started_at = spent, told_at - timedelta(seconds=spent.seconds)
             purse.beside = [new for old, new in told.runs.items() if old != run_id]
             if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
                 self.watched[told.runs[run_id]] = None
-        clocks = msgspec.convert(told.carried.get("clocks", {}), Clocks)
-        self.clocks[graph_id] = clocks.renamed(told.runs)
+        self.clocks[graph_id] = converted(told.carried.clocks, Clocks).renamed(told.runs)
 
     def _note_spend(self, spent: Spent, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that

@@ -16,9 +16,10 @@ from typing import Final
 import msgspec
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import SessionRestated, payload_of
-from glasshouse.turns.newest_lines import Table, public_part
+from glasshouse.events.payloads import SessionRestated, restated_of
+from glasshouse.turns.newest_lines import Stretch, Table, public_part
 from glasshouse.turns.renaming import Renamed
 from glasshouse.world.carrying import chained_via
 from glasshouse.world.state import CreatureState, GraphState, World
@@ -32,8 +33,8 @@ ROOTS_OWN: Final = "*"
 Counts = dict[str, dict[str, int]]
 
 
-class Remembered(msgspec.Struct, omit_defaults=True):
-    """What is kept of what was said: all of it, or as much as a branch or a resumed session carries over."""
+class Tables(msgspec.Struct, dict=True, omit_defaults=True):
+    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
 
     said: dict[str, Table] = msgspec.field(default_factory=dict)
     missed: Counts = msgspec.field(default_factory=dict)
@@ -47,10 +48,6 @@ class Remembered(msgspec.Struct, omit_defaults=True):
     with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
     """When roots last came to listen where lines had been said without them: their own tables lack those."""
 
-
-class Tables(Remembered, dict=True):
-    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
-
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None
         """The graphs whose lines are kept at hand; none means all."""
@@ -63,7 +60,7 @@ class Tables(Remembered, dict=True):
             elif event.kind == kinds.CHANNEL_LEFT:
                 self._note_left(event)
             elif event.kind == kinds.SESSION_RESTATED:
-                self._take_over(world, payload_of(event, SessionRestated), event.lamport)
+                self._take_over(world, restated_of(event), event.lamport)
             return
         if event.sealed is not None:
             for owner in event.sealed.get("to", ()):
@@ -131,30 +128,32 @@ class Tables(Remembered, dict=True):
             return self.renamed[via].heard_now(event)
         return event
 
-    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> Remembered:
+    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> CarriedTables:
         """What is to be carried over when some creatures live again, named with the sessions by which their own past
         came: their own lines, and those of these places."""
         owners, here = list(names), list(places)
         kept = (*here, *owners, *map(by_rule, owners))
         said = {place: self.said[place] for place in kept if place in self.said}
         ways = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
-        return Remembered(
-            said=said,
+        return CarriedTables(
+            said=converted(said, dict[str, CarriedTable]),
             missed={place: _of(self.missed[place], owners) for place in here if place in self.missed},
             left={place: _of(self.left[place], owners) for place in here if place in self.left},
             dealt={name: self.dealt[name] for name in owners if name in self.dealt},
-            renamed={via: names for via, names in self.renamed.items() if via in ways},
+            renamed={
+                via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in ways
+            },
             with_a_past=_of(self.with_a_past, owners),
         )
 
     def _take_over(self, world: World, told: SessionRestated, lamport: int) -> None:
         """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
-        past = msgspec.convert(told.carried.get("tables", {}), Remembered)
+        past, shape = told.carried.tables, told.carried.shape
         names = self.renamed[told.session] = Renamed(told.creatures, told.places, told.runs)
         for via, older in past.renamed.items():
-            self.renamed[chained_via(via, told.session)] = older.then(names)
+            self.renamed[chained_via(via, told.session)] = converted(older, Renamed).then(names)
         for place, table in past.said.items():
-            taken = Table(table.spans, table.count, table.dropped)
+            taken = Table(converted(table.spans, list[Stretch]), table.count, table.dropped)
             for part in taken.spans:
                 part.via = chained_via(part.via, told.session)
             taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
@@ -170,13 +169,13 @@ class Tables(Remembered, dict=True):
             if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
                 self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
         self.with_a_past.update({told.creatures[name]: since for name, since in past.with_a_past.items()})
-        for name in told.carried["shape"].get("newcomers", ()):
+        for name in shape.newcomers:
             self._note_now(world.creatures[told.creatures[name]], self.missed)
-        for name, heard in told.carried["shape"].get("creatures", {}).items():
+        for name, heard in shape.creatures.items():
             creature = world.creatures[told.creatures[name]]
             ends = [c for c, ear in creature.ears.items() if not ear.is_open and ear.spans[-1] == lamport]
             self._note_now(creature, self.left, ends)
-            self._note_now(creature, self.missed, [told.places[place] for place in heard.get("strange", ())])
+            self._note_now(creature, self.missed, [told.places[place] for place in heard.strange])
 
     def _note_now(self, who: CreatureState, counts: Counts, channel_ids: Iterable[str] | None = None) -> None:
         """Count what was said so far: to one who was there for none of it, or who hears no more of it."""

@@ -8,57 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-from msgspec.structs import replace
-
+from glasshouse.events.carried import (
+    CarriedAges,
+    CarriedCreature,
+    CarriedEar,
+    CarriedShape,
+    CarriedSpan,
+    CarriedStay,
+    CarriedWire,
+    converted,
+)
 from glasshouse.events.payloads import SessionRestated
 from glasshouse.world.state import CreatureState, Ear, GraphState, Handing, Stay, World
 from glasshouse.world.topology import LISTEN
+from glasshouse.world.values import Wire
 
 
-class Heard(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One creature's past: the graphs it was in, what it listened on, and how its edges are ordered."""
-
-    stays: list[Stay] = msgspec.field(default_factory=list)
-    ears: dict[str, Ear] = msgspec.field(default_factory=dict)
-    channels: list[str] = msgspec.field(default_factory=list)
-    ordinal: int = 0
-    reborn: str = ""
-    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
-    """The wires that led to it, by the ids they had."""
-    strange: list[str] = msgspec.field(default_factory=list)
-    """Channels of another graph that it comes to: what was said there before is not its own past."""
-
-
-class Ages(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who came before whom among all that live again together, in every graph: the oldest is number 1."""
-
-    creatures: dict[str, int]
-    channels: dict[str, int]
-    told: int
-    """How many have been told of once this graph has been."""
-
-
-class Shape(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a graph carries of the world itself."""
-
-    name: str
-    turn: int
-    creatures: dict[str, Heard] = msgspec.field(default_factory=dict)
-    """Everybody, in the order in which the graph has them."""
-    newcomers: list[str] = msgspec.field(default_factory=list)
-    """Those who have no past here, and see nothing of what was said before they came."""
-    members: dict[str, list[str]] = msgspec.field(default_factory=dict)
-    """Who is on each channel, in order."""
-    born: dict[str, int] = msgspec.field(default_factory=dict)
-    """How many creatures each run has brought forth."""
-    ages: Ages | None = None
-    """None where one graph lives again alone: it is told in the order of age."""
-    departed: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
-    """Those who are elsewhere or gone, and whose lines are still remembered: where they were, and what they were called."""
-
-
-def shape_of(world: World, graph: GraphState) -> Shape:
+def shape_of(world: World, graph: GraphState) -> CarriedShape:
     """What a graph has to carry over."""
     creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
     members = {
@@ -66,22 +32,22 @@ def shape_of(world: World, graph: GraphState) -> Shape:
     }
     runs = {world.creatures[name].run_id: None for name in graph.creatures}
     born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id in world.runs}
-    return Shape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
+    return CarriedShape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
 
 
-def ages_of(world: World, graphs: Sequence[GraphState]) -> list[Ages]:
+def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
     """Who came before whom, in graphs that are told of in this order: that of their own age."""
     born: dict[str, int] = {}
     for graph in graphs:
         born.update({name: world.creatures[name].born for name in graph.creatures})
         born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
     numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
-    ages: list[Ages] = []
+    ages: list[CarriedAges] = []
     told = 0
     for graph in graphs:
         told += 1 + len(graph.creatures) + len(graph.channels)
         ages.append(
-            Ages(
+            CarriedAges(
                 {name: numbers[name] for name in graph.creatures},
                 {channel: numbers[channel] for channel in graph.channels.values()},
                 told,
@@ -90,13 +56,37 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[Ages]:
     return ages
 
 
-def heard_of(world: World, creature: CreatureState) -> Heard:
+def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
     """One creature's past."""
     channels = list(world.topology.channels_of.get(creature.id, ()))
-    return Heard(creature.stays, creature.ears, channels, creature.ordinal, creature.reborn, creature.handed)
+    return CarriedCreature(
+        stays=converted(creature.stays, list[CarriedStay]),
+        ears={channel_id: _ear_then(ear) for channel_id, ear in creature.ears.items()},
+        channels=channels,
+        ordinal=creature.ordinal,
+        reborn=creature.reborn,
+        handed={wire_id: list(map(_wire_then, handings)) for wire_id, handings in creature.handed.items()},
+    )
 
 
-def places_of(shape: Shape) -> dict[str, None]:
+def _ear_then(ear: Ear) -> CarriedEar:
+    begins, ends = ear.spans[::2], ear.spans[1::2]
+    return CarriedEar(ear.is_full, list(map(CarriedSpan, begins, [*ends, None])))
+
+
+def _ear_now(ear: CarriedEar) -> Ear:
+    times = [time for span in ear.spans for time in (span.since, span.until)]
+    return Ear(ear.is_full, [time for time in times if time is not None])
+
+
+def _wire_then(handing: Handing) -> CarriedWire:
+    wire = handing.wire
+    return CarriedWire(
+        wire.source, wire.target, handing.since, handing.until, wire.with_content, wire.prompt, wire.when
+    )
+
+
+def places_of(shape: CarriedShape) -> dict[str, None]:
     """The channels and graphs that anybody in a shape remembers something of."""
     places: dict[str, None] = {}
     for heard in shape.creatures.values():
@@ -105,23 +95,22 @@ def places_of(shape: Shape) -> dict[str, None]:
     return places
 
 
-def departed_of(world: World, names: Iterable[str]) -> dict[str, list[Stay]]:
+def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedStay]]:
     """Where those were, and what they were called, who are not among the living of a shape."""
-    found: dict[str, list[Stay]] = {}
+    found: dict[str, list[CarriedStay]] = {}
     for name in names:
         other = world.ever(name)
         stays = list(world.remembered.get(name, ()))
         if other is not None:
             now = other.stays[-1]
             stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
-        found[name] = stays
+        found[name] = converted(stays, list[CarriedStay])
     return found
 
 
 def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: int) -> None:
     """Give everybody in a graph that lives again the past that was carried over."""
-    shape = msgspec.convert(told.carried["shape"], Shape)
-    names, places = told.creatures, told.places
+    shape, names, places = told.carried.shape, told.creatures, told.places
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():
         _give(world, world.creatures[names[key]], heard, told, lamport)
@@ -149,7 +138,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
             world.runs[told.runs[run_id]].grown_in.append(told.session)
 
 
-def _give_ages(world: World, ages: Ages, told: SessionRestated) -> None:
+def _give_ages(world: World, ages: CarriedAges, told: SessionRestated) -> None:
     before = world.births - ages.told
     for key, number in ages.creatures.items():
         world.creatures[told.creatures[key]].born = before + number
@@ -157,13 +146,13 @@ def _give_ages(world: World, ages: Ages, told: SessionRestated) -> None:
         world.channels[told.places[key]].born = before + number
 
 
-def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRestated, lamport: int) -> None:
+def _give(
+    world: World, creature: CreatureState, heard: CarriedCreature, told: SessionRestated, lamport: int
+) -> None:
     places = told.places
     creature.reborn = chained_via(heard.reborn, told.session)
     creature.stays = _stays(heard.stays, places)
-    creature.ears = {
-        places[channel]: Ear(ear.is_full, list(ear.spans)) for channel, ear in heard.ears.items()
-    }
+    creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
     creature.ears.update({places[channel]: Ear(is_full=False, spans=[]) for channel in heard.strange})
     creature.handed = {**_handings(heard.handed, told, lamport), **creature.handed}
     creature.ordinal = heard.ordinal
@@ -171,33 +160,36 @@ def _give(world: World, creature: CreatureState, heard: Heard, told: SessionRest
 
 
 def _handings(
-    handed: dict[str, list[Handing]], told: SessionRestated, lamport: int
+    handed: dict[str, list[CarriedWire]], told: SessionRestated, lamport: int
 ) -> dict[str, list[Handing]]:
     """What was handed over then, between those who are called otherwise now; from here on there are other wires."""
     names = told.creatures
     return {
         wire_id: [
             Handing(
-                replace(
-                    one.wire,
-                    source=names.get(one.wire.source, one.wire.source),
-                    target=names.get(one.wire.target, one.wire.target),
+                Wire(
+                    wire_id,
+                    names.get(one.source, one.source),
+                    names.get(one.target, one.target),
+                    one.with_content,
+                    one.prompt,
+                    one.when,
                 ),
                 one.since,
                 lamport if one.until is None else one.until,
             )
-            for one in handings
+            for one in wires
         ]
-        for wire_id, handings in handed.items()
+        for wire_id, wires in handed.items()
     }
 
 
-def _stays(stays: Iterable[Stay], places: dict[str, str]) -> list[Stay]:
+def _stays(stays: Iterable[CarriedStay], places: dict[str, str]) -> list[Stay]:
     known = [stay for stay in stays if stay.graph_id in places]
     return [Stay(places[stay.graph_id], stay.since, stay.until, stay.handle) for stay in known]
 
 
-def _number(world: World, shape: Shape, told: SessionRestated) -> None:
+def _number(world: World, shape: CarriedShape, told: SessionRestated) -> None:
     """Who is new comes after all whom its run has brought forth."""
     for run_id, born in shape.born.items():
         run = world.runs.get(told.runs[run_id])

@@ -23,11 +23,11 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
-    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
     payload_of,
+    restated_of,
 )
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.arrivals import channel_arriving, creature_arriving, wire_arriving
@@ -363,7 +363,7 @@ def _session_attached(world: World, event: Event) -> None:
 
 
 def _session_restated(world: World, event: Event) -> None:
-    told = payload_of(event, SessionRestated)
+    told = restated_of(event)
     take_over(world, world.graphs[event.graph_id], told, event.lamport)
 
 

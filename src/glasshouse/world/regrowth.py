@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from glasshouse.events.carried import Carried
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import History
 from glasshouse.events.run_payloads import RunStarted
@@ -69,6 +70,7 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     """The sessions it grows from, and the last seq of each that it sees."""
     turn: int
     creatures: tuple[Revived, ...]
+    carried: Carried
     channels: tuple[Reopened, ...] = ()
     wires: tuple[Rewired, ...] = ()
     graph_ids: tuple[str, ...] = ()
@@ -77,7 +79,6 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     """Other channels and graphs that somebody remembers something of."""
     strangers: tuple[str, ...] = ()
     """Those who are remembered, are not here, and whose ids could be taken for others' in this house."""
-    carried: Json = msgspec.field(default_factory=dict)
     lines: tuple[LineAfter, ...] = ()
 
 

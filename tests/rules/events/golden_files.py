@@ -15,6 +15,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import (
+    Carried,
+    CarriedAccount,
+    CarriedAct,
+    CarriedAgenda,
+    CarriedAges,
+    CarriedClocks,
+    CarriedCounts,
+    CarriedCreature,
+    CarriedDebt,
+    CarriedEar,
+    CarriedHandover,
+    CarriedLines,
+    CarriedMinute,
+    CarriedNames,
+    CarriedRun,
+    CarriedShape,
+    CarriedSpan,
+    CarriedStay,
+    CarriedTable,
+    CarriedTables,
+    CarriedWire,
+)
 from glasshouse.events.codec import VERSIONS, encoded
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
 from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens
@@ -58,6 +81,69 @@ MODEL_USE = ModelUse(
     is_untrusted=True,
 )
 
+CARRIED = Carried(
+    shape=CarriedShape(
+        name="moss",
+        turn=2,
+        creatures={
+            "moss": CarriedCreature(
+                stays=[CarriedStay(OTHER_GRAPH, 3, 9, "moss"), CarriedStay(OTHER_GRAPH, 9)],
+                ears={STAGE: CarriedEar(True, [CarriedSpan(3, 7), CarriedSpan(8)])},
+                channels=[STAGE],
+                ordinal=2,
+                reborn=OTHER_SESSION,
+                handed={WIRE: [CarriedWire("fern", "moss", 3, 8, False, "Answer this.", "judge.verdict")]},
+                strange=[STAGE],
+            )
+        },
+        newcomers=["ivy"],
+        members={STAGE: ["moss", "ivy"]},
+        born={"r-1": 3},
+        ages=CarriedAges({"moss": 1, "ivy": 3}, {STAGE: 2}, 4),
+        departed={"fern": [CarriedStay(OTHER_GRAPH, 2, 5, "fern")]},
+    ),
+    agenda=CarriedAgenda(
+        owed={
+            "moss": [
+                CarriedDebt(f"{OTHER_SESSION}.4", 7, 1, 2, handed=CarriedHandover(False, "What now?")),
+                CarriedDebt(f"{OTHER_SESSION}.5", 8),
+            ]
+        },
+        ticks={"moss": CarriedDebt(f"{OTHER_SESSION}.6", 9, 0, 2, 9, None, f"{OTHER_SESSION}.7", "moss~3")},
+        stops={"moss": 1},
+        under_way={"moss": CarriedAct(f"{OTHER_SESSION}.4", [f"{OTHER_SESSION}.8"])},
+    ),
+    tables=CarriedTables(
+        said={STAGE: CarriedTable([CarriedLines(OTHER_SESSION, 2, 4, SESSION)], 3, 256, {"moss": None})},
+        missed={STAGE: {"moss": 1}},
+        left={STAGE: {"moss": 2}},
+        dealt={"moss": {"word": "fern"}},
+        renamed={SESSION: CarriedNames({"moss": "moss~2"}, {OTHER_GRAPH: GRAPH}, {"r-0": "r-1"})},
+        with_a_past={"moss": 6},
+    ),
+    clocks=CarriedClocks(
+        {"r-1": 2}, {"r-1": 4}, 2, {"r-1": 1}, {f"{OTHER_SESSION}.3": CarriedCounts({"r-1": 3}, {"r-1": 1})}
+    ),
+    runs={
+        "r-1": CarriedRun(
+            seconds=90.5,
+            calls=4,
+            tokens=180,
+            usd=0.5,
+            is_unpriced=True,
+            turns=2,
+            minutes=[CarriedMinute(29_539_440, 0.5)],
+            ends_counted=1,
+            verdict=f"{OTHER_SESSION}.4",
+            winner="moss",
+            why="It was named.",
+            truth={"word": "fern"},
+            knowers=["moss"],
+            accounts={"moss": CarriedAccount("moss", "offline", 4, 180, 0.5, True)},
+        )
+    },
+)
+
 ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.CREATURE_STARTED: CreatureStarted(
         "echo~2", "echo", "echo", "0011223344556677", True, "moss", RUN, MANIFEST
@@ -79,7 +165,7 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
         {"moss": "moss~2"},
         {OTHER_GRAPH: GRAPH, "c-00112233445566aa": "c-5f2b1c0d9e8a7f60"},
         {"r-1": "r-2"},
-        {"shape": {"name": "moss", "turn": 2, "creatures": {"moss": {"stays": [[OTHER_GRAPH, 3, None]]}}}},
+        CARRIED,
     ),
     kinds.CREATURE_SESSION_ATTACHED: SessionAttached(SESSION, ["moss", "fern"]),
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),

@@ -4,6 +4,7 @@ import pytest
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
+from glasshouse.events.event import Json
 from glasshouse.events.redaction import ROLES, Role, redacted
 from tests.rules.events.events_by_hand import A_LINE, an_event
 
@@ -68,15 +69,19 @@ def test_a_smaller_role_never_reads_more_after_a_larger_one_has_cut() -> None:
 @pytest.mark.parametrize("role", ["spectator", "audience"])
 def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None:
     carried = {
-        "tables": {"said": {}, "dealt": {"bo": {"word": "fern"}}},
-        "runs": {"r-1": {"truth": {"word": "fern"}}},
+        "shape": {"name": "moss", "turn": 2},
+        "tables": {"missed": {"c-1": {"bo": 1}}, "dealt": {"bo": {"word": "fern"}}},
+        "runs": {"r-1": {"calls": 3, "truth": {"word": "fern"}}},
     }
-    restated = an_event(kind=kinds.SESSION_RESTATED, payload={"session": "s-1", "carried": carried})
+    names: Json = {"creatures": {}, "places": {}, "runs": {}}
+    payload = {"session": "s-1", **names, "carried": carried}
+    restated = an_event(kind=kinds.SESSION_RESTATED, payload=payload)
 
     seen = redacted(restated, role)
 
     assert "fern" not in str(seen.payload)
-    assert seen.payload["carried"] == {"tables": {"said": {}}, "runs": {"r-1": {}}}
+    kept = seen.payload["carried"]
+    assert (kept["tables"], kept["runs"]) == ({"missed": {"c-1": {"bo": 1}}}, {"r-1": {"calls": 3}})
     assert redacted(restated, "director").payload["carried"] == carried
 
 

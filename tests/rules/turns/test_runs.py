@@ -14,7 +14,7 @@ from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
 from glasshouse.turns.governor import Governor
-from glasshouse.turns.runs import spent_of
+from glasshouse.turns.runs import carried_run
 from glasshouse.world.evolve import begin
 from glasshouse.world.intents import EndAct, RemoveChannel
 from tests.rules.turns.houses_by_hand import House, member, opening
@@ -249,11 +249,9 @@ def test_what_a_branch_carries_of_a_purse_is_stored_as_one_flat_object() -> None
     purse = house.runs.purses["r-1"]
     began = purse.started_at or house.ledger[0].created_at
 
-    carried = msgspec.to_builtins(
-        spent_of(purse, began + timedelta(seconds=90), is_over=False), str_keys=True
-    )
+    carried = msgspec.to_builtins(carried_run(purse, began + timedelta(seconds=90), is_over=False))
 
-    minute = str(int(house.ledger[-1].created_at.timestamp() // 60))
+    minute = int(house.ledger[-1].created_at.timestamp() // 60)
     assert list(carried.pop("accounts")) == ["ada", "bo", "cy"]
     assert list(carried.items()) == [
         ("seconds", 90.0),
@@ -261,6 +259,6 @@ def test_what_a_branch_carries_of_a_purse_is_stored_as_one_flat_object() -> None
         ("tokens", 122),
         ("usd", 0.5),
         ("is_unpriced", True),
-        ("minutes_usd", {minute: 0.5}),
+        ("minutes", [{"minute": minute, "usd": 0.5}]),
     ]
     assert purse.spent.seconds == 0.0

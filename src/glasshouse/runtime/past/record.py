@@ -14,15 +14,13 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
-from glasshouse.events.payloads import SessionRestated, payload_of
+from glasshouse.events.payloads import SessionRestated, restated_of
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.agenda import Debts
-from glasshouse.turns.tables import Remembered
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
 from glasshouse.world.state import CreatureState, ManifestFacts, Segment, SessionState
@@ -174,7 +172,7 @@ class Records:
                 see({**visible_prefixes(self._sessions, name), name: 0})
         named = [event.id for event in story] + ([] if branch_of is None else [branch_of.at])
         for told in _restated(regrown):
-            tables = msgspec.convert(told.carried.get("tables", {}), Remembered).said.values()
+            tables = told.carried.tables.said.values()
             named += [event_id(part.session_id, part.last) for table in tables for part in table.spans]
         for session_id, seq in map(place_of, named):
             if seq > prefixes.get(session_id, 0) and session_id not in own:
@@ -195,8 +193,7 @@ class Records:
         return branch_of.run_id if branch_of is not None and is_here else None
 
     async def _worlds_before(self, regrown: Iterable[Part]) -> dict[str, Folded]:
-        carried = [told.carried.get("agenda", {}) for told in _restated(regrown)]
-        ticks = [tick for agenda in carried for tick in msgspec.convert(agenda, Debts).ticks.values()]
+        ticks = [tick for told in _restated(regrown) for tick in told.carried.agenda.ticks.values()]
         firsts = [await self._history.event(name) for name in {tick.begun_by: None for tick in ticks} if name]
         return {first.id: await folded_from(self._store, (first.position or 1) - 1) for first in firsts}
 
@@ -211,7 +208,7 @@ class Records:
 
 def _restated(regrown: Iterable[Part]) -> list[SessionRestated]:
     events = [event for part in regrown for event in part.events]
-    return [payload_of(event, SessionRestated) for event in events if event.kind == kinds.SESSION_RESTATED]
+    return [restated_of(event) for event in events if event.kind == kinds.SESSION_RESTATED]
 
 
 def _check_is_alone(run_id: str, events: Iterable[Event]) -> None:

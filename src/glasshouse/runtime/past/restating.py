@@ -8,13 +8,21 @@ from typing import Literal
 import msgspec
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import (
+    Carried,
+    CarriedAges,
+    CarriedClocks,
+    CarriedShape,
+    CarriedTable,
+    converted,
+)
 from glasshouse.events.event import RESERVED_ACTORS, Json
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.clocks import Clocks
-from glasshouse.turns.runs import spent_of
+from glasshouse.turns.runs import carried_run
 from glasshouse.world import carrying
-from glasshouse.world.carrying import Ages, Shape, shape_of
+from glasshouse.world.carrying import shape_of
 from glasshouse.world.intents import Restate
 from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
 from glasshouse.world.state import CreatureState, GraphState
@@ -67,7 +75,7 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: L
 
 
 def _regrown(
-    past: Past, graph: GraphState, ages: Ages | None, *, is_over: bool, is_as_it_was: bool
+    past: Past, graph: GraphState, ages: CarriedAges | None, *, is_over: bool, is_as_it_was: bool
 ) -> Regrown:
     world = past.world
     runs = {run_id: None for name in graph.creatures if (run_id := world.creatures[name].run_id) is not None}
@@ -100,44 +108,47 @@ def _regrown(
 
 def carried_of(
     past: Past,
-    shape: Shape,
+    shape: CarriedShape,
     graph_id: str,
     places: Mapping[str, None],
     runs: Mapping[str, None],
     *,
     is_over: bool,
     is_as_it_was: bool = False,
-) -> Json:
+) -> Carried:
     """What a graph takes over, in the names it had. A run that was over has its end before it again."""
     folded = past.folded
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     remembered = folded.tables.remembered_by(vias, places)
     if past.is_foreign:  # What others said at a place after somebody had left it need not be in the file.
         heads = {name: session.head for name, session in past.world.sessions.items()}
-        said = {place: table.within(heads) for place, table in remembered.said.items()}
+        said = {place: _within(table, heads) for place, table in remembered.said.items()}
         remembered = msgspec.structs.replace(remembered, said=said)
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
     clocks = folded.runs.clocks.get(graph_id, Clocks())
     purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
-    spent = {run_id: spent_of(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()}
-    plain: Json = msgspec.to_builtins(
-        {
-            "shape": shape,
-            "agenda": folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
-            "tables": remembered,
-            "clocks": clocks,
-            "runs": spent,
-        },
-        str_keys=True,
+    return Carried(
+        shape,
+        folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
+        remembered,
+        converted(clocks, CarriedClocks),
+        {run_id: carried_run(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()},
     )
-    return plain
 
 
-def strangers_in(past: Past, carried: Json) -> tuple[str, ...]:
+def _within(table: CarriedTable, heads: Mapping[str, int]) -> CarriedTable:
+    """The lines of it that stand in these sessions, so far as each is known."""
+    known = [part for part in table.spans if part.first <= heads.get(part.session_id, 0)]
+    spans = [msgspec.structs.replace(part, last=min(part.last, heads[part.session_id])) for part in known]
+    count = sum([part.last - part.first + 1 for part in spans])
+    return msgspec.structs.replace(table, spans=spans, count=count)
+
+
+def strangers_in(past: Past, carried: Carried) -> tuple[str, ...]:
     """Those whom a past from another house remembers, and who are not among the living of it."""
-    return tuple(carried["shape"].get("departed", ())) if past.is_foreign else ()
+    return tuple(carried.shape.departed) if past.is_foreign else ()
 
 
 def _rewired(past: Past, wire: Wire) -> Rewired:

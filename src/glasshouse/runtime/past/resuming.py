@@ -12,6 +12,7 @@ from collections import Counter
 import msgspec
 
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedClocks, CarriedCreature, CarriedShape, converted
 from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.past.past import Past
@@ -19,7 +20,7 @@ from glasshouse.runtime.past.restating import carried_of, strangers_in
 from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import Purse
 from glasshouse.world import carrying
-from glasshouse.world.carrying import Heard, Shape, heard_of
+from glasshouse.world.carrying import heard_of
 from glasshouse.world.intents import Member, OpenRun, Restate
 from glasshouse.world.opening import Ensemble, cast_entry, ensembles_of
 from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
@@ -118,7 +119,7 @@ class _Regrowth:
         carried = carried_of(
             past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
         )
-        carried["clocks"] = msgspec.to_builtins(self._clocks())
+        carried = msgspec.structs.replace(carried, clocks=converted(self._clocks(), CarriedClocks))
         parents: dict[str, int] = {}
         for graph in self._graphs:
             parents |= dict(past.parents_of(graph.session_id))
@@ -135,9 +136,9 @@ class _Regrowth:
             lines=tuple(self._dealt()),
         )
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> CarriedShape:
         world = self._past.world
-        creatures: dict[str, Heard] = {}
+        creatures: dict[str, CarriedCreature] = {}
         for member in self._members:
             key = self._keys[member.handle]
             if key in self._old:
@@ -147,7 +148,7 @@ class _Regrowth:
                 strange = [self._channels[name] for name in member.listens if self._is_strange(key, name)]
                 creatures[key] = msgspec.structs.replace(heard, channels=channels, strange=strange)
         run = world.runs[self._run_id]
-        return Shape(
+        return CarriedShape(
             name=self._members[0].handle,
             turn=max(graph.turn for graph in self._graphs),
             creatures=creatures,

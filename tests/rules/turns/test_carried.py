@@ -1,0 +1,45 @@
+"""What a fold keeps and what a branch carries over of it are two structs: neither has a field that the other lacks."""
+
+import msgspec
+import pytest
+
+from glasshouse.events import carried
+from glasshouse.turns.agenda import Owed, UnderWay
+from glasshouse.turns.clocks import Clocks, Counted
+from glasshouse.turns.newest_lines import Stretch, Table
+from glasshouse.turns.renaming import Renamed
+from glasshouse.turns.runs import Account, Spent
+from glasshouse.turns.tables import Tables
+from glasshouse.world.state import Stay
+from glasshouse.world.wiring import Handed
+
+PAIRS: list[tuple[type[msgspec.Struct], type[msgspec.Struct]]] = [
+    (Owed, carried.CarriedDebt),
+    (UnderWay, carried.CarriedAct),
+    (Handed, carried.CarriedHandover),
+    (Stretch, carried.CarriedLines),
+    (Table, carried.CarriedTable),
+    (Tables, carried.CarriedTables),
+    (Renamed, carried.CarriedNames),
+    (Clocks, carried.CarriedClocks),
+    (Counted, carried.CarriedCounts),
+    (Account, carried.CarriedAccount),
+    (Stay, carried.CarriedStay),
+]
+
+
+def fields_of(struct: type[msgspec.Struct]) -> list[tuple[str, object]]:
+    return [(field.name, field.default) for field in msgspec.structs.fields(struct)]
+
+
+@pytest.mark.parametrize(("kept", "taken"), PAIRS, ids=lambda struct: struct.__name__)
+def test_what_a_fold_keeps_is_carried_over_whole(
+    kept: type[msgspec.Struct], taken: type[msgspec.Struct]
+) -> None:
+    assert fields_of(kept) == fields_of(taken)
+
+
+def test_what_a_purse_keeps_is_carried_over_whole() -> None:
+    kept = [name.replace("minutes_usd", "minutes") for name, _ in fields_of(Spent)]
+
+    assert kept == [name for name, _ in fields_of(carried.CarriedRun)]
