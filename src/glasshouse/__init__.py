@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from glasshouse.turns.referees import Match, Ruling
     from glasshouse.turns.tools import ToolAnswer
     from glasshouse.views.diff import ViewDiff
-    from glasshouse.views.knowing import Knower, WhoKnew
     from glasshouse.views.leaderboard import Standing
     from glasshouse.views.stage import StageProjection, rebuild_stage
     from glasshouse.views.topology import Member, Shape
+    from glasshouse.views.who_knew import Knower, WhoKnew
     from glasshouse.views.why import Asked, Link, SeenLine, ToolUse, Why
     from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
@@ -177,7 +177,7 @@ _NAMES_OF = {
     "turns.referees": ("Match", "Ruling"),
     "turns.tools": ("ToolAnswer",),
     "views.diff": ("ViewDiff",),
-    "views.knowing": ("Knower", "WhoKnew"),
+    "views.who_knew": ("Knower", "WhoKnew"),
     "views.leaderboard": ("Standing",),
     "views.stage": ("StageProjection", "rebuild_stage"),
     "views.topology": ("Member", "Shape"),

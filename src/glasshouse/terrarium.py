@@ -39,9 +39,9 @@ from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.runtime.sitting import Sitting
 from glasshouse.turns.governor import Governor
-from glasshouse.views.knowing import WhoKnew
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
+from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
 from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 

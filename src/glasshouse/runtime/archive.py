@@ -27,8 +27,8 @@ from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.runtime.show.show import Show
 from glasshouse.views import lineage as lineage_views
-from glasshouse.views.knowing import WhoKnew
 from glasshouse.views.leaderboard import By, Standing, leaderboard
+from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import Fork

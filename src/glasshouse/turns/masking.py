@@ -34,11 +34,6 @@ def masked(moment: Moment) -> Moment:
     return worn.moment(moment)
 
 
-def masked_event(event: Event, masks: Masks) -> Event:
-    """An event as a judge reads it."""
-    return replace(event, payload=masks.over_fields(event.payload))
-
-
 def unmasked(draft: Draft, masks: Masks | None) -> Draft:
     """A judge's draft with the names behind the labels, as everybody is to read it."""
     if masks is None:

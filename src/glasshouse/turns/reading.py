@@ -75,13 +75,6 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
     return one_line(known_as or "") or "somebody", "cast"
 
 
-def number_of(event: Event, known_as: str | None) -> int:
-    """The number that an event has as a line of somebody who knows its actor by this handle. Nothing is kept."""
-    handle, origin = speaker_of(event.actor, known_as)
-    rest, _ = _parted(event.payload)
-    return _number(f"{handle} ({origin}, {event.kind}): {body_of(event.payload.get('text'), rest)}")
-
-
 def _number(said: str) -> int:
     return _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
 

@@ -122,8 +122,8 @@ def _told(
         turns=max([event.turn for event in events], default=0),
         reason=end.get("reason"),
         winner=end.get("winner"),
-        cost=spend_of(story).total,
-        cost_apart=spend_of(story[shared:]).total,
+        cost=spend_of(story),
+        cost_apart=spend_of(story[shared:]),
         parts_with=story[shared] if shared < len(story) else None,
         only_here=tuple([lines[lines_shared + place] for place in only]),
     )

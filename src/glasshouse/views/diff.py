@@ -13,8 +13,15 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
-from glasshouse.views.stage import StageProjection, Touched, stage_lines_max
-from glasshouse.views.stage_parts import CastMember, Counters, Note, RunStatus
+from glasshouse.views.stage import (
+    CastMember,
+    Counters,
+    Note,
+    RunStatus,
+    StageProjection,
+    Touched,
+    stage_lines_max,
+)
 
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts")
 ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}

@@ -1,4 +1,4 @@
-"""Spend: what models were asked and what it cost, by creature, by model and by run.
+"""Spend: how often models were asked, and what it cost.
 
 Always holds: an attempt that reached no model is counted and free; a call whose price nobody knows makes the sum
 unknown, never lower. Only a director's events tell anything here: all others come without their model's side.
@@ -7,7 +7,6 @@ unknown, never lower. Only a director's events tell anything here: all others co
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 import msgspec
 
@@ -16,7 +15,7 @@ from glasshouse.events.model_use import Call
 
 
 class Spend(msgspec.Struct):
-    """One sum."""
+    """A sum over calls."""
 
     attempts: int = 0
     calls: int = 0
@@ -52,36 +51,10 @@ class Spend(msgspec.Struct):
             self.usd_known += call.usd
 
 
-class SpendProjection(msgspec.Struct):
-    """All sums after some events, by id of creature and run and by name of model. What is of no run is in `total` alone."""
-
-    version: ClassVar[int] = 1
-
-    total: Spend = msgspec.field(default_factory=Spend)
-    by_creature: dict[str, Spend] = {}
-    by_model: dict[str, Spend] = {}
-    by_run: dict[str, Spend] = {}
-
-    def apply(self, event: Event) -> None:
-        """Take the next event in."""
-        for call in event.calls:
-            self.total.add(call)
-            _of(self.by_creature, event.actor).add(call)
-            _of(self.by_model, call.model).add(call)
-            if event.run_id is not None:
-                _of(self.by_run, event.run_id).add(call)
-
-
-def spend_of(events: Iterable[Event]) -> SpendProjection:
+def spend_of(events: Iterable[Event]) -> Spend:
     """What these events cost."""
-    spend = SpendProjection()
+    spend = Spend()
     for event in events:
-        spend.apply(event)
+        for call in event.calls:
+            spend.add(call)
     return spend
-
-
-def _of(sums: dict[str, Spend], name: str) -> Spend:
-    found = sums.get(name)
-    if found is None:
-        found = sums[name] = Spend()
-    return found

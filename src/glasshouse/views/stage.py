@@ -8,7 +8,7 @@ taken off the events before they get here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.views.stage_parts import CastMember, Counters, Note, RunStatus
 
 stage_lines_max = 200
 stage_runs_max = 64
@@ -26,14 +25,66 @@ Touched: TypeAlias = tuple[Part, ...]
 """The parts of a stage that an event changed, counters aside."""
 
 
+class Note(msgspec.Struct, frozen=True, gc=False):
+    """One line: who said what, where and when. `private` is there for whoever may read it."""
+
+    id: str
+    actor: str
+    handle: str
+    kind: str
+    text: str
+    fields: Json
+    channel: str | None
+    turn: int
+    private: Json | None = None
+
+
+class CastMember(msgspec.Struct, frozen=True, gc=False):
+    """A creature of the cast as the stage knows it."""
+
+    handle: str
+    role: str = "worker"
+    is_running: bool = True
+    profile: str = ""
+
+
+class RunStatus(msgspec.Struct, frozen=True, gc=False):
+    """How far a run is, and, once it is finished, how it went and what it took."""
+
+    state: Literal["playing", "paused", "finished"] = "playing"
+    title: str = ""
+    goal: str = ""
+    seed: str = ""
+    budget: Json = {}
+    """The limits it was started with, by name."""
+    reason: str | None = None
+    axis: str | None = None
+    winner: str | None = None
+    why: str | None = None
+    turns: int | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+
+
+class Counters(msgspec.Struct):
+    """How often things happened. Calls and tokens are counted from what models were asked, so by directors only."""
+
+    events: int = 0
+    turns: int = 0
+    lines: int = 0
+    calls: int = 0
+    tokens: int = 0
+    failures: int = 0
+    passes: int = 0
+
+
 class StageProjection(msgspec.Struct):
     """The stage after some events. With a `run_id`, of that run and of what shapes the world, nothing else.
 
     Of a branch or a resumed run, `past_run_ids` are the runs whose past it has: what is told of them is its own past, and
     a creature that lives again takes the place of the one it was.
     """
-
-    version: ClassVar[int] = 2
 
     run_id: str | None = None
     current_scene: str = ""

@@ -8,14 +8,13 @@ in the play made to its shape: who came, who went, who can hear each other now.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
-from glasshouse.views.stage import StageProjection, past_runs
-from glasshouse.views.stage_parts import Note
+from glasshouse.views.stage import Note, StageProjection, past_runs
 
 Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
 
@@ -56,8 +55,6 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
 
 class Transcript:
     """A transcript in the making: apply events, get lines."""
-
-    version: ClassVar[int] = 1
 
     def __init__(self, run_id: str | None = None, past_run_ids: tuple[str, ...] = ()) -> None:
         self._stage = StageProjection(run_id=run_id, past_run_ids=past_run_ids)

@@ -8,12 +8,10 @@ Thoughts and reflections are nobody's but their own actor's.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.world.conditions import holds
-from glasshouse.world.state import CreatureState, Ear, Stay
+from glasshouse.world.state import CreatureState, Ear
 from glasshouse.world.values import Wire
 from glasshouse.world.wiring import is_carried
 
@@ -64,18 +62,3 @@ def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
             if is_there and handing.wire.source == event.actor and holds(handing.wire.when, event):
                 return handing.wire
     return None
-
-
-def as_it_stood(creature: CreatureState, lamport: int) -> CreatureState:
-    """The creature with what it had listened on and where it had been up to a time, and nothing later."""
-    ears = {
-        channel_id: Ear(ear.is_full, spans)
-        for channel_id, ear in creature.ears.items()
-        if (spans := [at for at in ear.spans if at <= lamport])
-    }
-    stays = [
-        Stay(stay.graph_id, stay.since, stay.until if (stay.until or lamport + 1) <= lamport else None)
-        for stay in creature.stays
-        if stay.since <= lamport
-    ]
-    return replace(creature, ears=ears, stays=stays)

@@ -10,8 +10,7 @@ from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
 from glasshouse.views import seeking
 from glasshouse.views.seeking import StageSeeker
-from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
-from glasshouse.views.stage_parts import CastMember
+from glasshouse.views.stage import CastMember, StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
 from tests.rules.views.stories_on_stage import (
     LIMITS,
     RUNS,

@@ -12,7 +12,7 @@ from glasshouse.cli.options import JsonOption, RoleName, StoreOption
 if TYPE_CHECKING:
     from glasshouse.cli.looking import Lookout
     from glasshouse.cli.pointing import Pointer
-    from glasshouse.views.knowing import WhoKnew
+    from glasshouse.views.who_knew import WhoKnew
     from glasshouse.views.why import Why
 
 WHY_EXAMPLES: Final = """\b

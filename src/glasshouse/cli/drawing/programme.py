@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import redacted
-from glasshouse.views.stage import StageProjection
-from glasshouse.views.stage_parts import RunStatus
+from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import Transcript, TranscriptLine
 
 quoted_lines_max: Final = 1_000

@@ -22,8 +22,7 @@ from glasshouse.cli.looking import Story
 from glasshouse.cli.pointing import numbers_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.views.stage import StageProjection
-from glasshouse.views.stage_parts import RunStatus
+from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 

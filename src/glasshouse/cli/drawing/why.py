@@ -20,7 +20,7 @@ from glasshouse.cli.pointing import Pointer
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
-from glasshouse.views.knowing import Knower, WhoKnew
+from glasshouse.views.who_knew import Knower, WhoKnew
 from glasshouse.views.why import Link, SeenLine, Why, is_cited
 
 _BEGAN: Final = {

@@ -1,17 +1,8 @@
 """Who knew of an event: everybody who could see it, how, and since when; those who are gone, too."""
 
-from collections.abc import Callable
-from contextlib import suppress
-
-from hypothesis import given
-from hypothesis import strategies as st
-
-from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import History
-from glasshouse.views.knowing import sightings_of
-from glasshouse.world.hearing import as_it_stood, visible_to
+from glasshouse.views.who_knew import sightings_of
 from glasshouse.world.intents import AddWire
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
@@ -96,33 +87,6 @@ def test_thoughts_are_known_to_their_own_actor_alone() -> None:
     thought = made.say("ada", kind=kinds.AGENT_THOUGHT)
 
     assert known(made, thought) == {"ada": "said"}
-
-
-DEEDS: list[Callable[[HandWorld], object]] = [
-    lambda made: made.disconnect("ada", "bo", "stage"),
-    lambda made: made.disconnect("cy", "bo", "stage"),
-    lambda made: made.connect("cy", "bo", "stage", both=True),
-    lambda made: made.connect("ada", "bo", "stage"),
-    lambda made: made.say("cy", channel="stage"),
-    lambda made: made.say("ada"),
-]
-
-
-@given(st.lists(st.sampled_from(DEEDS), min_size=1, max_size=24), st.sampled_from(["full", "since_joined"]))
-def test_as_it_stood_a_creature_sees_exactly_what_it_saw_then(
-    deeds: list[Callable[[HandWorld], object]], history: History
-) -> None:
-    made = table("ada", "bo", "cy", history=history)
-    seen_then: list[tuple[int, list[bool]]] = []
-    for deed in deeds:
-        with suppress(Refused):
-            deed(made)
-        bo = made.creature("bo")
-        seen_then.append((made.ledger[-1].lamport, [visible_to(bo, event) for event in made.ledger]))
-
-    for lamport, seen in seen_then:
-        stood = as_it_stood(made.creature("bo"), lamport)
-        assert [visible_to(stood, event) for event in made.ledger[: len(seen)]] == seen
 
 
 def test_a_wire_without_content_tells_that_something_was_said_and_not_what() -> None:
