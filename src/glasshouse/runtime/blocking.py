@@ -1,19 +1,19 @@
 """Waiting for asynchronous work from ordinary code, also where an event loop is already running, as in a notebook.
 
-Always holds: when the caller is interrupted, the work is cancelled and has cleaned up before the caller goes on.
+Always holds: when the caller is interrupted, the work is cancelled and has cleaned up before the caller goes on. No
+interruption is lost.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from threading import Event
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TypeVar
-
-cancel_seconds_max: Final = 5
-"""How long work that has just been begun may take to show itself before it is no longer waited for."""
 
 interrupt_seconds_max: Final = 0.1
 """How long an interruption may go unheard: one that comes just as the wait begins does not end it by itself."""
@@ -33,37 +33,57 @@ def outcome_of(work: Work[T]) -> T:
 
 
 def _outcome_in_a_thread(work: Work[T]) -> T:
-    """Do the work in a loop of its own, for the loop that is running here can wait for nothing meanwhile.
+    """Do the work in a loop of its own: the loop that runs here can wait for nothing meanwhile."""
+    interrupted = threading.Event()
+    cancel: Callable[[], object] | None = None
 
-    The work begins only when whoever waits for it can be interrupted and will cancel it.
-    """
-    may_begin, is_called_off = Event(), Event()
-    begun: Future[Callable[[], object]] = Future()
+    def interrupt() -> None:
+        interrupted.set()
+        if cancel is not None:
+            with suppress(RuntimeError):  # The loop of the work may be over already.
+                cancel()
 
     async def cancellable() -> T:
+        nonlocal cancel
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None, "a coroutine that is run is a task"
-        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        cancel = partial(loop.call_soon_threadsafe, task.cancel)
+        if interrupted.is_set():  # It came before there was anything to cancel.
+            raise asyncio.CancelledError
         return await work()
 
-    def outcome() -> T:
-        may_begin.wait()
-        if is_called_off.is_set():
-            raise CancelledError
-        return asyncio.run(cancellable())
-
-    with ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread:
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread,
+        _told_of_interrupts(interrupt),
+    ):
+        done = thread.submit(lambda: asyncio.run(cancellable()))
         try:
-            done = thread.submit(outcome)
-            may_begin.set()
             while not wait([done], timeout=interrupt_seconds_max).done:
-                pass  # Between two waits whoever was interrupted is told.
-            return done.result()
-        except KeyboardInterrupt:
-            if not may_begin.is_set():
-                is_called_off.set()
-                may_begin.set()
-                raise
-            with suppress(RuntimeError, TimeoutError):  # Its loop may be over already.
-                begun.result(cancel_seconds_max)()
+                pass  # Python runs signal handlers between two waits.
+        except KeyboardInterrupt:  # From a handler that somebody else has set.
+            interrupt()
             raise
+    if interrupted.is_set():
+        raise KeyboardInterrupt
+    return done.result()
+
+
+@contextmanager
+def _told_of_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Call `interrupt` for a Ctrl-C, instead of raising `KeyboardInterrupt` in the main thread.
+
+    Python drops an exception that a signal raises inside a finalizer or a weak reference's callback, so a raised
+    interruption can be lost. A handler that only takes note cannot.
+    """
+    is_ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if not is_ours:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda _signal, _frame: interrupt())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
