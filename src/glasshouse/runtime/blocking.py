@@ -53,8 +53,8 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         return await work()
 
     with (
-        ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread,
         _told_of_interrupts(interrupt),
+        ThreadPoolExecutor(1, thread_name_prefix="glasshouse play") as thread,
     ):
         done = thread.submit(lambda: asyncio.run(cancellable()))
         try:
