@@ -1,4 +1,7 @@
-"""Hearing: one function says what a creature may see, for prompts, agenda, signals and who-knew alike.
+"""Hearing: `visible_to` says what a creature may see, and `wire_that_handed` what a wire brought it besides.
+
+Prompts, `why`, `who_knew` and an export of what one creature heard ask `visible_to` of each event. The agenda asks who hears
+an event while it is said, and reads that from the edges; a property test holds both to the same answer.
 
 A creature sees its own acts; what was said on a channel while it listened there, and what was said there
 earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root

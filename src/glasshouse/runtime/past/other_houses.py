@@ -1,10 +1,11 @@
-"""Lives that were played in another house: what a file tells of who was where, folded apart from the world of this one.
+"""The worlds of other houses, as far as imported files tell of them: who was where, folded apart from this house's world.
 
-A life is what one house played on without restating it: sessions that grew from each other by merges, splits and forks.
-Where a branch or a resumption begins, another life begins, perhaps in another house, where the same id may mean another.
+A *life* is a set of sessions that one house played on without restating them: they grew from each other by merges, splits
+and forks. A branch or a resumed session begins another life, perhaps in another house, where the same id may name another
+creature.
 
-Always holds: nothing of it enters this house's world. It is folded from the imported segments' own events, and cached for
-as long as no file adds to them.
+Always holds: nothing of a life enters this house's world. It is folded from the imported events alone, and cached until
+a file adds to it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import ends_in_a_split
 from glasshouse.runtime.ports import Store
-from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve
+from glasshouse.world.evolve import begin, evolve
 from glasshouse.world.lineage import ancestors_of, descendants_of, pages, span_of
 from glasshouse.world.moving import part_unseen
 from glasshouse.world.state import SessionState, World
@@ -35,7 +35,7 @@ Life = tuple[tuple[str, int], ...]
 
 
 class OtherHouses:
-    """Folds the lives that files have brought here."""
+    """Folds the lives that files brought here."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
@@ -55,7 +55,7 @@ class OtherHouses:
         return await self._of(self._life(session_id))
 
     async def after(self, session_id: str) -> list[Folded]:
-        """The worlds of those who live again elsewhere with the past that a session is part of."""
+        """The worlds of other houses in which creatures live again with the past that a session is part of."""
         lives = {
             self._life(name): None for name in descendants_of(self._sessions, session_id) if self.wrote(name)
         }
@@ -63,17 +63,17 @@ class OtherHouses:
         return [await self._of(life) for life in lives if life != own]
 
     def _life(self, session_id: str) -> Life:
-        """Every session that hangs together with this one without a branch or a resumption between them."""
-        found, waiting = {session_id: None}, [session_id]
+        """Every session that is connected with this one without a branch or a resumption between them."""
+        life, waiting = {session_id: None}, [session_id]
         while waiting:
             session = self._sessions[waiting.pop()]
             goes_on = session.segment.origin in GOES_ON
             before = [] if goes_on else [parent.session_id for parent in session.segment.parents]
-            after = [one for one in session.children or () if self._is_same_life(one)]
-            fresh = [name for name in (*before, *after) if name not in found]
-            found |= dict.fromkeys(fresh)
+            after = [child for child in session.children or () if self._is_same_life(child)]
+            fresh = [name for name in (*before, *after) if name not in life]
+            life |= dict.fromkeys(fresh)
             waiting += fresh
-        in_order = sorted(found, key=lambda name: (self._sessions[name].segment.base, name))
+        in_order = sorted(life, key=lambda name: (self._sessions[name].segment.base, name))
         return tuple([(name, self._sessions[name].head) for name in in_order])
 
     def _is_same_life(self, child: str) -> bool:
@@ -94,15 +94,15 @@ class OtherHouses:
         self._begin(folded.world, [name for name, _ in life])
         spans = [span_of(self._sessions[name].segment, 1, head) for name, head in life if head]
         spans.sort(key=lambda span: span.starts_at)
-        told_of = {self._sessions[name].segment.graph_id for name, _ in life}
+        graphs_told = {self._sessions[name].segment.graph_id for name, _ in life}
         await self._ledger.wait_for_durability()
         for page in pages(spans):
             for event in await self._store.read(page):
-                _take(folded, event, told_of)
+                _take(folded, event, graphs_told)
         return folded
 
     def _begin(self, world: World, names: list[str]) -> None:
-        """Let the world know the sessions of a life, and those that its past came from, parents first."""
+        """Begin the sessions of a life in the world, and those that its past came from, parents first."""
         in_order: dict[str, None] = {}
         for name in names:
             if self._sessions[name].segment.origin in GOES_ON:
@@ -112,19 +112,14 @@ class OtherHouses:
                 begin(world, msgspec.structs.replace(self._sessions[name].segment, is_imported=False))
 
 
-def _take(folded: Folded, event: Event, told_of: set[str]) -> None:
-    world = folded.world
-    if event.kind not in MOVE_THE_WORLD:
-        world.sessions[event.session_id].head = event.seq
-        return
+def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:
+    """Move a life on by one event. `graphs_told` are the graphs that the files carry sessions of."""
     try:
-        evolve(world, event)
+        evolve(folded.world, event)
         if event.kind == kinds.SESSION_RESTATED:
-            folded.tables.apply(world, event)
-        if ends_in_a_split(event) and not told_of.issuperset(
-            payload_of(event, TopologyChanged).new_graph_ids
-        ):
-            part_unseen(world, event)
+            folded.tables.apply(folded.world, event)
+        if ends_in_a_split(event) and not graphs_told.issuperset(event.payload["new_graph_ids"]):
+            part_unseen(folded.world, event)
     except KeyError as lacking:
         raise Refused(
             f"{event.id} is a {event.kind} that tells of {lacking.args[0]!r}, and nothing in the file says what that is.",
