@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from glasshouse import Conflict
 from glasshouse.events.codec import content_of, encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
+from glasshouse.world.intents import Connect, RemoveWire
+from glasshouse.world.requests import ActBegun, PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]
@@ -356,3 +358,39 @@ async def test_a_change_is_no_part_of_an_event_s_content(store: Store) -> None:
     assert (second.position, second.change) == (3, 2)
     assert encoded(second) == encoded(line(ADA, 2, "b"))
     assert content_of(second) == content_of(line(ADA, 2, "b"))
+
+
+# Requests
+
+
+async def test_a_request_is_kept_under_the_number_of_its_change(store: Store) -> None:
+    asked = Request("api", Connect("ada", "bo", "talk"), (ActBegun("ada", "s-1.4"),))
+    told = Request("outage", PauseRun("r-1", "no model"))
+    await store.commit([Batch((opening(ADA, "a", "b"),)), Batch((lines(ADA, 2, "c", "d"),), request=asked)])
+    await store.commit([Batch((lines(ADA, 4, "e"),), request=told), Batch((lines(ADA, 5, "f"),))])
+
+    assert await store.requests(1, 99) == {3: asked, 5: told}
+    assert await store.requests(4, 5) == {5: told}
+    assert await store.requests(6, 99) == {}
+
+
+async def test_a_request_of_a_commit_that_fails_is_not_kept(store: Store) -> None:
+    asked = Request("api", RemoveWire("ada", "bo"))
+    await store.commit(one_batch(opening(ADA, "a")))
+
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 1, "b"),), request=asked), Batch((lines(ADA, 9, "far"),))])
+
+    assert await store.requests(1, 99) == {}
+    await store.commit([Batch((lines(ADA, 1, "b"),), request=asked)])
+    assert await store.requests(1, 99) == {2: asked}
+
+
+async def test_a_batch_that_is_there_already_keeps_its_request_once(store: Store) -> None:
+    asked = Request("api", RemoveWire("ada", "bo"))
+    batch = Batch((opening(ADA, "a"),), request=asked)
+
+    await store.commit([batch])
+    await store.commit([batch])
+
+    assert await store.requests(1, 99) == {1: asked}

@@ -11,6 +11,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
 
 
@@ -59,6 +60,9 @@ class StoreAround:
 
     async def prompt(self, digest: str) -> str | None:
         return await self.inner.prompt(digest)
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        return await self.inner.requests(first, last)
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         return await self.inner.shown(position)

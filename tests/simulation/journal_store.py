@@ -15,6 +15,7 @@ from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
 from tests.simulation.power import Acknowledged, RecordingVFS
 
@@ -88,6 +89,9 @@ class JournalStore:
 
     async def prompt(self, digest: str) -> str | None:
         return self._journal.prompt(digest)
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        return self._journal.requests(first, last)
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         return self._journal.shown(position)

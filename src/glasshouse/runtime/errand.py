@@ -41,7 +41,9 @@ class Door(Protocol):
     async def change(self, intent: AnyIntent) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
-    async def edit(self, intent: AnyIntent, cause: str, tell: Callable[[Change, str], AnyIntent]) -> Outcome:
+    async def edit(
+        self, intent: AnyIntent, creature_id: str, cause: str, tell: Callable[[Change, str], AnyIntent]
+    ) -> Outcome:
         """Decide an intent and what is told of it, as one batch: all or nothing."""
 
 
@@ -121,7 +123,7 @@ class Errand:
             answers.append(answer(change, subject))
             return self.returning(answers[0], is_edit=True)
 
-        outcome = await self.ledger.edit(intent, self.called.id, tell)
+        outcome = await self.ledger.edit(intent, self.creature_id, self.called.id, tell)
         self.returned = next(
             (one for one in outcome.events if one.caused_by == self.called.id and _tells(one)), None
         )

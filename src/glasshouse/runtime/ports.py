@@ -19,6 +19,7 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
 from glasshouse.world.state import CreatureState, Segment
 
 
@@ -57,6 +58,8 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     """Texts that models were given, each with its digest: kept beside the ledger, which is whole without them."""
     shown: tuple[Shown, ...] = ()
     """The lines that the model calls behind the one event of this batch were shown, call by call: kept like prompts."""
+    request: Request | None = None
+    """What was asked for, where somebody outside asked."""
 
 
 class InboxLine(NamedTuple):
@@ -104,6 +107,9 @@ class Store(Protocol):
 
     async def prompt(self, digest: str) -> str | None:
         """The text of this digest that a model was given, if it is still kept."""
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        """What was asked for, by the number of the change that came of it, for the changes between two numbers."""
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the model calls behind the event at this position were shown, call by call, if it is still kept."""

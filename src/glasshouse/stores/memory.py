@@ -17,6 +17,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
 
 prompts_in_memory_max = 2_048
@@ -43,6 +44,7 @@ class MemoryStore:
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
+        self._requests: dict[int, Request] = {}
         self._shown: dict[int, tuple[Shown, ...]] = {}
 
     async def open(self, new_house_id: str) -> None:
@@ -75,6 +77,8 @@ class MemoryStore:
             change = len(self._bodies) + 1
             for write in writes:
                 self._append(write, change, numbers)
+            if batch.request is not None and writes:
+                self._requests[change] = batch.request
             if batch.shown and writes:
                 self._shown[self.position] = batch.shown
             if batch.snapshot is not None:
@@ -97,6 +101,10 @@ class MemoryStore:
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given."""
         return self._prompts.get(digest)
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        """What was asked for between two changes."""
+        return {change: asked for change, asked in self._requests.items() if first <= change <= last}
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the calls behind an event were shown."""

@@ -16,8 +16,8 @@ from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused,
 from glasshouse.world.regrowth import Regrown, Rerun
 
 
-class Intent(msgspec.Struct, frozen=True, gc=False):
-    """What every intent shares: it is a value."""
+class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What every intent shares: it is a value, and is written down under its own name where it is kept as a request."""
 
 
 class AddCreature(Intent, frozen=True, gc=False):

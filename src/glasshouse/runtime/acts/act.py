@@ -47,6 +47,8 @@ characters_cache_max: Final = 4_096
 class Thought(msgspec.Struct, frozen=True):
     """What came of an act before it is written: the intent that ends it, or what stopped it."""
 
+    act: tuple[str, str]
+    """Its creature and its cause."""
     end: EndAct | None
     beside: Batch
     reservation: Reservation
@@ -135,6 +137,8 @@ class Acts:
         channels = _channels_of(world, creature.id)
         place = self._ledger.world.creatures[due.creature].graph_id
         mine = self._treasury.begin(run_id or "", creature.id, place)
+        act = (due.creature, due.cause)
+        self._ledger.acts_begun[act] = None
         try:
             scene = self._scene(begun, cause, upto, mine)
             if begun.before is not None:
@@ -142,6 +146,7 @@ class Acts:
             changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
         except BaseException:
             self._treasury.release(mine)
+            self._ledger.acts_begun.pop(act, None)
             raise
         told: EndAct | None = None
         if stopped_by is None or _is_worth_telling(stopped_by, scene):
@@ -156,7 +161,7 @@ class Acts:
             )
         is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
-        return Thought(told, scene.asking.beside, mine, stopped_by)
+        return Thought(act, told, scene.asking.beside, mine, stopped_by)
 
     async def _begun(self, due: Due) -> _Begun | None:
         """Who acts, in which world, and what it has written already; none if it is gone."""
@@ -267,6 +272,7 @@ class Acts:
                 )
                 return self._ledger.stage(failed, thought.beside)
         finally:
+            self._ledger.acts_begun.pop(thought.act, None)
             self._treasury.release(thought.reservation)  # From here on it is counted as spent.
 
     def _recorded(

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import msgspec
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
@@ -35,6 +35,7 @@ from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
 from glasshouse.world.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.intents import AnyIntent, Say
+from glasshouse.world.requests import ActBegun, Asker, request_for
 from glasshouse.world.speaking import said
 from glasshouse.world.state import World
 from glasshouse.world.values import Change
@@ -74,6 +75,8 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock, audience: Audience) -> None:
         self.folded = Folded()
         self.takes_more = False
+        self.acts_begun: dict[tuple[str, str], None] = {}
+        """The acts that somebody thinks about now or that wait to be written: creature and cause."""
         self._store = store
         self._clock = clock
         self._audience = audience
@@ -127,9 +130,15 @@ class Ledger:
             ) from writer.exception()
 
     async def change(
-        self, intent: AnyIntent, look: Look | None = None, beside: Batch = NOTHING_BESIDE
+        self,
+        intent: AnyIntent,
+        look: Look | None = None,
+        beside: Batch = NOTHING_BESIDE,
+        by: Asker | None = None,
     ) -> Receipt:
         """Decide an intent and wait until what came of it is durable.
+
+        `by` says who asked, where it is not the conductor who moves a run; an edit of the graph is always asked for.
 
         `look` sees the subject right after the decision: by the time it is durable, others may have changed it again.
         `beside` goes into the same commit: prompt texts to keep, inbox lines that are answered.
@@ -137,7 +146,12 @@ class Ledger:
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
-        queued = self._stage(decision.writes, beside) if decision.writes else None
+        queued = None
+        if decision.writes:
+            request = request_for(intent, by, self._acts_begun_where(decision.writes))
+            queued = self._stage(
+                decision.writes, beside if request is None else replace(beside, request=request)
+            )
         if look is not None:
             look(decision.subject)
         if queued is not None:
@@ -146,7 +160,7 @@ class Ledger:
         refolds = self.refolds
         await self.wait_for_durability()
         if self.refolds != refolds:
-            return await self.change(intent, look, beside)  # What made it true already never came to be.
+            return await self.change(intent, look, beside, by)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [])
 
     async def change_and_see(self, intent: AnyIntent, look: Callable[[str], Seen]) -> Seen:
@@ -155,14 +169,16 @@ class Ledger:
         await self.change(intent, lambda subject: seen.append(look(subject)))
         return seen[-1]
 
-    async def edit(self, intent: AnyIntent, cause: str, tell: Tell) -> Receipt:
-        """Decide an intent, whose events name `cause`, and on the world right after it what is told of it: one batch.
+    async def edit(self, intent: AnyIntent, creature_id: str, cause: str, tell: Tell) -> Receipt:
+        """Decide an intent of a creature's tool, whose events name `cause`, and on the world right after it what is told
+        of it: one batch.
 
         What `tell` gives must not be refused. An intent that changes nothing is told of all the same.
         """
         if not self.takes_more:
             await self.wait_for_room()
         decision = decide(self.world, intent)
+        request = request_for(intent, "tool", self._acts_begun_where(decision.writes, but=creature_id))
         events: list[Event] = []
         writes: list[SegmentWrite] = []
         if decision.writes:
@@ -178,7 +194,7 @@ class Ledger:
             more, more_writes = taken_in(self.folded, told.writes, self._clock.now(), self._give_up_world)
             events, writes = [*events, *more], [*writes, *more_writes]
         if events:
-            await self._enqueue(Batch(tuple(writes)), events).acknowledged
+            await self._enqueue(Batch(tuple(writes), request=request), events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
@@ -200,10 +216,12 @@ class Ledger:
         if not self.takes_more:
             self.check_is_open()
             raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
-        events, writes = taken_in(
-            self.folded, said(self.folded.world, intent), self._clock.now(), self._give_up_world
-        )
-        return self._enqueue(Batch(tuple(writes)), events)
+        decided = said(self.folded.world, intent)
+        request = None
+        if self.acts_begun:
+            request = request_for(intent, None, self._acts_begun_where(decided))
+        events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
+        return self._enqueue(Batch(tuple(writes), request=request), events)
 
     async def foresee(self, intent: AnyIntent) -> Receipt:
         """The same decision without the commit: what would come of an intent, or the refusal that would.
@@ -248,8 +266,23 @@ class Ledger:
         if events[0].kind in OF_RUNS:
             self.run_moves += 1
         return self._enqueue(
-            Batch(tuple(writes), None, beside.inbox_done, beside.prompts, beside.shown), events
+            Batch(tuple(writes), None, beside.inbox_done, beside.prompts, beside.shown, beside.request),
+            events,
         )
+
+    def _acts_begun_where(self, decided: tuple[Write, ...], but: str | None = None) -> tuple[ActBegun, ...]:
+        """The acts that have begun, and are not yet written, in the graphs that a decision touches."""
+        if not self.acts_begun:
+            return ()
+        touched = {write.session_id for write in decided}
+        touched |= {parent.session_id for write in decided if write.opens for parent in write.opens.parents}
+        world, begun = self.world, []
+        for creature_id, cause in self.acts_begun:
+            creature = world.creatures.get(creature_id)
+            is_here = creature is not None and world.graphs[creature.graph_id].session_id in touched
+            if is_here and creature_id != but:
+                begun.append(ActBegun(creature_id, cause))
+        return tuple(begun)
 
     def _give_up_world(self, unforeseen: BaseException) -> None:
         self._broken = unforeseen  # The world is half moved: the next caller folds it again.

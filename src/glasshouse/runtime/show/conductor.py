@@ -34,6 +34,7 @@ from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
+from glasshouse.world.requests import Asker
 from glasshouse.world.state import GraphState
 
 Pacing = Literal["lockstep", "free"]
@@ -239,7 +240,7 @@ class Conductor:
         if isinstance(stopped_by, BudgetExceeded):
             return await self._over_budget(run_id, graph, stopped_by.reason) or told
         if isinstance(stopped_by, ModelUnreachable):
-            await self.pause(run_id, str(stopped_by), graph.id)
+            await self.pause(run_id, str(stopped_by), graph.id, by="outage")
         return told
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
@@ -316,6 +317,7 @@ class Conductor:
         *,
         axis: str | None = None,
         ending: Ending | None = None,
+        by: Asker | None = None,
     ) -> Event | None:
         """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
         under_way = self._finishing.get(run_id)
@@ -328,7 +330,7 @@ class Conductor:
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(
-                MoveRun(run_id, payload, last_graph(self._ledger.world, run_id))
+                MoveRun(run_id, payload, last_graph(self._ledger.world, run_id)), by=by
             )
             told = receipt.events[0] if receipt.events else None
             done.set_result(told)
@@ -359,9 +361,11 @@ class Conductor:
         if queued is not None:
             await queued.acknowledged
 
-    async def pause(self, run_id: str, reason: str, graph_id: str | None = None) -> None:
+    async def pause(
+        self, run_id: str, reason: str, graph_id: str | None = None, *, by: Asker = "api"
+    ) -> None:
         """Let nobody of a run begin an act until it goes on."""
-        await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
+        await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id), by=by)
 
     async def close(self) -> None:
         """Let go of what was begun ahead. It is owed still, and will be thought again."""

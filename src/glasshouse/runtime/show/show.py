@@ -171,13 +171,13 @@ class Show:
 
     async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
-        await self._ledger.change(MoveRun(run_id, RunContinued()))
+        await self._ledger.change(MoveRun(run_id, RunContinued()), by="api")
 
     async def finish(self, run_id: str, reason: FinishReason) -> Event | None:
         """End a run."""
         the_run(self._ledger.world, run_id)
         await wait_to_be_outside(self._ledger)
-        return await self._conductor.finish(run_id, reason)
+        return await self._conductor.finish(run_id, reason, by="api")
 
     async def close(self) -> None:
         """Let go of what was begun ahead."""

@@ -11,13 +11,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from glasshouse.errors import Conflict, StoreFailed
+from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state import Parent, Segment
 
 busy_milliseconds_max = 5_000
@@ -115,6 +116,7 @@ class Journal:
         rows: list[_Row] = []
         beside: list[tuple[Batch, int]] = []
         shown: list[tuple[int, str]] = []
+        requests: list[tuple[int, str]] = []
         kept_of = self._segments_cache.get
         for batch in batches:
             change = self.position + 1
@@ -131,9 +133,13 @@ class Journal:
                 self._place(write, kept[0], change, numbers, rows)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
+            if batch.request is not None and self.position >= change:
+                requests.append((change, encoded_request(batch.request)))
             if batch.shown and self.position >= change:  # Else it was there already.
                 shown.append((self.position, encoded_shown(batch.shown)))
         self._connection.executemany(SQL["add_event"], rows)
+        if requests:
+            self._connection.executemany(SQL["keep_request"], requests)
         if shown:
             self._connection.executemany(SQL["keep_shown"], shown)
         for batch, position in beside:
@@ -163,6 +169,14 @@ class Journal:
         """A text that a model was given, if it is still there."""
         row = self._connection.execute(SQL["prompt"], (digest,)).fetchone()
         return None if row is None else zlib.decompress(row[0]).decode()
+
+    def requests(self, first: int, last: int) -> dict[int, Request]:
+        """What was asked for between two changes."""
+        rows = self._connection.execute(SQL["requests"], (first, last)).fetchall()
+        try:
+            return {change: decoded_request(body) for change, body in rows}
+        except BadEvent as broken:
+            raise StoreDamaged(f"The ledger holds a broken request: {broken} Restore a copy.") from broken
 
     def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the calls behind an event were shown, if it is still there."""

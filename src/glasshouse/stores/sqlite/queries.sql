@@ -97,6 +97,12 @@ INSERT OR IGNORE INTO prompts (digest, body) VALUES (?, ?);
 -- name: prompt
 SELECT body FROM prompts WHERE digest = ?;
 
+-- name: keep_request
+INSERT INTO requests (change, body) VALUES (?, ?);
+
+-- name: requests
+SELECT change, body FROM requests WHERE change BETWEEN ? AND ?;
+
 -- name: keep_shown
 INSERT OR REPLACE INTO shown (position, body) VALUES (?, ?);
 

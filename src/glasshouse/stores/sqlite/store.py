@@ -24,6 +24,7 @@ from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.thread import WorkThread
 from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
 
 reader_threads = 2
@@ -153,6 +154,10 @@ class SqliteStore:
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given."""
         return await self._read(Journal.prompt, digest)
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:
+        """What was asked for between two changes."""
+        return await self._read(Journal.requests, first, last)
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the calls behind an event were shown."""
