@@ -1,14 +1,16 @@
 """Lines: each event a creature heard as one physical line of its prompt, with a short number to cite it by.
 
 A creature hears one line after another, so its table is kept between acts and moved on by what is new; it can be
-dropped at any time and is made again from the moment alone. Always holds: the lines are those of the moment's events
-that are lines to its creature, in their order; every ref stands for exactly one of them; the same events give the
-same table, whether it was moved on or made at once.
+dropped at any time and is made again from the moment alone. Creatures that hear the same share a table: the next one to
+speak takes it over from the last. Always holds: the lines are those of the moment's events that are lines to its
+creature, in their order; every ref stands for exactly one of them; the same events and names give the same table,
+whether it was moved on or made at once, and whoever moved it on.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
@@ -17,9 +19,9 @@ import msgspec
 
 from glasshouse.events.event import Event, Json
 from glasshouse.turns.moment import Moment, Origin
-from glasshouse.turns.reading import Reading, body_of, is_line_for, reading_of, speaker_of
+from glasshouse.turns.reading import Reading, body_of, content_words, is_line_for, reading_of, speaker_of
 
-table_cache_creatures_max: Final = 1_024
+table_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
 
 STRIKING: Final = 2
@@ -44,11 +46,10 @@ class Table:
     A line's place counts from the oldest line that the table ever had, so that it stays the same while older lines go.
     """
 
-    def __init__(self, creature_id: str, handle: str) -> None:
-        self.creature_id = creature_id
-        self.handle = handle
+    def __init__(self) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
+        self.lines_by: dict[str, int] = {}
         self.recent: tuple[Event, ...] = ()
         self.first = 0
         self.events: list[Event] = []
@@ -60,7 +61,9 @@ class Table:
         self.words: dict[str, list[int]] = {}
         self.kinds: dict[str, list[int]] = {}
         self.striking: list[int] = []
-        self.naming_me: list[int] = []
+        self.not_ascii: list[int] = []
+        self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
+        """For a creature and its handle: the places of others' lines that name it, and the place up to which it was looked."""
 
     @property
     def places(self) -> range:
@@ -116,25 +119,24 @@ class Table:
         body = reading.body if not reading.points else self._pointing(reading)
         return f"[{ref}] {reading.head}{body}"
 
-    def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str]) -> bool:
+    def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str], creature_id: str) -> bool:
         """Take in what is new; false if a speaker has another name now, or what is recent does not follow."""
-        if handles != self.handles:
-            if any(handles.get(actor) != name for actor, name in self.names.items()):
-                return False
-            self.handles = handles
         gone, before = 0, self.recent
         if before:
-            if not recent or recent[0] not in before:
+            if not recent or recent[0].lamport > before[-1].lamport or recent[0] not in before:
                 return False
             gone = before.index(recent[0])
             if recent[: len(before) - gone] != before[gone:]:
                 return False
-        mine = self.creature_id
+        is_same = handles is self.handles or handles == self.handles
+        if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
+            return False
+        self.handles = handles
         for event in before[:gone]:
-            if is_line_for(mine, event):
+            if event.id in self.place_by_id:
                 self._drop_oldest()
         for event in recent[len(before) - gone :]:
-            if is_line_for(mine, event):
+            if is_line_for(creature_id, event):
                 self._add(event)
         self.recent = recent
         return True
@@ -142,6 +144,7 @@ class Table:
     def _add(self, event: Event) -> None:
         place = self.first + len(self.events)
         known_as = self.names[event.actor] = self.handles.get(event.actor)
+        self.lines_by[event.actor] = self.lines_by.get(event.actor, 0) + 1
         reading = reading_of(event, known_as)
         self.events.append(event)
         self.place_by_id[event.id] = place
@@ -161,12 +164,41 @@ class Table:
                 words[word] = [place]
         if reading.importance >= STRIKING:
             self.striking.append(place)
-        if event.actor != self.creature_id and _is_named_in(reading.body, self.handle):
-            self.naming_me.append(place)
+        if not reading.body.isascii():
+            self.not_ascii.append(place)
+
+    def naming(self, creature_id: str, handle: str) -> list[int]:
+        """The places of the lines that name a creature and are not its own, oldest first."""
+        if len(self.naming_cache) >= naming_cache_handles_max:
+            self.naming_cache.clear()
+        places, looked_at = self.naming_cache.get((creature_id, handle), ([], 0))
+        for place in self._where_named(handle, max(looked_at, self.first)):
+            at = place - self.first
+            if self.events[at].actor != creature_id and _is_named_in(self.readings[at].body, handle):
+                places.append(place)
+        while places and places[0] < self.first:
+            del places[0]
+        self.naming_cache[creature_id, handle] = places, self.first + len(self.events)
+        return places
+
+    def _where_named(self, handle: str, since: int) -> Iterable[int]:
+        """The places from one on at which a handle can stand: where its words do, if it has any. What equals what in
+        letters other than ASCII is left to the pattern."""
+        words = content_words(handle) if handle.isascii() else ()
+        if not words:
+            return range(since, self.first + len(self.events))
+        rarest = min([self.words.get(word, []) for word in words], key=len)
+        places = rarest[bisect_left(rarest, since) :]
+        others = self.not_ascii[bisect_left(self.not_ascii, since) :]
+        return sorted({*places, *others}) if others else places
 
     def _drop_oldest(self) -> None:
         reading, place = self.readings.pop(0), self.first
         del self.place_by_id[self.events[0].id]
+        actor = self.events[0].actor
+        self.lines_by[actor] -= 1
+        if not self.lines_by[actor]:
+            del self.lines_by[actor], self.names[actor]
         del self.events[0], self.plain[0]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
@@ -178,7 +210,7 @@ class Table:
             del same[0]
             at = same[0] - self.first
             self.plain[at] = self.readings[at].plain
-        for places in (self.striking, self.naming_me):
+        for places in (self.striking, self.not_ascii):
             if places and places[0] == place:
                 del places[0]
 
@@ -219,23 +251,25 @@ def older_cause(moment: Moment, table: Table) -> Line | None:
 
 
 _table_cache: dict[tuple[str, str], Table] = {}
-"""The last table of each creature. What is in it is only used if it fits the moment."""
+"""The last table of each creature, and of each place where a newest line stood. A table is only used if it fits the
+moment."""
 
 
 def table_of(moment: Moment) -> Table:
-    """The table of a moment, good until the same creature's next one is asked for."""
-    key = (moment.house_id, moment.creature_id)
-    table = _table_cache.pop(key, None)
-    if (
-        table is None
-        or table.handle != moment.handle
-        or not table.move_on(moment.recent_events, moment.handles)
-    ):
-        table = Table(moment.creature_id, moment.handle)
-        table.move_on(moment.recent_events, moment.handles)
-    while len(_table_cache) >= table_cache_creatures_max:
+    """The table of a moment, good until the next one is asked for."""
+    recent, keys = moment.recent_events, [(moment.house_id, moment.creature_id)]
+    if recent:
+        keys.insert(0, (moment.house_id, recent[-1].channel_id or recent[-1].graph_id))
+    for table in [_table_cache.pop(key) for key in keys if key in _table_cache]:
+        if table.move_on(recent, moment.handles, moment.creature_id):
+            break
+    else:
+        table = Table()
+        table.move_on(recent, moment.handles, moment.creature_id)
+    while len(_table_cache) + len(keys) > table_cache_keys_max:
         del _table_cache[next(iter(_table_cache))]
-    _table_cache[key] = table
+    for key in keys:
+        _table_cache[key] = table
     return table
 
 

@@ -98,7 +98,7 @@ def _relevances(moment: Moment, table: Table, shown: Set[int], about: Collection
             + _CAUSE_WEIGHT * len(wanted.intersection(words))
             + _INTEREST_WEIGHT * len(cared_for.intersection(words))
         )
-    for place in table.naming_me[-striking_lines_max:]:
+    for place in table.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
         if place not in shown:
             found[place] = found.get(place, 1) + _NAMED_WEIGHT
     return found

@@ -80,20 +80,35 @@ def _is_whole_for_root(tables: Tables, creature: CreatureState, lines: list[Even
     return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
 
 
-def speakers_for(tables: Tables, creature: CreatureState) -> list[str]:
-    """Whoever has spoken in a creature's sight, on the channels that it hears or to everybody in its graph."""
+Heard = list[tuple[str, Table, bool]]
+"""Places, their tables, and whether a creature hears all that is said there."""
+
+
+def places_heard(tables: Tables, creature: CreatureState) -> Heard:
+    """Where others may have spoken in a creature's sight: the channels that it hears, and its graphs."""
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
-    names: list[str] = [] if own is None else [*own.speakers]
-    is_whole = own is not None and creature.id not in tables.with_a_past
-    for channel_id, ear in () if is_whole else creature.ears.items():
-        table = tables.said.get(channel_id)
-        if table is not None:
-            is_all_heard = ear.is_full and ear.is_open
-            names += table.speakers if is_all_heard else [e.actor for e in _seen(creature, table, None)]
+    heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
+    if own is None or creature.id in tables.with_a_past:
+        for channel_id, ear in creature.ears.items():
+            table = tables.said.get(channel_id)
+            if table is not None:
+                heard.append((channel_id, table, ear.is_full and ear.is_open))
     for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
         table = tables.said.get(place)
         if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
-            names += [event.actor for event in _seen(creature, table, None)]
+            heard.append((place, table, False))
+    return heard
+
+
+def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
+    """Whoever has spoken in a creature's sight, place by place, in the order of their first words."""
+    names: dict[str, None] = {}
+    for _, table, is_all_heard in heard:
+        names.update(
+            table.speakers
+            if is_all_heard
+            else dict.fromkeys([event.actor for event in _seen(creature, table, None)])
+        )
     return names
 
 

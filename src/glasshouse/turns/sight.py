@@ -8,15 +8,17 @@ happens there shows here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.moment import Around, Moment, Neighbour
 from glasshouse.turns.newest_lines import public_part
+from glasshouse.turns.recalling import places_heard, speakers_in
+from glasshouse.turns.tables import Tables
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, Stay, World
 from glasshouse.world.topology import LISTEN, SEND
@@ -31,13 +33,41 @@ PLAYED_BY_VISITOR: Final = "visitor"
 _NOTHING: Final[dict[str, int]] = {}
 
 
+class _Shared(NamedTuple):
+    """What is the same for everybody who is on the same channels in the same way."""
+
+    listens: tuple[str, ...]
+    sends: tuple[str, ...]
+    members: dict[str, list[str]]
+    """Those on these channels, each with the names of the channels that it is on; in the order they are met."""
+    nearest: list[tuple[str, Neighbour]]
+    """The first of them: one more than is shown, since nobody is its own neighbour."""
+
+
 def around_of(world: World, creature: CreatureState) -> Around:
     """How a creature stands in its graph now."""
-    topology, mine = world.topology, creature.id
+    mine, channels = creature.id, (*_channels_seen(world, creature),)
+    shared: _Shared | None = world.shape_cache.get(channels)
+    if shared is None:
+        shared = world.shape_cache[channels] = _shared(world, channels)
+    neighbours = [neighbour for name, neighbour in shared.nearest if name != mine][:neighbours_max]
+    wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
+    return Around(
+        shared.listens,
+        shared.sends,
+        tuple(neighbours),
+        len(shared.members) - (mine in shared.members),
+        wired_to,
+        wired_from,
+        *_of_the_privileged(world, creature),
+    )
+
+
+def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
     listens: list[str] = []
     sends: list[str] = []
-    shared: dict[str, list[str]] = {}
-    for number, (channel_id, how) in enumerate(_channels_seen(world, creature)):
+    members: dict[str, list[str]] = {}
+    for number, (channel_id, how) in enumerate(channels):
         if number >= channels_seen_max <= min(len(listens), len(sends)):
             break
         name = world.channels[channel_id].name
@@ -46,22 +76,12 @@ def around_of(world: World, creature: CreatureState) -> Around:
         if how & SEND:
             sends.append(name)
         if number < channels_seen_max:
-            for member in _some(topology.members_of.get(channel_id, _NOTHING)):
-                if member in shared:
-                    shared[member].append(name)
-                elif member != mine:
-                    shared[member] = [name]
-    neighbours = [_neighbour(world, *one) for one in islice(shared.items(), neighbours_max)]
-    wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
-    return Around(
-        tuple(listens[:channels_seen_max]),
-        tuple(sends[:channels_seen_max]),
-        tuple(neighbours),
-        len(shared),
-        wired_to,
-        wired_from,
-        *_of_the_privileged(world, creature),
-    )
+            for member in _some(world.topology.members_of.get(channel_id, _NOTHING)):
+                members.setdefault(member, []).append(name)
+    nearest = [
+        (name, _neighbour(world, name, on)) for name, on in islice(members.items(), neighbours_max + 1)
+    ]
+    return _Shared(tuple(listens[:channels_seen_max]), tuple(sends[:channels_seen_max]), members, nearest)
 
 
 def _channels_seen(world: World, creature: CreatureState) -> Iterator[tuple[str, int]]:
@@ -106,19 +126,37 @@ def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
     return Neighbour(creature.handle, role if isinstance(role, str) else str(role), tuple(channels))
 
 
-def handles_of(world: World, creature: CreatureState, speakers: Iterable[str]) -> dict[str, str]:
-    """The handles of whoever spoke, and of those around; each as this creature knows it."""
-    names = set(speakers)
-    topology, found, here = world.topology, world.creatures, creature.graph_id
-    for channel_id, _ in islice(_channels_seen(world, creature), channels_seen_max):
-        names.update(_some(topology.members_of.get(channel_id, _NOTHING)))
-    names.add(creature.id)
-    handles: dict[str, str] = {}
-    for name in sorted(names):
-        other = found.get(name)
-        is_here = other is not None and other.graph_id == here
-        handles[name] = other.handle if other is not None and is_here else name_for(world, creature, name)
-    return handles
+def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
+    """The handles of whoever spoke, and of those around; each as this creature knows it.
+
+    Creatures that hear the same get the very same table, unless somebody in it is known to each by another name.
+    """
+    channels = (*islice(_channels_seen(world, creature), channels_seen_max),)
+    heard = places_heard(tables, creature)
+    key = (creature.graph_id, channels, *[place for place, _, _ in heard])
+    # Speakers only ever come to be more, so that how many there are tells who they are.
+    counts = [len(table.speakers) for _, table, _ in heard]
+    kept: tuple[list[int], dict[str, str]] = world.shape_cache.get(key, ([], {}))
+    handles = kept[1]
+    if kept[0] != counts or not handles:
+        if len(counts) == 1 and handles:
+            names = dict.fromkeys(islice(heard[0][1].speakers, kept[0][0], None))
+        else:
+            names, handles = _members_around(world, channels), {}
+            names.update(speakers_in(creature, heard))
+        handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
+        is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
+        if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):
+            world.shape_cache[key] = counts, handles
+    missing = [name for name in (creature.id, cause_actor) if name not in handles]
+    return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
+
+
+def _members_around(world: World, channels: Iterable[tuple[str, int]]) -> dict[str, None]:
+    members: dict[str, None] = {}
+    for channel_id, _ in channels:
+        members.update(dict.fromkeys(_some(world.topology.members_of.get(channel_id, _NOTHING))))
+    return members
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:

@@ -93,6 +93,7 @@ def evolve(world: World, event: Event) -> None:
     world.sessions[event.session_id].head = event.seq
     kind = event.kind
     if kind in kinds.ENGINE:
+        world.shape_cache.clear()
         _FOLDS[kind](world, event)
     elif kind == kinds.TURN_STARTED:
         graph = world.graphs.get(event.graph_id)

@@ -7,7 +7,7 @@ no walk depends on hashes. It encodes to bytes as it is, which makes a snapshot.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -181,7 +181,7 @@ class RunFacts(msgspec.Struct):
     creatures_living: int = 0
 
 
-class World(msgspec.Struct):
+class World(msgspec.Struct, dict=True):
     """Everything that is, folded from the ledger."""
 
     house_id: str = ""
@@ -203,6 +203,11 @@ class World(msgspec.Struct):
     births: int = 0
     roots: int = 0
     sessions_begun: int = 0
+
+    def __post_init__(self) -> None:
+        self.shape_cache: dict[object, Any] = {}
+        """What was worked out of the shape of the world: who is where, by which name. `evolve` empties it with each
+        change of the shape."""
 
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""

@@ -7,7 +7,7 @@ from glasshouse.turns.character import character_of
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.recalling import heard_by, speakers_for
+from glasshouse.turns.recalling import heard_by
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.moments_by_hand import a_tick, never_asked
@@ -21,7 +21,6 @@ def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
     heard, before = heard_by(house.tables, house.world, creature)
     answered = cause or a_tick(1)
     handed = house.agenda.handed_to(name, answered.id)
-    speakers = (*speakers_for(house.tables, creature), answered.actor)
     return Moment(
         run_id=creature.run_id,
         turn=1,
@@ -32,7 +31,7 @@ def moment_in(house: House, name: str, cause: Event | None = None) -> Moment:
         playbill=PLAYBILL,
         recent_events=tuple(heard),
         lines_before=before,
-        handles=handles_of(house.world, creature, speakers),
+        handles=handles_of(house.world, house.tables, creature, answered.actor),
         around=around_of(house.world, creature),
         ask=never_asked,
         handed=handed,

@@ -25,7 +25,7 @@ from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.recalling import heard_by, speakers_for
+from glasshouse.turns.recalling import heard_by
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
 from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
@@ -102,7 +102,7 @@ class Scene(msgspec.Struct):
             playbill=Playbill() if purse is None else purse.playbill,
             recent_events=tuple(heard),
             lines_before=before,
-            handles=handles_of(world, creature, (*speakers_for(folded.tables, creature), cause.actor)),
+            handles=handles_of(world, folded.tables, creature, cause.actor),
             around=around_of(world, creature),
             ask=ask,
             known=folded.tables.dealt.get(creature.id, {}),

@@ -17,6 +17,8 @@ class Causes:
         self._event = event
         self._turns_cache: dict[str, Event] = {}
         """The `turn.started` of each graph, so that a tick need not look for its cause."""
+        self._read_cache: Event | None = None
+        """The last cause that had to be read: many may answer the same line, long after it was said."""
 
     def note_turn(self, started: Event) -> None:
         """A turn has begun, and its ticks are caused by this event."""
@@ -31,4 +33,7 @@ class Causes:
             found = line_heard_by(tables, world, due.creature, due.cause)
         if found is not None and found.id == due.cause:
             return found
-        return tables.cause_for(world, due.creature, await self._event(due.cause))
+        cause = self._read_cache
+        if cause is None or cause.id != due.cause:
+            cause = self._read_cache = await self._event(due.cause)
+        return tables.cause_for(world, due.creature, cause)
