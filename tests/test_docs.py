@@ -19,9 +19,9 @@ from glasshouse import errors
 from glasshouse.events import kinds
 from glasshouse.events.payloads import PAYLOAD_TYPES
 from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
+from glasshouse.manifests.checked_world import BUILT_IN_REFEREES
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.rehearsal import BUILT_IN_REFEREES
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS

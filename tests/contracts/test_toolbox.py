@@ -367,11 +367,11 @@ async def test_a_function_in_a_file_beside_a_world_is_a_tool_of_that_world(tmp_p
     ("tools", "words"),
     [
         ("[calculater]", "pilot.yaml:3:9: tools: no tool is called 'calculater'. Did you mean 'calculator'?"),
-        ("[group_add_node]", "tools: group_add_node comes with privilege, not by grant."),
+        ("[group_add_node]", "tools: group_add_node comes with privilege and cannot be granted."),
         ("[sea.py:tyde]", "tools: sea.py has no function 'tyde'. Did you mean 'tide'?"),
         ("[lake.py:tide]", "tools: there is no readable file 'lake.py' beside the scenario."),
-        ("['../sea.py:tide']", "tools: '../sea.py:tide' is no tool. Write 'file.py:function'"),
-        ("[calculator]\nreply: prose", "tools: tools are called in JSON. Write reply: json."),
+        ("['../sea.py:tide']", "tools: '../sea.py:tide' is not a tool. Write 'file.py:function'"),
+        ("[calculator]\nreply: prose", "tools: tools need JSON replies. Write reply: json."),
     ],
 )
 async def test_a_world_that_grants_what_nobody_has_is_refused_with_the_likely_meant_name(

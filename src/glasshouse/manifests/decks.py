@@ -1,8 +1,8 @@
-"""Decks: what a scenario may deal, read from its files before the play begins.
+"""Decks: the cards that a scenario may deal, read from its files before the play starts.
 
-Always holds: a deck has at least one card; a card is plain JSON and small enough to be dealt. A deck's file stands
-beside the scenario: lines of text (empty ones and those that begin with '#' are passed over), or a YAML list. A card for
-a deal with an odd one is a pair of two that differ.
+Always holds: a deck has at least one card; a card is plain JSON within a bound. A deck's file is beside the scenario: lines
+of text (empty lines and lines that begin with '#' are ignored), or a YAML list. A card for a deal with an odd one is a
+pair of two different values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Deck = tuple[Any, ...]
 def decks_of(
     scenario: Scenario, folder: Path | None, given: Mapping[str, Deck]
 ) -> tuple[dict[str, Deck], list[Complaint], list[Problem]]:
-    """Every deck by the key it is dealt under, and what is wrong: with the scenario, and with files of decks."""
+    """Every deck by the key of its deal; complaints about the scenario; problems of the decks' files."""
     decks: dict[str, Deck] = {}
     complaints: list[Complaint] = []
     problems: list[Problem] = []
@@ -45,32 +45,27 @@ def decks_of(
 
 
 class _NoDeck(Exception):
-    """Why there is nothing to deal."""
+    """Why a deck cannot be used."""
 
 
 def _deck(source: str | Deck, folder: Path | None) -> Deck:
     if not isinstance(source, str):
         return source
     if folder is None:
-        raise _NoDeck(f"a world without a folder has no file {source!r}. Write a list, or give decks=.")
+        raise _NoDeck(f"a world without a folder has no file {source!r}. Write a list, or pass decks=.")
     if Path(source).name != source:
-        raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write its name alone.")
+        raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write only its name.")
     path = folder / source
-    if not _is_file(path):
-        raise _NoDeck(f"there is no file {shown(source)} beside the scenario.{_instead(source, folder)}")
-    return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
-
-
-def _is_file(path: Path) -> bool:
     try:
-        return path.is_file()
-    except (OSError, ValueError):  # A name that no file can have.
-        return False
-
-
-def _instead(source: str, folder: Path) -> str:
-    close = get_close_matches(source, sorted(path.name for path in folder.iterdir() if path.is_file()), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+        is_file = path.is_file()
+    except (OSError, ValueError):  # No file can have this name.
+        is_file = False
+    if not is_file:
+        files = sorted(other.name for other in folder.iterdir() if other.is_file())
+        close = get_close_matches(source, files, n=1)
+        advice = f" Did you mean {close[0]!r}?" if close else ""
+        raise _NoDeck(f"there is no file {shown(source)} beside the scenario.{advice}")
+    return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
 
 
 def _lines(path: Path) -> Deck:
@@ -78,12 +73,12 @@ def _lines(path: Path) -> Deck:
         with path.open("rb") as file:
             text = file.read(yaml_bytes_max + 1)
         if len(text) > yaml_bytes_max:
-            raise _NoDeck(f"{path.name} has more than {yaml_bytes_max:,} bytes. Cut it.")
+            raise _NoDeck(f"{path.name} has more than {yaml_bytes_max:,} bytes. Shorten it.")
         lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
     except OSError as fault:
-        raise _NoDeck(f"{path.name} cannot be read ({fault.strerror}). Mend its rights.") from fault
+        raise _NoDeck(f"{path.name} cannot be read ({fault.strerror}). Check its permissions.") from fault
     except UnicodeDecodeError as fault:
-        raise _NoDeck(f"{path.name} is no UTF-8. Save it as UTF-8.") from fault
+        raise _NoDeck(f"{path.name} is not UTF-8. Save it as UTF-8.") from fault
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
@@ -97,13 +92,13 @@ def _yaml_list(path: Path) -> Deck:
 
 
 def _paired(deck: Deck) -> Deck:
-    """The pairs that a deal with an odd one draws from; in text, '|' parts the two."""
+    """The pairs that a deal with an odd one draws from; in text, '|' separates the two."""
     pairs = [_parts(card) for card in deck]
     for card, pair in zip(deck, pairs, strict=True):
         if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
-            shown = str(card)[:card_shown_chars_max]
+            text = str(card)[:card_shown_chars_max]
             raise _NoDeck(
-                f"{shown!r} is no pair. For 'odd_one' write [one, other], or 'one | other' in text."
+                f"{text!r} is not a pair. For 'odd_one' write [one, other], or 'one | other' in text."
             )
     return tuple(pairs)
 
@@ -116,9 +111,9 @@ def _parts(card: Any) -> list[Any]:
 
 def _checked(deck: Deck) -> Deck:
     if not deck:
-        raise _NoDeck("there is nothing in it to deal. Write at least one card.")
+        raise _NoDeck("the deck is empty. Write at least one card.")
     if len(deck) > deck_cards_max:
-        raise _NoDeck(f"there are {len(deck):,} cards. At most {deck_cards_max:,} are dealt from.")
+        raise _NoDeck(f"there are {len(deck):,} cards. Keep at most {deck_cards_max:,}.")
     if any(card is None or len(canonical_json({"card": card})) > card_bytes_max for card in deck):
-        raise _NoDeck(f"a card is empty, or larger than {card_bytes_max:,} bytes. Mend it.")
+        raise _NoDeck(f"a card is empty, or larger than {card_bytes_max:,} bytes. Correct it.")
     return tuple(deck)

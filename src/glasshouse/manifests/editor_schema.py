@@ -1,6 +1,6 @@
-"""JSON Schema files for editors, made from the models: `python -m glasshouse.manifests.editor_schema docs/schema`.
+"""JSON Schema files for editors, generated from the models: `python -m glasshouse.manifests.editor_schema docs/schema`.
 
-Always holds: the files say what the models say, and nothing else; a test compares them.
+Always holds: the files match the models; a test compares them.
 """
 
 from __future__ import annotations

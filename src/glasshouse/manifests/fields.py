@@ -1,13 +1,13 @@
-"""The kinds of values that fields of manifests and scenarios are made of.
+"""The types of the fields of manifests and scenarios.
 
-Always holds: a value is taken as it is written, never turned into another type, save that a list may be given where a
-tuple is kept. What is refused here is refused in words that say what to write.
+Always holds: a value is never converted to another type, except a list to a tuple. Every refusal says what to write.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Strict(BaseModel):
-    """A value made of data: unknown fields and other types are errors."""
+    """Base of all models: unknown fields and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -59,10 +59,6 @@ def _check_creature_name(name: str) -> None:
     check_not_spoken_for(name)
 
 
-def _check_world_name(name: str) -> None:
-    check_name("world name", name)
-
-
 def _check_team_name(name: str) -> None:
     check_name("team name", name)
     check_not_spoken_for(name)
@@ -70,17 +66,19 @@ def _check_team_name(name: str) -> None:
 
 def _check_field_name(name: str) -> None:
     if len(name) > name_chars_max or not _FIELD_NAME.fullmatch(name):
-        raise Refused(f"{name!r} is no field name.", "Use lower-case letters, digits and '_'.")
+        raise Refused(f"{name!r} is not a field name.", "Use lower-case letters, digits and '_'.")
 
 
 def _check_language(code: str) -> None:
     if not _LANGUAGE.fullmatch(code):
-        raise Refused(f"{in_brief(code)} is no language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
+        raise Refused(f"{in_brief(code)} is not a language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
 
 
 def _check_player(player: str) -> None:
     if not _PLAYER.fullmatch(player):
-        raise Refused(f"{player!r} plays nobody.", "Write 'visitor', or a class as 'package.module:Class'.")
+        raise Refused(
+            f"{player!r} cannot play a creature.", "Write 'visitor', or a class as 'package.module:Class'."
+        )
 
 
 Listed = BeforeValidator(_listed)
@@ -93,7 +91,7 @@ CreatureName = Annotated[str, AfterValidator(_refusing(_check_creature_name))]
 Handle = Annotated[str, AfterValidator(_refusing(check_handle))]
 Handles = Annotated[tuple[Handle, ...], Field(max_length=list_items_max), Listed]
 CreatureNames = Annotated[tuple[CreatureName, ...], Field(max_length=list_items_max), Listed]
-WorldName = Annotated[str, AfterValidator(_refusing(_check_world_name))]
+WorldName = Annotated[str, AfterValidator(_refusing(partial(check_name, "world name")))]
 TeamName = Annotated[str, AfterValidator(_refusing(_check_team_name))]
 FieldName = Annotated[str, AfterValidator(_refusing(_check_field_name))]
 ChannelName = Annotated[str, AfterValidator(_refusing(check_channel_name))]

@@ -1,6 +1,6 @@
-"""Where worlds are: a given path, then `./worlds`, then those that come with the package.
+"""Where worlds are: a given path, then `./worlds`, then the bundled worlds.
 
-Always holds: finding reads no more than a scenario's own file and needs no schema, so that listing worlds is quick.
+Always holds: only scenario files are read, and without a schema, so that listing worlds is quick.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
 
 class FoundWorld(NamedTuple):
-    """A world that can be played by its name."""
+    """A world that can be played by name."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class FoundWorld(NamedTuple):
 
 
 def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
-    """The folder of a world: a given path, else `./worlds/NAME`, else the bundled one of that name."""
+    """The folder of a world: a given path, else `./worlds/NAME`, else the bundled world of that name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
     if given.is_file() and (given.name == SCENARIO_FILE or (given.parent / SCENARIO_FILE).is_file()):
@@ -34,30 +34,25 @@ def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     for folder in (given, here / "worlds" / name_or_path, BUNDLED / name_or_path):
         if (folder / SCENARIO_FILE).is_file():
             return folder
-    known = [world.name for world in found_worlds(here)]
-    raise UnknownName(
-        noun="world", name=str(name_or_path), known=known, where=_what_is_there(given, name_or_path)
-    )
-
-
-def _what_is_there(given: Path, name_or_path: str | Path) -> str:
-    """What is wrong with a path; empty for what may be meant as a name."""
-    if given.exists() and str(name_or_path):
-        return f"there is no {SCENARIO_FILE} in {name_or_path}"
-    return f"there is no folder {name_or_path}" if "/" in str(name_or_path) else ""
+    name, known, where = str(name_or_path), [world.name for world in found_worlds(here)], ""
+    if given.exists() and name:
+        where = f"there is no {SCENARIO_FILE} in {name}"
+    elif "/" in name:
+        where = f"there is no folder {name}"
+    raise UnknownName(noun="world", name=name, known=known, where=where)
 
 
 def found_worlds(here: Path | None = None) -> list[FoundWorld]:
-    """Every world that a name finds: those of `./worlds` first, then the bundled ones that they do not hide."""
+    """Every world that can be played by name: those in `./worlds`, which hide bundled ones, then the others."""
     here = Path.cwd() if here is None else here
-    found: dict[str, FoundWorld] = {}
+    worlds: dict[str, FoundWorld] = {}
     for world in [*_worlds_in(here / "worlds", "here"), *bundled_worlds()]:
-        found.setdefault(world.name, world)
-    return list(found.values())
+        worlds.setdefault(world.name, world)
+    return list(worlds.values())
 
 
 def bundled_worlds() -> list[FoundWorld]:
-    """The worlds that come with the package."""
+    """The worlds in the package."""
     return list(_worlds_in(BUNDLED, "bundled"))
 
 
@@ -69,29 +64,25 @@ def world_folders_in(folder: Path) -> list[Path]:
 
 
 def source_at(path: Path) -> Source:
-    """A YAML file, read; a file that cannot be opened is a problem like any other."""
+    """The content of a YAML file; that it cannot be opened is a problem like any other."""
     try:
         with path.open("rb") as file:
-            text = file.read(yaml_bytes_max + 1)
+            content = file.read(yaml_bytes_max + 1)
     except OSError as fault:
-        return Source.unreadable(
-            shown_path(path), f"the file cannot be read ({fault.strerror}). Mend its rights."
-        )
-    return source_of(text, shown_path(path))
+        text = f"the file cannot be read ({fault.strerror}). Check its permissions."
+        return Source.unreadable(shown_path(path), text)
+    return source_of(content, shown_path(path))
 
 
 def shown_path(path: Path) -> str:
-    """A path as messages show it: from the current folder if it is below it."""
+    """A path as messages show it: relative to the current folder if it is inside."""
     absolute, here = path.absolute(), Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
 
 
 def _worlds_in(folder: Path, where: Literal["here", "bundled"]) -> Iterator[FoundWorld]:
     for world in world_folders_in(folder):
-        yield FoundWorld(world.name, _title_in(world / SCENARIO_FILE), str(world), where)
-
-
-def _title_in(path: Path) -> str:
-    root = source_at(path).root
-    title = None if root is None else root.child("title")
-    return title.scalar if title is not None and isinstance(title.scalar, str) else ""
+        root = source_at(world / SCENARIO_FILE).root
+        node = None if root is None else root.child("title")
+        title = node.scalar if node is not None and isinstance(node.scalar, str) else ""
+        yield FoundWorld(world.name, title, str(world), where)

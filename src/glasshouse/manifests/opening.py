@@ -1,7 +1,7 @@
-"""Opening: a loaded world, a seed and limits become the one intent that begins a run. Pure: nothing is read here.
+"""From a loaded world, a seed and limits to the one intent that starts a run. Pure: no file is read here.
 
-Always holds: what is dealt hangs on the number `rng_seed`, the deal's name and the deck alone, so the same number deals
-the same cards on every machine.
+Always holds: only `rng_seed`, the deal's name and the deck decide what is dealt, so the same number deals the same cards on
+every machine.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def opening_of(
     limits: Json | None = None,
     models: Mapping[str, str] | None = None,
 ) -> OpenRun:
-    """The intent that opens a world. Without a seed: the first of its own; without limits: its own.
+    """The intent that opens a world. Without a seed: the world's first; without limits: the world's own.
 
-    `models` puts a model by its name behind whoever has a handle or plays for a team of that name.
+    `models` maps handles or teams to the names of their models.
     """
     scenario = world.scenario
     bound = _bound(scenario, models or {})
@@ -47,25 +47,22 @@ def opening_of(
         recipe=recipe,
         competition=plain["competition"],
         limits=limits if limits is not None else limits_of(scenario),
-        spawnable=_spawnable(world),
+        # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
+        spawnable={
+            name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests
+        },
     )
     troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
 
 
-def _spawnable(world: LoadedWorld) -> dict[str, Json]:
-    """The manifests of whoever may be born during the play. What is played again from a ledger has them already."""
-    named = [name for name in world.scenario.spawnable if name in world.manifests]
-    return {name: world.manifests[name].as_json() for name in named}
-
-
 def limits_of(scenario: Scenario) -> Json:
-    """A scenario's limits as a governor takes them."""
+    """A scenario's limits as the fields of a governor."""
     return scenario.governor.model_dump(mode="json", exclude={"on_turn_limit"})
 
 
 def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:
-    """The model by name behind each handle that is given one."""
+    """The model's name for each handle that has one."""
     teams, bound = scenario.competition.teams, dict[str, str]()
     handles = [entry.name for stage in scenario.stages.values() for entry in stage.cast]
     for name, model in models.items():
@@ -99,22 +96,14 @@ def _troupe(
         ChannelPlan(name, channel.description, channel.history)
         for name, channel in (plan.channels or {}).items()
     )
-    members = [
-        _member(
-            world,
-            entry,
-            dealt.get(entry.name),
-            bound.get(entry.name),
-            is_root=entry.name == plan.root,
-        )
-        for entry in plan.cast
-    ]
-    return Troupe(tuple(members), channels, plan.opening.format(seed=seed))
+    members = tuple(_member(world, plan, entry, dealt, bound) for entry in plan.cast)
+    return Troupe(members, channels, plan.opening.format(seed=seed))
 
 
 def _member(
-    world: LoadedWorld, entry: CastEntry, dealt: Json | None, model: str | None, *, is_root: bool
+    world: LoadedWorld, plan: TroupePlan, entry: CastEntry, dealt: dict[str, Json], bound: dict[str, str]
 ) -> Member:
+    is_root, joined = entry.name == plan.root, entry.channels
     manifest = world.manifest_of(entry)
     manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
@@ -124,11 +113,11 @@ def _member(
         manifest_digest=manifest.digest,
         handle=entry.name,
         is_privileged=entry.privileged,
-        listens=entry.channels.listen if entry.channels is not None else (),
-        sends=entry.channels.send if entry.channels is not None else (),
+        listens=() if joined is None else joined.listen,
+        sends=() if joined is None else joined.send,
         wires=wires,
-        dealt=dealt,
-        model=model or "",
-        is_bound=model is not None,
+        dealt=dealt.get(entry.name),
+        model=bound.get(entry.name, ""),
+        is_bound=entry.name in bound,
         is_root=is_root,
     )

@@ -1,7 +1,4 @@
-"""Cross checks of the play itself: kinds, turns, beats, opening and ending.
-
-Always holds: each check yields what is wrong and changes nothing.
-"""
+"""Checks of the play: kinds, turns, beats, opening, ending, competition, referee and tools."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Iterator
 from string import Formatter
 
 from glasshouse.events import kinds
-from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.problem import At, Complaint, likely
-from glasshouse.manifests.rehearsal import Rehearsal
-from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, Troupe
+from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
+from glasshouse.manifests.problem import At, Complaint, likely, names_listed_max, shown, unknown
+from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY
 
 turns_examined_max = 10_000
 
@@ -28,118 +24,209 @@ WRITTEN_BY_CREATURES = frozenset(
 )
 """The core kinds that an act may end in."""
 
+_TEAMS = ("competition", "teams")
+_REFEREE = ("competition", "referee")
 
-def kinds_that_cannot_be(world: Rehearsal) -> Iterator[Complaint]:
-    """Kinds of the engine declared anew, and fields that every reply has already."""
+
+def redeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
+    """Declared kinds that belong to the engine, and declared fields that every reply has."""
     for kind, fields in world.scenario.kinds.items():
         if kind in CORE_KINDS:
-            words = "this kind is the engine's and has its fields. Choose another name."
-            yield Complaint(("kinds", kind), words, at_key=True)
-        for name in fields:
-            if name in FIELDS_OF_EVERY_REPLY:
-                words = f"every reply has a field {name!r} already. Choose another name."
-                yield Complaint(("kinds", kind, name), words, at_key=True)
+            text = "this kind belongs to the engine and has fixed fields. Choose another name."
+            yield Complaint(("kinds", kind), text, at_key=True)
+        for name in [name for name in fields if name in FIELDS_OF_EVERY_REPLY]:
+            text = f"every reply already has a field {name!r}. Choose another name."
+            yield Complaint(("kinds", kind, name), text, at_key=True)
 
 
-def kinds_undeclared(world: Rehearsal) -> Iterator[Complaint]:
-    """Kinds that a creature writes or answers and that no scenario declares."""
-    if "kinds" in world.hurt:
-        return
-    for name in world.used:
-        if name in world.manifests:
-            yield from _undeclared_by(name, world.manifests[name], world)
-
-
-def _undeclared_by(name: str, manifest: Manifest, world: Rehearsal) -> Iterator[Complaint]:
+def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
+    """Kinds that a creature writes or hears and that the scenario does not declare."""
     own = world.scenario.kinds
-    for n, kind in enumerate(manifest.may_emit):
-        if kind in CORE_KINDS - WRITTEN_BY_CREATURES:
-            words = f"{kind} is written by the engine alone. Take it out."
-            yield Complaint(("may_emit", n), words, creature=name)
-        elif kind not in CORE_KINDS and kind not in own:
-            words = _no_kind(kind, [*sorted(WRITTEN_BY_CREATURES), *own])
-            yield Complaint(("may_emit", n), words, creature=name)
-    for n, kind in enumerate(manifest.subscribes_to):
-        if kind not in CORE_KINDS and kind not in own:
-            yield Complaint(("subscribes_to", n), _no_kind(kind, [*sorted(CORE_KINDS), *own]), creature=name)
+    for name in world.used if "kinds" not in world.damaged else ():
+        if name not in world.manifests:
+            continue
+        manifest = world.manifests[name]
+        for n, kind in enumerate(manifest.may_emit):
+            if kind in CORE_KINDS - WRITTEN_BY_CREATURES:
+                text = f"only the engine writes {kind}. Remove it."
+                yield Complaint(("may_emit", n), text, creature=name)
+            elif kind not in CORE_KINDS and kind not in own:
+                text = _unknown_kind(kind, [*sorted(WRITTEN_BY_CREATURES), *own])
+                yield Complaint(("may_emit", n), text, creature=name)
+        for n, kind in enumerate(manifest.subscribes_to):
+            if kind not in CORE_KINDS and kind not in own:
+                text = _unknown_kind(kind, [*sorted(CORE_KINDS), *own])
+                yield Complaint(("subscribes_to", n), text, creature=name)
 
 
-def _no_kind(kind: str, known: list[str]) -> str:
+def _unknown_kind(kind: str, known: list[str]) -> str:
     advice = likely(kind, known)
     advice = advice if advice.startswith("Did") else "Declare it under 'kinds' of the scenario."
     return f"no kind is called {kind!r}. {advice}"
 
 
-def ending_without_cause(world: Rehearsal) -> Iterator[Complaint]:
+def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     """An ending by a kind of event that nobody may write."""
-    ends = world.scenario.ends_when
-    if ends is None or ends.kind is None or not world.manifests_are_whole or "spawnable" in world.hurt:
+    ends, used = world.scenario.ends_when, world.used
+    is_complete = world.cast_is_complete and "spawnable" not in world.damaged
+    if ends is None or ends.kind is None or not is_complete or not world.manifests.keys() >= set(used):
         return
-    emitted = {kind for name in world.used for kind in world.manifests[name].may_emit}
+    emitted = {kind for name in used for kind in world.manifests[name].may_emit}
     if ends.kind not in emitted | {kinds.USER_INJECTED, kinds.AGENT_PASSED}:
-        words = f"nobody here may emit {ends.kind!r}. {likely(ends.kind, sorted(emitted))}"
-        yield Complaint(("ends_when", "kind"), words)
+        text = f"nobody here may emit {ends.kind!r}. {likely(ends.kind, sorted(emitted))}"
+        yield Complaint(("ends_when", "kind"), text)
 
 
-def turns_too_full(world: Rehearsal) -> Iterator[Complaint]:
-    """A turn in which more creatures are due by their ticks than may call a model."""
+def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:
+    """A turn in which more creatures tick than may call a model. A visitor calls no model."""
     governor = world.scenario.governor
-    if governor.on_turn_limit == "defer" or "governor" in world.hurt:
+    if governor.on_turn_limit == "defer" or "governor" in world.damaged:
         return
+    limit = governor.max_calls_per_turn
     for stage in world.scenario.stages.values():
-        ticks = _ticks(stage, world)
-        if len(ticks) <= governor.max_calls_per_turn:
+        manifests = [world.manifests[entry.use] for entry in stage.cast if entry.use in world.manifests]
+        ticks = [manifest.schedule.tick_every for manifest in manifests if manifest.played_by != "visitor"]
+        intervals = [every for every in ticks if every is not None]
+        if len(intervals) <= limit:
             continue
         for turn in range(1, min(governor.max_turns, turns_examined_max) + 1):
-            due = [name for name, every in ticks if turn % every == 0]
-            if len(due) > governor.max_calls_per_turn:
-                words = (
-                    f"turn {turn} has {len(due)} creatures due by their ticks and room for"
-                    f" {governor.max_calls_per_turn} calls. Write max_calls_per_turn: {len(due)} or more, or"
-                    " on_turn_limit: defer."
+            due = sum(turn % every == 0 for every in intervals)
+            if due > limit:
+                text = (
+                    f"in turn {turn}, {due} creatures tick, but only {limit} calls are allowed."
+                    f" Write max_calls_per_turn: {due} or more, or on_turn_limit: defer."
                 )
-                yield Complaint(("governor", "max_calls_per_turn"), words)
+                yield Complaint(("governor", "max_calls_per_turn"), text)
                 break
 
 
-def _ticks(stage: Troupe, world: Rehearsal) -> list[tuple[str, int]]:
-    """Who ticks, and how often. A visitor calls no model."""
-    ticks = []
-    for entry in stage.cast:
-        manifest = world.manifests.get(entry.use)
-        if manifest and manifest.schedule.tick_every and manifest.played_by != "visitor":
-            ticks.append((entry.name, manifest.schedule.tick_every))
-    return ticks
-
-
-def beats_beyond_the_end(world: Rehearsal) -> Iterator[Complaint]:
+def beats_after_the_end(world: CheckedWorld) -> Iterator[Complaint]:
     """Beats that no run can reach."""
     last = world.scenario.governor.max_turns
     for n, beat in enumerate(world.scenario.beats):
-        if beat.turn > last and "governor" not in world.hurt:
-            words = (
-                f"the run ends at turn {last} (governor.max_turns), before this beat. Move one of the two."
+        if beat.turn > last and "governor" not in world.damaged:
+            text = (
+                f"the run ends at turn {last} (governor.max_turns), before this beat. Change one of the two."
             )
-            yield Complaint(("beats", n, "turn"), words)
+            yield Complaint(("beats", n, "turn"), text)
 
 
-def opening_placeholders(world: Rehearsal) -> Iterator[Complaint]:
-    """Placeholders of the opening that stand for nothing."""
-    scenario = world.scenario
-    yield from _misplaced(world, ("opening",), scenario.opening)
-    for name, troupe in scenario.troupes.items():
-        yield from _misplaced(world, ("troupes", name, "opening"), troupe.opening)
+def bad_opening_placeholders(world: CheckedWorld) -> Iterator[Complaint]:
+    """Placeholders other than {seed} in an opening, and {seed} without seeds."""
+    openings: list[tuple[At, str]] = [(("opening",), world.scenario.opening)]
+    openings += [(("troupes", name, "opening"), t.opening) for name, t in world.scenario.troupes.items()]
+    for at, opening in openings:
+        try:
+            placeholders = [part for part in Formatter().parse(opening) if part[1] is not None]
+        except ValueError:
+            yield Complaint(at, "there is a single '{' or '}'. Only {seed} may be in braces.")
+            continue
+        for _, name, spec, conversion in placeholders:
+            if name != "seed" or spec or conversion:
+                yield Complaint(at, f"there is no placeholder {{{name}}}. Only {{seed}} is filled in.")
+        has_seed = any(part[1] == "seed" for part in placeholders)
+        if has_seed and not world.scenario.seeds and "seeds" not in world.damaged:
+            yield Complaint(at, "there are no seeds for {seed}. List one under 'seeds'.")
 
 
-def _misplaced(world: Rehearsal, at: At, opening: str) -> Iterator[Complaint]:
-    try:
-        found = [part for part in Formatter().parse(opening) if part[1] is not None]
-    except ValueError:
-        yield Complaint(at, "a '{' or '}' stands alone. Only {seed} may be in braces.")
+def versus_without_teams(world: CheckedWorld) -> Iterator[Complaint]:
+    """A `versus` competition with fewer than two teams."""
+    competition = world.scenario.competition
+    if competition.kind == "versus" and len(competition.teams) < 2 and "competition" not in world.damaged:
+        there = "is one" if competition.teams else "is none"
+        text = f"'versus' needs at least two teams, and there {there}. List them under 'teams'."
+        yield Complaint(("competition", "kind"), text)
+
+
+def overlapping_teams(world: CheckedWorld) -> Iterator[Complaint]:
+    """Creatures that play for two teams, or twice for one."""
+    team_of: dict[str, str] = {}
+    for team, members in world.scenario.competition.teams.items():
+        for n, name in enumerate(members):
+            if name in team_of:
+                text = f"{name!r} already plays for {team_of[name]!r}. Nobody plays twice: remove one."
+                yield Complaint((*_TEAMS, team, n), text)
+            team_of.setdefault(name, team)
+
+
+def contestants_who_judge(world: CheckedWorld) -> Iterator[Complaint]:
+    """Contestants that could name the winner themselves."""
+    competition, cast = world.scenario.competition, world.cast
+    sides: list[tuple[At, tuple[str, ...]]] = [
+        *(((*_TEAMS, team), members) for team, members in competition.teams.items()),
+        (("competition", "contestants"), competition.contestants),
+    ]
+    for at, members in sides:
+        for n, name in enumerate(members):
+            manifest = world.manifests.get(cast.get(name, ""))
+            if manifest is not None and kinds.JUDGE_VERDICT in manifest.may_emit:
+                text = f"{name!r} may emit {kinds.JUDGE_VERDICT}, but contestants must not judge. Let another judge."
+                yield Complaint((*at, n), text)
+
+
+def teams_named_like_creatures(world: CheckedWorld) -> Iterator[Complaint]:
+    """Teams with the name of a creature."""
+    for team in world.scenario.competition.teams:
+        if team in world.cast or team in world.known:
+            text = f"a creature is also called {team!r}. Give the team another name."
+            yield Complaint((*_TEAMS, team), text, at_key=True)
+
+
+def unknown_referee(world: CheckedWorld) -> Iterator[Complaint]:
+    """A referee that is neither built in nor a function in a file beside the world."""
+    referee = world.scenario.competition.referee
+    if referee is None or referee in BUILT_IN_REFEREES:
         return
-    for _, name, spec, conversion in found:
-        if name != "seed" or spec or conversion:
-            yield Complaint(at, f"nothing is put in for {{{name}}}. Only {{seed}} is.")
-    is_seeded = any(name == "seed" for _, name, _, _ in found)
-    if is_seeded and not world.scenario.seeds and "seeds" not in world.hurt:
-        yield Complaint(at, "there are no seeds to put in for {seed}. List one under 'seeds'.")
+    if ":" in referee:
+        text = world.fault_of_function("referee", referee, may_be_async=False)
+    else:
+        text = f"{unknown('referee', referee, sorted(BUILT_IN_REFEREES))} Your own is 'file.py:function'."
+    if text:
+        yield Complaint(_REFEREE, text)
+
+
+def missing_referee(world: CheckedWorld) -> Iterator[Complaint]:
+    """A play that a referee should end, without a referee."""
+    ends, referee = world.scenario.ends_when, world.scenario.competition.referee
+    if ends and ends.referee and referee is None and "competition" not in world.damaged:
+        yield Complaint(("ends_when", "referee"), "there is no referee. Name one in competition.referee.")
+
+
+def referee_without_its_deal(world: CheckedWorld) -> Iterator[Complaint]:
+    """A built-in referee that could never rule, because its deal or its teams are missing."""
+    competition, deals = world.scenario.competition, world.scenario.deal
+    needed = DEALS_OF_REFEREES.get(competition.referee or "")
+    if needed is None:
+        return
+    if needed not in deals and "deal" not in world.damaged:
+        names = ", ".join(map(shown, [*deals][:names_listed_max]))
+        there = f"there is {names}" if deals else "nothing is dealt"
+        text = f"{competition.referee} needs a deal called {needed!r}, and {there}. Add it under 'deal'."
+        yield Complaint(_REFEREE, text)
+    if len(competition.teams) < 2 and competition.kind != "versus" and "competition" not in world.damaged:
+        yield Complaint(_REFEREE, f"{competition.referee} needs two teams. List them under 'teams'.")
+
+
+def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:
+    """Granted tools that exist neither by name nor as a function in a file beside the world."""
+    for name, manifest in world.manifests.items():
+        if world.tools is None or name not in world.used:
+            continue
+        for n, tool in enumerate(manifest.tools):
+            if tool in world.tools:
+                continue
+            if ":" in tool:
+                text = world.fault_of_function("tool", tool, may_be_async=True)
+            elif tool.startswith("group_"):
+                text = f"{tool} comes with privilege and cannot be granted. Remove it, and write privileged: true in the cast."
+            else:
+                text = f"{unknown('tool', tool, sorted(world.tools))} Your own is 'file.py:function'."
+            if text:
+                yield Complaint(("tools", n), text, creature=name)
+
+
+def tools_with_prose(world: CheckedWorld) -> Iterator[Complaint]:
+    """Creatures that are granted tools but reply in prose, in which no tool can be called."""
+    for name, manifest in world.manifests.items():
+        if manifest.tools and manifest.reply == "prose":
+            yield Complaint(("tools",), "tools need JSON replies. Write reply: json.", creature=name)

@@ -28,7 +28,7 @@ from yaml.events import (
 )
 
 from glasshouse.manifests.problem import NOWHERE, At, Complaint, Place, Problem, field_named, shown
-from glasshouse.manifests.yaml_words import words_for
+from glasshouse.manifests.yaml_errors import words_for
 
 yaml_bytes_max = 1_048_576
 yaml_nodes_max = 50_000

@@ -6,10 +6,10 @@ import pytest
 
 from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
+from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checking import CHECKS, complaints_about
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule
-from glasshouse.manifests.rehearsal import Rehearsal
 from glasshouse.manifests.scenario import Scenario
 from tests.rules.manifests.sample_worlds import SCENARIO, changed, told, world_at
 
@@ -28,7 +28,7 @@ NAMES = {
     ),
     "a handle given twice": (
         changed("handle: grey-moth", "handle: wick"),
-        "scenario.yaml:10:5: cast: 'wick' is there twice. Give one another handle: {use: moth, handle: ...}.",
+        "scenario.yaml:10:5: cast: two creatures have the handle 'wick'. Rename one: {use: moth, handle: ...}.",
     ),
     "a channel that is not open": (
         changed("send: [roof]", "send: [rof]"),
@@ -40,7 +40,7 @@ NAMES = {
     ),
     "a wire to itself": (
         changed("wires: [wick]", "wires: [{to: grey-moth}]"),
-        "scenario.yaml:10:44: cast.wires: 'grey-moth' is wired to itself. Name another.",
+        "scenario.yaml:10:44: cast.wires: 'grey-moth' is wired to itself. Name another creature.",
     ),
     "a condition that cannot be read": (
         changed("wires: [wick]", "wires: [{to: wick, when: text contains owl}]"),
@@ -56,13 +56,13 @@ NAMES = {
     "a condition on a field that no line has": (
         changed("wires: [wick]", "wires: [{to: wick, when: tekst has owl}]"),
         (
-            "scenario.yaml:10:61: cast.wires.when: no line here has a field 'tekst'. Did you mean 'text'?"
+            "scenario.yaml:10:61: cast.wires.when: no line in this world has a field 'tekst'. Did you mean 'text'?"
             " Write one such as: kind is agent.spoke and text has lantern."
         ),
     ),
     "a prompt that cannot be filled in": (
         changed("wires: [wick]", "wires: [{to: wick, prompt: 'What of {texr}?'}]"),
-        "scenario.yaml:10:63: cast.wires.prompt: nothing is put in for {texr}. Did you mean 'text'?",
+        "scenario.yaml:10:63: cast.wires.prompt: there is no placeholder {texr}. Did you mean 'text'?",
     ),
     "a prompt with a lone brace": (
         changed("wires: [wick]", "wires: [{to: wick, prompt: 'What of {text?'}]"),
@@ -110,7 +110,7 @@ PLAYS = {
     "versus with one team": (
         changed("    dark: [grey-moth]\n", ""),
         (
-            "scenario.yaml:29:9: competition.kind: 'versus' needs two teams at least, and there is one."
+            "scenario.yaml:29:9: competition.kind: 'versus' needs at least two teams, and there is one."
             " List them under 'teams'."
         ),
     ),
@@ -118,25 +118,25 @@ PLAYS = {
         changed("dark: [grey-moth]", "dark: [grey-moth, wick]"),
         (
             "scenario.yaml:32:23: competition.teams.dark: 'wick' already plays for 'light'."
-            " Nobody plays twice: take one out."
+            " Nobody plays twice: remove one."
         ),
     ),
     "a judge who plays": (
         changed("dark: [grey-moth]", "dark: [grey-moth, owl]"),
         (
-            "scenario.yaml:32:23: competition.teams.dark: 'owl' may emit judge.verdict, and nobody judges a match it"
-            " plays in. Let another judge."
+            "scenario.yaml:32:23: competition.teams.dark: 'owl' may emit judge.verdict, but contestants must not"
+            " judge. Let another judge."
         ),
     ),
     "a team called like a creature": (
         changed("    light: [wick]", "    owl: [wick]"),
-        "scenario.yaml:31:5: competition.teams.owl: a creature is called 'owl' too. Give the team another name.",
+        "scenario.yaml:31:5: competition.teams.owl: a creature is also called 'owl'. Give the team another name.",
     ),
     "an unknown referee": (
         changed("names_the_word", "names_a_word"),
         (
             "scenario.yaml:33:12: competition.referee: no referee is called 'names_a_word'."
-            " Did you mean 'names_the_word'? One of your own is 'file.py:function'."
+            " Did you mean 'names_the_word'? Your own is 'file.py:function'."
         ),
     ),
     "a referee in no file": (
@@ -146,22 +146,22 @@ PLAYS = {
     "a referee somewhere else": (
         changed("names_the_word", "../rules.py:winner"),
         (
-            "scenario.yaml:33:12: competition.referee: '../rules.py:winner' is no referee."
-            " Write 'file.py:function', the file beside the scenario."
+            "scenario.yaml:33:12: competition.referee: '../rules.py:winner' is not a referee."
+            " Write 'file.py:function', with the file beside the scenario."
         ),
     ),
     "a referee that looks at a deal of another name": (
         changed("  word: {to: wick", "  wrod: {to: wick"),
         (
             "scenario.yaml:33:12: competition.referee: names_the_word needs a deal called 'word', and there is 'wrod'."
-            " Name it so under 'deal'."
+            " Add it under 'deal'."
         ),
     ),
     "a referee that looks at a deal that is not there": (
         changed("deal:\n  word: {to: wick, from: words.txt}\n", ""),
         (
             "scenario.yaml:31:12: competition.referee: names_the_word needs a deal called 'word', and nothing is dealt."
-            " Name it so under 'deal'."
+            " Add it under 'deal'."
         ),
     ),
     "a deck whose name no file can have": (
@@ -174,15 +174,15 @@ PLAYS = {
     ),
     "an ending by a referee that is not there": (
         changed("  referee: names_the_word\n", "").replace("{kind: judge.verdict}", "{referee: true}"),
-        "scenario.yaml:36:22: ends_when.referee: there is no referee. Name one as competition.referee.",
+        "scenario.yaml:36:22: ends_when.referee: there is no referee. Name one in competition.referee.",
     ),
     "a kind of the engine declared anew": (
         changed("  guess.made:\n", "  agent.spoke: {text: string}\n  guess.made:\n"),
-        "scenario.yaml:21:3: kinds.agent.spoke: this kind is the engine's and has its fields. Choose another name.",
+        "scenario.yaml:21:3: kinds.agent.spoke: this kind belongs to the engine and has fixed fields. Choose another name.",
     ),
     "a field that every reply has": (
         changed("    word: string", "    mood: string"),
-        "scenario.yaml:22:5: kinds.guess.made.mood: every reply has a field 'mood' already. Choose another name.",
+        "scenario.yaml:22:5: kinds.guess.made.mood: every reply already has a field 'mood'. Choose another name.",
     ),
     "an ending that nobody can bring about": (
         changed("kind: judge.verdict", "kind: judge.verdit"),
@@ -191,28 +191,28 @@ PLAYS = {
     "a turn too full": (
         changed("max_calls_per_turn: 4", "max_calls_per_turn: 2"),
         (
-            "scenario.yaml:26:47: governor.max_calls_per_turn: turn 4 has 3 creatures due by their ticks and room for"
-            " 2 calls. Write max_calls_per_turn: 3 or more, or on_turn_limit: defer."
+            "scenario.yaml:26:47: governor.max_calls_per_turn: in turn 4, 3 creatures tick, but only 2 calls"
+            " are allowed. Write max_calls_per_turn: 3 or more, or on_turn_limit: defer."
         ),
     ),
     "a beat beyond the end": (
         changed("turn: 8", "turn: 21"),
         (
             "scenario.yaml:35:12: beats.turn: the run ends at turn 20 (governor.max_turns), before this beat."
-            " Move one of the two."
+            " Change one of the two."
         ),
     ),
     "an unknown placeholder": (
         changed("{seed}", "{sed}"),
-        "scenario.yaml:7:10: opening: nothing is put in for {sed}. Only {seed} is.",
+        "scenario.yaml:7:10: opening: there is no placeholder {sed}. Only {seed} is filled in.",
     ),
     "a brace alone": (
         changed("{seed}", "{seed"),
-        "scenario.yaml:7:10: opening: a '{' or '}' stands alone. Only {seed} may be in braces.",
+        "scenario.yaml:7:10: opening: there is a single '{' or '}'. Only {seed} may be in braces.",
     ),
     "a seed that is not there": (
         changed("seeds:\n  - a green lantern\n  - a broken wick\n", ""),
-        "scenario.yaml:4:10: opening: there are no seeds to put in for {seed}. List one under 'seeds'.",
+        "scenario.yaml:4:10: opening: there are no seeds for {seed}. List one under 'seeds'.",
     ),
 }
 
@@ -252,13 +252,13 @@ def test_plays_that_cannot_be_played_are_told(case: str, tmp_path: Path) -> None
         (
             "name: wick\nmay_emit: [run.finished]\n",
             (
-                "creatures/wick.yaml:2:11: may_emit: run.finished is written by the engine alone;"
-                " take it out of may_emit"
+                "creatures/wick.yaml:2:11: may_emit: only the engine writes run.finished;"
+                " remove it from may_emit"
             ),
         ),
         (
             "name: wick\nmay_emit: [agent.failed]\n",
-            "creatures/wick.yaml:2:12: may_emit: agent.failed is written by the engine alone. Take it out.",
+            "creatures/wick.yaml:2:12: may_emit: only the engine writes agent.failed. Remove it.",
         ),
     ],
 )
@@ -287,7 +287,8 @@ def test_ticks_that_never_fall_into_one_turn_are_no_fault(tmp_path: Path) -> Non
 
     assert told(world_at(tmp_path, scenario, creatures)) == []
     assert (
-        "turn 12 has 2" in told(world_at(tmp_path, scenario.replace("turns: 11", "turns: 12"), creatures))[0]
+        "in turn 12, 2 creatures"
+        in told(world_at(tmp_path, scenario.replace("turns: 11", "turns: 12"), creatures))[0]
     )
 
 
@@ -320,22 +321,22 @@ ROOTS = {
     "one of another troupe": (
         "troupes:\n  a:\n    cast: [owl, moth]\n    root: wick\n  b: {cast: [wick]}\n",
         (
-            "scenario.yaml:6:11: troupes.a.root: 'wick' plays in troupe 'b', and a root is one of its own troupe. "
-            "There is owl, moth. For a second one, list it in this cast too."
+            "scenario.yaml:6:11: troupes.a.root: 'wick' plays in troupe 'b', but a root must be in its own troupe. "
+            "There are owl, moth. If you want a second one, list it in this cast too."
         ),
     ),
     "one of another troupe by its handle there": (
         "troupes:\n  a: {cast: [owl], root: wink}\n  b: {cast: [{use: wick, handle: wink}, moth]}\n",
         (
-            "scenario.yaml:4:26: troupes.a.root: 'wink' plays in troupe 'b', and a root is one of its own troupe. "
-            "There is owl. For a second one, list it in this cast too."
+            "scenario.yaml:4:26: troupes.a.root: 'wink' plays in troupe 'b', but a root must be in its own troupe. "
+            "There is owl. If you want a second one, list it in this cast too."
         ),
     ),
     "one of another troupe, where a name like it is in this one": (
         "troupes:\n  a: {cast: [owl, {use: moth, handle: wicket}], root: wick}\n  b: {cast: [wick]}\n",
         (
-            "scenario.yaml:4:55: troupes.a.root: 'wick' plays in troupe 'b', and a root is one of its own troupe. "
-            "Did you mean 'wicket'? For a second one, list it in this cast too."
+            "scenario.yaml:4:55: troupes.a.root: 'wick' plays in troupe 'b', but a root must be in its own troupe. "
+            "Did you mean 'wicket'? If you want a second one, list it in this cast too."
         ),
     ),
     "one whose troupe has another root": (
@@ -344,7 +345,7 @@ ROOTS = {
     ),
     "one of no troupe": (
         "root: beetle\ntroupes:\n  a: {cast: [owl, moth]}\n  b: {cast: [wick]}\n",
-        "scenario.yaml:3:7: root: no creature is called 'beetle'. There is owl, moth, wick.",
+        "scenario.yaml:3:7: root: no creature is called 'beetle'. There are owl, moth, wick.",
     ),
 }
 
@@ -419,14 +420,14 @@ def test_every_check_complains_of_something_here() -> None:
         reply="prose",
     )
     worlds = [
-        Rehearsal(scenario, {"ada": ada}, ("ada",), tools=frozenset())
+        CheckedWorld(scenario, {"ada": ada}, ("ada",), tools=frozenset())
         for scenario in (sick, refereed, undealt, whole)
     ]
 
     silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]
 
     assert silent == []
-    sound = Rehearsal(
+    sound = CheckedWorld(
         Scenario.model_validate({"name": "w", "cast": ["ada"]}), {"ada": Manifest(name="ada")}, ("ada",)
     )
     assert complaints_about(sound) == []
@@ -443,5 +444,5 @@ def test_a_world_made_in_python_is_checked_like_any_other() -> None:
     assert str(refusal.value).splitlines() == [
         "creature ada: may_emit: no kind is called 'lamp.lit'. Declare it under 'kinds' of the scenario.",
         "scenario: cast: no creature is called 'bo'. There is ada.",
-        "scenario: deal.w.from: a world without a folder has no file 'f'. Write a list, or give decks=.",
+        "scenario: deal.w.from: a world without a folder has no file 'f'. Write a list, or pass decks=.",
     ]

@@ -71,18 +71,18 @@ def test_pairs_may_stand_in_a_text_file(tmp_path: Path) -> None:
     (problem,) = problems_in(tmp_path)
     assert (problem.line, problem.text) == (
         4,
-        "'pond' is no pair. For 'odd_one' write [one, other], or 'one | other' in text.",
+        "'pond' is not a pair. For 'odd_one' write [one, other], or 'one | other' in text.",
     )
 
 
 @pytest.mark.parametrize(
     ("deal", "words"),
     [
-        ({"to": ["ada", "ada"], "from": PAIRS}, "somebody is in 'to' twice. Name everybody once."),
-        ({"to": "ada", "from": PAIRS, "odd_one": True}, "'odd_one' needs somebody to be unlike."),
-        ({"to": ["ada", "bo"], "from": [["pond", "pond"]], "odd_one": True}, "is no pair."),
-        ({"to": ["ada", "bo"], "from": [["a", "b", "c"]], "odd_one": True}, "is no pair."),
-        ({"to": ["ada", "bo"], "from": ["pond |"], "odd_one": True}, "is no pair."),
+        ({"to": ["ada", "ada"], "from": PAIRS}, "a handle is in 'to' twice. Name each once."),
+        ({"to": "ada", "from": PAIRS, "odd_one": True}, "'odd_one' needs at least two handles."),
+        ({"to": ["ada", "bo"], "from": [["pond", "pond"]], "odd_one": True}, "is not a pair."),
+        ({"to": ["ada", "bo"], "from": [["a", "b", "c"]], "odd_one": True}, "is not a pair."),
+        ({"to": ["ada", "bo"], "from": ["pond |"], "odd_one": True}, "is not a pair."),
         ({"to": ["ada", "ob"], "from": PAIRS, "odd_one": True}, "is called 'ob'"),
         ({"to": [], "from": PAIRS}, "at least 1"),
     ],

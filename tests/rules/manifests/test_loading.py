@@ -49,7 +49,7 @@ def test_a_creature_nobody_uses_is_checked_and_left_out(tmp_path: Path) -> None:
 
     assert "newt" not in idle.manifests
     assert told(world_at(tmp_path, creatures={"newt": "name: nwet\n"})) == [
-        "creatures/newt.yaml:1:7: name: the file is called newt.yaml, so the name is 'newt'. Change one of the two."
+        "creatures/newt.yaml:1:7: name: the file is called newt.yaml, so the name must be 'newt'. Change one of the two."
     ]
 
 
@@ -131,12 +131,12 @@ def test_every_problem_is_told_at_once_by_file_and_line(
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("deal:\n", "deal:\n  'No!': {to: wick, from: [x]}\n", ":25:3: deal.No!: 'No!' is no field name."),
+        ("deal:\n", "deal:\n  'No!': {to: wick, from: [x]}\n", ":25:3: deal.No!: 'No!' is not a field name."),
         ("from: words.txt", "from: word.txt", "there is no file 'word.txt' beside the scenario. Did you mean 'words.txt'?"),
         ("from: words.txt", "from: ../words.txt", "is not beside the scenario."),
         ("from: words.txt", "from: cards.yaml", "cards.yaml should be a YAML list."),
-        ("from: words.txt", "from: empty.txt", "there is nothing in it to deal."),
-        ("from: words.txt", "from: latin.txt", "latin.txt is no UTF-8."),
+        ("from: words.txt", "from: empty.txt", "the deck is empty."),
+        ("from: words.txt", "from: latin.txt", "latin.txt is not UTF-8."),
         ("from: words.txt", "from: torn.yaml", "torn.yaml:1:1: this '[' is not closed."),
         ("max_turns: 20", "max_turns: 2.5", ":26:23: governor.max_turns: this should be a whole number, not the number 2.5."),
         ("max_turns: 20", "max_turns: 0", ":26:23: governor.max_turns: this is too small. Write 1 or more."),
@@ -145,7 +145,7 @@ def test_every_problem_is_told_at_once_by_file_and_line(
         ("kind: versus", "kind: verzus", "'verzus' is not one of none, judged, versus. Did you mean 'versus'?"),
         ("kind: versus", "kind: 3", "this should be one of none, judged, versus, not the number 3."),
         ("light: [wick]", "light: []", "competition.teams.light: this is empty. Write at least one item."),
-        ("title: Lantern Lane", f"title: {'x' * 16_385}", "this text is too long. At most 16,384 characters fit."),
+        ("title: Lantern Lane", f"title: {'x' * 16_385}", "this text is too long. Write at most 16,384 characters."),
         ("name: lantern-lane", "name: visitor", "name: 'visitor' is the engine's own name."),
     ],
 )  # fmt: skip

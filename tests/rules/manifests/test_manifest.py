@@ -105,7 +105,7 @@ def test_a_creature_that_nothing_would_wake_hears_what_is_said(
 
 @pytest.mark.parametrize("kind", sorted(kinds.NEVER_GRANTED))
 def test_no_kind_that_creatures_never_write_can_be_granted(kind: str) -> None:
-    with pytest.raises(ValidationError, match=f"{kind} is written by the engine alone; take it out"):
+    with pytest.raises(ValidationError, match=f"only the engine writes {kind}; remove it"):
         Manifest(name="ada", may_emit=("agent.spoke", kind))
 
 

@@ -19,7 +19,10 @@ def test_a_referee_in_a_file_beside_the_world_is_found_and_never_run(tmp_path: P
     assert "rules.py has no plain function 'winner'." in told(world)[0]
 
     rules.write_text("\ndef winner(:\n")
-    assert "competition.referee: rules.py is no Python: line 2, invalid syntax. Mend it." in told(world)[0]
+    assert (
+        "competition.referee: rules.py is not valid Python: line 2, invalid syntax. Correct it."
+        in told(world)[0]
+    )
 
     rules.write_bytes(b"def winner(match): ...\n\0")
-    assert "rules.py is no Python: " in told(world)[0]
+    assert "rules.py is not valid Python: " in told(world)[0]

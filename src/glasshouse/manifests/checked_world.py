@@ -1,0 +1,91 @@
+"""`CheckedWorld`: a world as the checks see it.
+
+Always holds: `scenario` is valid by itself. `damaged` names the top-level fields that lost an invalid part; a check that
+needs such a field reports nothing. Python files beside the world are parsed, never executed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.problem import At, likely, shown
+from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
+from glasshouse.manifests.yaml_source import yaml_bytes_max
+
+DEALS_OF_REFEREES = {"names_the_word": "word"}
+"""The built-in referees, and the deal that each of them needs."""
+BUILT_IN_REFEREES = frozenset(DEALS_OF_REFEREES)
+
+
+@dataclass(frozen=True)
+class CheckedWorld:
+    """Everything a check may look at."""
+
+    scenario: Scenario
+    manifests: Mapping[str, Manifest]
+    known: Collection[str]
+    """Every creature that has a file, also if the file is invalid."""
+    damaged: frozenset[str] = frozenset()
+    folder: Path | None = None
+    tools: frozenset[str] | None = None
+    """The tools that can be granted by name. None: unknown, so names of tools are not checked."""
+
+    @property
+    def cast_is_complete(self) -> bool:
+        """Whether the whole cast was valid, so that a name not found in it is wrong."""
+        return not self.damaged & {"cast", "troupes", "root"}
+
+    @property
+    def troupes(self) -> list[tuple[At, Troupe]]:
+        """Each cast as written, and where."""
+        scenario = self.scenario
+        if scenario.troupes:
+            return [(("troupes", name), troupe) for name, troupe in scenario.troupes.items()]
+        return [((), Troupe(cast=scenario.cast, channels=scenario.channels, root=scenario.root))]
+
+    @property
+    def entries(self) -> list[tuple[At, CastEntry]]:
+        """All cast entries as written, and where."""
+        return [
+            ((*at, "cast", n), entry) for at, troupe in self.troupes for n, entry in enumerate(troupe.cast)
+        ]
+
+    @property
+    def cast(self) -> dict[str, str]:
+        """The creature's name by handle, roots included."""
+        stages = self.scenario.stages.values()
+        return {entry.name: entry.use for stage in stages for entry in stage.cast}
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The creatures that play or may be spawned, each once."""
+        return tuple(dict.fromkeys([*self.cast.values(), *self.scenario.spawnable]))
+
+    def fault_of_function(self, noun: str, reference: str, *, may_be_async: bool) -> str | None:
+        """What is wrong with a reference `file.py:function` to a referee or a tool; none if the function exists."""
+        file, _, function = reference.partition(":")
+        if not file.endswith(".py") or "/" in file or "\\" in file or not function.isidentifier():
+            return (
+                f"{reference!r} is not a {noun}. Write 'file.py:function', with the file beside the scenario."
+            )
+        try:
+            if self.folder is None:
+                raise FileNotFoundError(file)
+            with (self.folder / file).open("rb") as opened:
+                tree = ast.parse(opened.read(yaml_bytes_max))
+        except SyntaxError as fault:
+            return f"{file} is not valid Python: line {fault.lineno or 1}, {fault.msg}. Correct it."
+        except OSError:
+            return f"there is no readable file {shown(file)} beside the scenario."
+        except (ValueError, RecursionError, MemoryError):
+            return f"{file} is not valid Python: it cannot be parsed. Correct it."
+        sorts = (ast.FunctionDef, ast.AsyncFunctionDef) if may_be_async else (ast.FunctionDef,)
+        functions = [node.name for node in tree.body if isinstance(node, sorts)]
+        if function in functions:
+            return None
+        sort = "function" if may_be_async else "plain function"
+        return f"{file} has no {sort} {function!r}. {likely(function, functions)}"

@@ -1,0 +1,156 @@
+"""What pydantic finds wrong with data, in our words.
+
+Always holds: no message of the validation library is shown. An unknown field names the field that was probably meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from glasshouse.manifests.problem import At, Complaint, likely, shown
+
+rounds_max = 8
+
+M = TypeVar("M", bound=BaseModel)
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping of names to values",
+    "model_type": "a mapping of fields",
+}
+
+_BOUNDS = {
+    "string_too_long": "this text is too long. Write at most {max_length:,} characters.",
+    "string_too_short": "this text is empty. Write some.",
+    "too_long": "there are {actual_length} items. Write at most {max_length}.",
+    "too_short": "this is empty. Write at least one item.",
+    "greater_than_equal": "this is too small. Write {ge} or more.",
+    "greater_than": "this is too small. Write more than {gt}.",
+    "less_than_equal": "this is too large. Write {le:,} or less.",
+    "finite_number": "this number is not finite. Write another.",
+}
+
+
+def valid_part_of(
+    cut: Callable[[At | None], Any], model: type[M], filler: Mapping[str, Any]
+) -> tuple[M | None, list[Complaint], set[str]]:
+    """A model of the valid part of the data if there is one, what is wrong, and which top-level fields lost a part.
+
+    Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. `cut(None)` gives
+    the data; `cut(at)` removes the field at that place, for good, and gives the rest. If a required field is missing, its
+    value comes from `filler`.
+    """
+    plain, damaged = cut(None), set[str]()
+    complaints: list[Complaint] | None = None
+    for _ in range(rounds_max):
+        try:
+            return model.model_validate(plain), complaints or [], damaged
+        except ValidationError as fault:
+            errors: list[dict[str, Any]] = [dict(error) for error in fault.errors(include_url=False)]
+        if complaints is None:
+            complaints = [_complaint(error, model) for error in errors]
+        faults = {(error["type"], _at(error["loc"])) for error in errors}
+        cuts = {
+            at[:-1] if kind == "missing" else at
+            for kind, at in faults
+            if not (kind == "missing" and at[0] in filler and len(at) == 1)
+        }
+        if () in cuts:
+            break
+        # From the end, so that no cut moves the index of a later one.
+        for at in sorted(cuts, key=lambda at: [n if isinstance(n, int) else 0 for n in at], reverse=True):
+            plain = cut(at)
+        damaged |= {str(at[0]) for at in cuts}
+        plain = {**filler, **plain}
+    return None, complaints or [], damaged
+
+
+def _at(loc: At) -> At:
+    return tuple(part for part in loc if part != "[key]")
+
+
+def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
+    at, kind, given, context = _at(error["loc"]), error["type"], error.get("input"), error.get("ctx", {})
+    if kind == "extra_forbidden":
+        text = f"there is no such field. {likely(str(at[-1]), _known_fields(model, at[:-1]))}"
+        return Complaint(at, text, at_key=True)
+    if kind == "missing":
+        text = "this field is missing. Write it."
+    elif kind in _EXPECTED:
+        text = f"this should be {_EXPECTED[kind]}, not {_described(given)}."
+    elif kind in _BOUNDS:
+        text = _BOUNDS[kind].format(**context)
+    elif kind == "literal_error":
+        text = _not_one_of(given, context["expected"])
+    elif kind == "value_error":
+        text = str(context["error"])
+    else:
+        text = f"{shown(given)} is not allowed here. Look up the field in the reference of world files."
+    return Complaint(at, text, at_key="[key]" in error["loc"])
+
+
+def _not_one_of(given: object, expected: str) -> str:
+    words = [word.strip("' ") for word in expected.replace(" or ", ",").split(",")]
+    if not isinstance(given, str):
+        return f"this should be one of {', '.join(words)}, not {_described(given)}."
+    advice = likely(given, words)
+    text = f"{shown(given)} is not one of {', '.join(words)}."
+    return f"{text} {advice}" if advice.startswith("Did") else text
+
+
+def _described(given: object) -> str:
+    if given is None:
+        return "empty"
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, dict):
+        return "a mapping"
+    if isinstance(given, list | tuple):
+        return "a list"
+    return f"the {'text' if isinstance(given, str) else 'number'} {shown(given)}"
+
+
+def _known_fields(model: type[BaseModel], at: At) -> list[str]:
+    """The names of the fields that are allowed at a place of a model's data."""
+    annotation: Any = model
+    for part in at:
+        annotation = _inner(annotation, part)
+    inner = _model_in(annotation)
+    return [] if inner is None else [field.alias or name for name, field in inner.model_fields.items()]
+
+
+def _inner(annotation: Any, part: str | int) -> Any:
+    model = _model_in(annotation)
+    if model is not None:
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        return fields[str(part)].annotation if str(part) in fields else None
+    for candidate in _alternatives(annotation):
+        if get_origin(candidate) is dict:
+            return get_args(candidate)[1]
+        if get_origin(candidate) is tuple:
+            return get_args(candidate)[0]
+    return None
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    for candidate in _alternatives(annotation):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def _alternatives(annotation: Any) -> list[Any]:
+    """The alternatives of a union, without the metadata of `Annotated`."""
+    if get_origin(annotation) in {dict, tuple} or isinstance(annotation, type):
+        return [annotation]
+    if hasattr(annotation, "__metadata__"):
+        return _alternatives(annotation.__origin__)
+    return [inner for argument in get_args(annotation) for inner in _alternatives(argument)]
