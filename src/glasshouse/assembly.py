@@ -7,13 +7,13 @@ from pathlib import Path
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import RandomIds, SystemClock
+from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.minds import AgentFor
 from glasshouse.runtime.minds.played_by import agent_for as agent_played_by
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
-from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore

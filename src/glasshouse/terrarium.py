@@ -23,6 +23,9 @@ from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.blocking import outcome_of
+from glasshouse.runtime.conducting.conductor import BeforeAct
+from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.conducting.until import Conducted
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.runtime.ledger.receipts import Acknowledgement
@@ -36,8 +39,6 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.runtime.show.conductor import Pacing
-from glasshouse.runtime.sitting import Sitting
 from glasshouse.turns.governor import Governor
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
@@ -143,13 +144,18 @@ class Terrarium:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
         return await self._stage.step_one(graph_id)
 
-    async def step(self, turns: int = 1) -> int:
-        """So many turns of every graph; how many were played."""
-        return await self._stage.step(turns)
+    async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
+        """So many turns of every graph."""
+        return await self._stage.step(turns, before_act=before_act)
 
-    async def run(self, run_id: str | None = None) -> int:
-        """Play until nothing is due, or until the run named has finished; how many turns were played."""
-        return await self._stage.run(run_id)
+    async def run(
+        self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
+    ) -> Conducted:
+        """Play until nothing is due, or until the runs named have finished; or so many turns of each of their graphs.
+
+        `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
+        """
+        return await self._stage.run(*run_ids, turns=turns, before_act=before_act)
 
     async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
         """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
@@ -491,7 +497,7 @@ def play(
     async def played() -> Played:
         async with Terrarium(kept, models=models, tools=tools) as terrarium:
             run = await terrarium.open_world(world, seed, rng_seed, governor)
-            await Sitting(terrarium, run.id, turns=turns).play()
+            await terrarium.run(run.id, turns=turns)
             return await played_of(terrarium._parts, run.id)
 
     return outcome_of(played)

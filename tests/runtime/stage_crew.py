@@ -14,10 +14,10 @@ from glasshouse.manifests.scenario import Scenario
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
-from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment

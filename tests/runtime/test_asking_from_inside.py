@@ -13,6 +13,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.acts.inside import act_of, wait_to_be_outside
+from glasshouse.runtime.conducting.until import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment import Moment
@@ -162,7 +163,7 @@ async def test_a_tool_may_play_a_show_of_its_own() -> None:
 
 
 async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_is_over() -> None:
-    left: list[asyncio.Task[int]] = []
+    left: list[asyncio.Task[Conducted]] = []
 
     @tool
     async def wind_up(how: str) -> None:

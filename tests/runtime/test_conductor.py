@@ -178,13 +178,13 @@ async def test_two_who_answer_each_other_are_bounded_by_the_calls_of_a_turn_and_
         )
         await t.open_world(world)
 
-        assert await soon(t.run()) == 1
+        assert (await soon(t.run())).turns == 1
 
         end = await the_end(t)
         assert await said(t) == ["a1", "b1", "a1", "b1", "a1"]
         assert (end.payload["reason"], end.payload["axis"]) == ("budget", "max_calls_per_turn")
         assert (end.payload["turns"], end.payload["calls"]) == (1, 5)
-        assert await t.run() == 0
+        assert (await t.run()).turns == 0
 
 
 async def test_deferring_leaves_the_rest_of_a_turn_to_the_next(store: Store) -> None:
@@ -241,7 +241,7 @@ async def test_nothing_is_due_where_nobody_ticks_and_nobody_is_owed() -> None:
         await cast_on(t, {"a": Speaker(), "b": Speaker()}, hearing("a"), hearing("b"))
         before = len(await ledger_of(t))
 
-        assert (await t.run(), await t.step(5), await t.step_one()) == (0, 0, None)
+        assert ((await t.run()).turns, (await t.step(5)).turns, await t.step_one()) == (0, 0, None)
         assert len(await ledger_of(t)) == before
 
 

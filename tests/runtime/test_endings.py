@@ -139,13 +139,13 @@ async def test_what_a_visitor_says_is_answered_in_the_next_turn() -> None:
 
 
 async def test_a_visitor_wakes_a_graph_in_which_nothing_was_due() -> None:
-    async with on_stage(minds={"a": Speaker()}) as t:
-        run = await t.open_world(world_of(hearing("a", "user.injected")))
-        assert await t.run() == 0
+    async with on_stage() as t:
+        await cast_on(t, {"a": Speaker()}, hearing("a", "user.injected"))
+        assert (await t.run()).turns == 0
 
-        await t.disturb(run.id, "A bell rings.")
+        await t.disturb(t.default_run_id, "A bell rings.")
 
-        assert await t.run() == 1
+        assert (await t.run()).turns == 1
         assert await said(t) == ["a1"]
 
 

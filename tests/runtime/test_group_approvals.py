@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
-from glasshouse.runtime.acts.taking_up import taken_up_from
+from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal, Verdict
 from glasshouse.terrarium import Terrarium
@@ -223,7 +223,7 @@ async def errand_again(t: Terrarium, called_id: str) -> Errand:
     """The same call, taken up again after a crash."""
     called = await t.event(called_id)
     events = [await t.event(name) for name in t._house.ledger.agenda.under_way[called.actor].events]
-    (step,) = taken_up_from(events).steps
+    (step,) = act_so_far_of(events).steps
     return Errand(t._house.ledger, called.actor, called, is_untrusted=True, on_the_way=step.on_the_way)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import Event, MemoryStore, kinds
 from glasshouse.runtime.clock import HandMovedClock
-from glasshouse.runtime.show import inbox
+from glasshouse.runtime.conducting import inbox
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
 
 WORLD = world_of(ticking("a"))

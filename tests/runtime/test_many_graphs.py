@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Event, MemoryStore, SqliteStore, kinds
+from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.ports import Store
-from glasshouse.runtime.show.conductor import Pacing
 from glasshouse.turns.moment import Moment
 from tests.rules.under_hash_seeds import printed
 from tests.runtime.many_graphs_play import play
@@ -275,7 +275,6 @@ async def test_an_act_whose_creature_is_removed_is_told_once_as_discarded(
         assert [(event.actor, event.run_id) for event in discarded] == [("a", run.id)]
         assert t.run_of(run.id).calls == 1
         assert discarded[0].id in {event.id for event in await t.run_events(run.id)}
-        await t.finish(run.id)
         assert (await the_end(t)).payload["calls"] == 1
 
 

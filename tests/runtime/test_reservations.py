@@ -142,7 +142,7 @@ async def test_a_model_out_of_reach_three_times_pauses_the_run_and_costs_nothing
 
         assert (t.run_of(run.id).status, t.run_of(run.id).calls, model.calls) == ("paused", 0, 3)
         assert "port 8080" in (await told(t, kinds.RUN_PAUSED))[0].payload["reason"]
-        assert await t.run() == 0
+        assert (await t.run()).turns == 0
 
         await t.continue_run(run.id)
         await soon(t.run())

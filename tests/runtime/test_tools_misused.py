@@ -3,7 +3,7 @@
 import asyncio
 
 from glasshouse import MemoryStore, Refused, kinds
-from glasshouse.runtime.acts.taking_up import taken_up_from
+from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.errand import Errand
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall
@@ -29,7 +29,7 @@ async def test_calls_side_by_side_are_carried_out_one_after_another() -> None:
         await soon(t.run())
 
         events = await told(t, kinds.TOOL_CALLED, kinds.TOOL_RETURNED)
-        steps = taken_up_from(events).steps
+        steps = act_so_far_of(events).steps
         assert [event.payload["number"] for event in events] == [1, 1, 2, 2]
         assert [(step.call.arguments["how"], step.talk and step.talk.answer.text) for step in steps] == [
             ("low", "low"),

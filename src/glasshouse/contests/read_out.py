@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from typing import Any, Final
 
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
-from glasshouse.runtime.show.referee_sight import is_public_line
+from glasshouse.runtime.conducting.referee_sight import is_public_line
 from glasshouse.terrarium import Terrarium
 
 lines_read_max: Final = 120

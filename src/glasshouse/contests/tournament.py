@@ -16,7 +16,6 @@ from glasshouse.errors import Refused
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.sitting import Sitting
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.governor import Governor
 
@@ -108,7 +107,7 @@ class Tournament:
         governor: Governor | None = None,
     ) -> Run:
         run = await self._terrarium.open_world(world, self._seed, rng_seed, governor, models=models)
-        await Sitting(self._terrarium, run.id).play()
+        await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)
 
     async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
@@ -129,7 +128,7 @@ class Tournament:
         models = dict.fromkeys(order, model)
         run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=models)
         await read_out(self._terrarium, run.id, lines)
-        await Sitting(self._terrarium, run.id).play()
+        await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)
 
 

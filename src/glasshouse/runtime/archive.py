@@ -13,6 +13,7 @@ from typing import Literal
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role
+from glasshouse.runtime.conducting.show import Show
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.past.other_houses import OtherHouses
@@ -25,7 +26,6 @@ from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.show.show import Show
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.who_knew import WhoKnew

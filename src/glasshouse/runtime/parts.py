@@ -5,15 +5,15 @@ Always holds: this is the only place that knows how they are joined. The public 
 
 from __future__ import annotations
 
-from glasshouse.runtime.acts.act import Record
+from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.no_tools import NoTools
 from glasshouse.runtime.archive import Archive
+from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.conducting.show import Show
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.minds import AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
-from glasshouse.runtime.show.conductor import Pacing
-from glasshouse.runtime.show.show import Show
 from glasshouse.runtime.stage import Stage
 from glasshouse.turns.governor import Governor
 
@@ -32,7 +32,7 @@ class Parts:
         tools: Toolbox | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
-        record: Record | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
@@ -47,7 +47,7 @@ class Parts:
             lambda: f"r-{ids.new()}",
             tools=toolbox,
             governor=governor or Governor(),
-            record=record,
+            answers=answers,
         )
         self.edits = GraphEdits(house, self.minds, toolbox)
         self.stage = Stage(house, self.minds, self.show, toolbox, pacing)

@@ -13,6 +13,11 @@ from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
 from glasshouse.manifests.opening import opening_of
+from glasshouse.runtime.conducting.conductor import BeforeAct
+from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.runtime.conducting.referee_files import referee_named
+from glasshouse.runtime.conducting.show import Show
+from glasshouse.runtime.conducting.until import Conducted
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds
@@ -20,9 +25,6 @@ from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.past.recipes import AnyWorld
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.runtime.show.conductor import Pacing
-from glasshouse.runtime.show.referee_files import referee_named
-from glasshouse.runtime.show.show import Show
 from glasshouse.turns.governor import Governor
 from glasshouse.world.names import the_creature
 
@@ -90,13 +92,18 @@ class Stage:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
         return await self._show.step_one(graph_id)
 
-    async def step(self, turns: int = 1) -> int:
-        """So many turns of every graph; how many were played."""
-        return await self._show.play(turns, self._pacing)
+    async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
+        """So many turns of every graph."""
+        return await self._show.play(self._pacing, turns=turns, before_act=before_act)
 
-    async def run(self, run_id: str | None = None) -> int:
-        """Play until nothing is due, or until the run named has finished; how many turns were played."""
-        return await self._show.play(None, self._pacing, run_id)
+    async def run(
+        self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
+    ) -> Conducted:
+        """Play until nothing is due, or until the runs named have finished; or so many turns of each of their graphs.
+
+        `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
+        """
+        return await self._show.play(self._pacing, *run_ids, turns=turns, before_act=before_act)
 
     async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
         """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""

@@ -30,7 +30,6 @@ from glasshouse.cli.performing.pace import Pace
 from glasshouse.errors import Refused, StoreBusy
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from glasshouse.runtime.run import Run
-from glasshouse.runtime.sitting import Sitting
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
@@ -155,10 +154,13 @@ class _Theatre:
         """One act, then its lines; until nothing is left to do, or the one who reads has had enough."""
         for run in runs:
             _excuse_visitors(self.terrarium, run)
-        sitting = Sitting(self.terrarium, *[run.id for run in runs], turns=self.wish.turns)
-        await news.show(reader)
-        while not reader.is_leaving and await sitting.play_act():
+
+        async def shown(_graph_id: str) -> bool:
             await news.show(reader)
+            return not reader.is_leaving
+
+        await self.terrarium.run(*[run.id for run in runs], turns=self.wish.turns, before_act=shown)
+        await news.show(reader)
         self.is_left = reader.is_leaving
         for run in runs:
             if self.is_left and not self.terrarium.run_of(run.id).is_finished:

@@ -7,8 +7,8 @@ cost anything, in none, and is owed still. Whatever an agent raises becomes `age
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -17,21 +17,20 @@ from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.runtime.acts.asking import Asking, Recorded
+from glasshouse.runtime.acts.act_so_far import ActSoFar
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.asking import Asking
+from glasshouse.runtime.acts.batch_world import BatchWorld, BatchWorlds
 from glasshouse.runtime.acts.inside import act_of
-from glasshouse.runtime.acts.recall import Recall
 from glasshouse.runtime.acts.scene import Scene
-from glasshouse.runtime.acts.seen_together import Seen, SeenTogether
-from glasshouse.runtime.acts.taking_up import Step, TakenUp
 from glasshouse.runtime.acts.tool_desk import ToolDesk
+from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
-from glasshouse.runtime.acts.using import Using
-from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.faults import text_of_fault
-from glasshouse.runtime.ports import Batch, Route, Router
+from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.character import Character, character_of
 from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
@@ -42,6 +41,9 @@ from glasshouse.world.state import CreatureState, World
 
 failure_chars_max: Final = 500
 characters_cache_max: Final = 4_096
+
+RouteOf = Callable[[CreatureState, str], Route]
+"""Gives the model behind a creature's profile."""
 
 
 class Thought(msgspec.Struct, frozen=True):
@@ -61,32 +63,10 @@ class _Begun(NamedTuple):
     world: World
     creature: CreatureState
     character: Character
-    then: Seen | None
+    then: BatchWorld | None
     """The world in which it first began, where it was begun together with others and cut off."""
-    before: TakenUp | None
+    before: ActSoFar | None
     """None for one that has no tools."""
-
-
-class Record(Protocol):
-    """What a replay knows of the acts it plays again."""
-
-    def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
-        """The recorded answers to one act's calls, if there are any."""
-
-    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The time up to which its prompt saw the past then, if it is told."""
-
-    async def before_commit(self) -> None:
-        """Let happen now what came from outside at this very place."""
-
-    async def is_turn_of(self, graph_id: str) -> bool:
-        """Let happen now what had come from outside before the next act was begun; whether this graph is next then."""
-
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
-        """What was recorded of the last call of an act's way, and of what came of it."""
-
-    def world_before(self, event_id: str) -> Folded | None:
-        """The world before an event of the past that its run began with, where ticks began that were cut off there."""
 
 
 class Acts:
@@ -96,31 +76,28 @@ class Acts:
         self,
         ledger: Ledger,
         treasury: Treasury,
-        router: Router,
+        route_of: RouteOf,
         agent_of: Callable[[str], Agent],
         tools: ToolDesk,
-        recall: Recall,
-        seen: SeenTogether,
-        record: Record | None = None,
+        answers: Answers,
+        batch_worlds: BatchWorlds,
     ) -> None:
         self._ledger = ledger
         self._treasury = treasury
-        self._router = router
+        self._route_of = route_of
         self._agent_of = agent_of
         self._tools = tools
-        self._record = record
-        self._recall = recall
-        self._seen = seen
+        self._answers = answers
+        self._batch_worlds = batch_worlds
         self._characters_cache: dict[str, Character] = {}
 
     async def make_ready(self, due: Due) -> None:
         """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
         if due.creature in self._ledger.world.creatures:
-            await self._seen.by(due)
+            await self._batch_worlds.seen_by(due)
         creature = self._ledger.world.creatures.get(due.creature)
-        run_id = "" if creature is None else creature.run_id or ""
-        if self._recall.is_needed(run_id):
-            await self._recall.make_ready(run_id)
+        if creature is not None and creature.run_id is not None:
+            await self._answers.make_ready(creature.run_id)
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
@@ -165,15 +142,15 @@ class Acts:
 
     async def _begun(self, due: Due) -> _Begun | None:
         """Who acts, in which world, and what it has written already; none if it is gone."""
-        then = await self._seen.by(due)
+        then = await self._batch_worlds.seen_by(due)
         if due.creature not in self._ledger.world.creatures:
             return None
         world = self._world_of(due, then)
         creature = world.creatures[due.creature]
         character = self._character(world, creature)
-        before: TakenUp | None = None
+        before: ActSoFar | None = None
         if creature.is_privileged or character.tools or creature.id in self._ledger.agenda.under_way:
-            before = await self._tools.taken_up(due)
+            before = await self._tools.act_so_far(due)
             if due.creature not in self._ledger.world.creatures:
                 return None
             world = self._world_of(due, then)
@@ -182,14 +159,14 @@ class Acts:
 
     def _scene(self, begun: _Begun, cause: Event, upto: int | None, mine: Reservation) -> Scene:
         creature, character = begun.creature, begun.character
-        route = self.route(character.model_profile, self._model_named_for(creature))
-        recorded, upto = self._recorded(creature, cause, upto)
-        if recorded is None:
-            recorded = self._recall.answers(creature.run_id or "", character.model_profile, route.name)
+        route = self._route_of(creature, character.model_profile)
+        recorded = self._answers.answers(creature, cause, character.model_profile, route.name)
+        seen_upto = self._answers.seen_upto(creature, cause)
+        upto = upto if seen_upto is None else seen_upto
         asking = Asking(route, self._treasury, mine, recorded)
         return Scene(self._ledger, creature, character, cause, upto, route, asking, then=begun.then)
 
-    def _world_of(self, due: Due, then: Seen | None) -> World:
+    def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world that an act is of: that in which it first began, if its creature had the name it has."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
@@ -226,29 +203,11 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _add_tools(self, scene: Scene, before: TakenUp, gate: asyncio.Event | None) -> None:
+    def _add_tools(self, scene: Scene, before: ActSoFar, gate: asyncio.Event | None) -> None:
         use = scene.fix_the_past(before.as_of)
-        scene.using = Using(
+        scene.using = ToolUse(
             self._tools, scene.creature, scene.cause, use, scene.asking, before=before, gate=gate
         )
-
-    def route(self, profile: str, model: str | None) -> Route:
-        """What stands behind a profile, or the model that a run asks for by name."""
-        return self._router.route(profile) if model is None else self._router.route(profile, model)
-
-    def _model_named_for(self, creature: CreatureState) -> str | None:
-        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
-        return None if purse is None else purse.bound.get(creature.id)
-
-    def check_prices(self, asked_for: Iterable[tuple[str, str | None]]) -> None:
-        """Refuse a limit of money where nobody knows what a call costs."""
-        for profile, model in sorted(asked_for, key=str):
-            route = self.route(profile, model)
-            if not route.is_priced:
-                raise Refused(
-                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
-                    "Give its price, or take the limit away.",
-                )
 
     async def write(self, thought: Thought) -> Queued | None:
         """Write the event that an act ends in; it is durable when the future says so. None if there is nothing to tell.
@@ -274,14 +233,6 @@ class Acts:
         finally:
             self._ledger.acts_begun.pop(thought.act, None)
             self._treasury.release(thought.reservation)  # From here on it is counted as spent.
-
-    def _recorded(
-        self, creature: CreatureState, cause: Event, upto: int | None
-    ) -> tuple[Recorded | None, int | None]:
-        if self._record is None:
-            return None, upto
-        then = self._record.seen_upto(creature, cause)
-        return self._record.answers(creature, cause), upto if then is None else then
 
     def _character(self, world: World, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -341,12 +292,12 @@ def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scen
     return has_written and isinstance(stopped_by, BudgetExceeded)
 
 
-def _goes_on(agent: Agent, using: Using | None) -> bool:
+def _goes_on(agent: Agent, using: ToolUse | None) -> bool:
     """Whether an act that was cut off goes on from what its tools have said."""
     return using is not None and using.has_written and agent.goes_on_from_its_talk
 
 
-async def _taken_up(scene: Scene, agent: Agent, using: Using, moment: Moment) -> Moment:
+async def _taken_up(scene: Scene, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
     """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
     if not _goes_on(agent, using):
         return moment

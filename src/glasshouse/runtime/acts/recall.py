@@ -13,16 +13,17 @@ from typing import Final
 
 from glasshouse.events.event import Event, place_of
 from glasshouse.events.model_use import Call
-from glasshouse.runtime.acts.asking import Recorded
-from glasshouse.runtime.acts.taking_up import (
+from glasshouse.runtime.acts.act_so_far import (
     ActKey,
+    ActSoFar,
     Step,
-    TakenUp,
+    act_so_far_of,
     completion_of,
     step_alike,
-    taken_up_from,
     ways_of,
 )
+from glasshouse.runtime.acts.asking import Recorded
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
@@ -43,21 +44,18 @@ class Recall:
         self._ledger = ledger
         self._history = history
         self._calls_cache: dict[str, dict[Key, Call]] = {}
-        self._ways_cache: dict[str, dict[ActKey, list[TakenUp]]] = {}
+        self._ways_cache: dict[str, dict[ActKey, list[ActSoFar]]] = {}
         self.given: Counter[str] = Counter()
         """How many calls of each run were answered from the record since this house was opened."""
-
-    def is_needed(self, run_id: str) -> bool:
-        """Whether a run is a branch whose parent's answers are not at hand yet."""
-        purse = self._ledger.folded.runs.purses.get(run_id)
-        return purse is not None and purse.branch_of is not None and run_id not in self._calls_cache
 
     async def make_ready(self, run_id: str) -> None:
         """Bring the answers to hand that the parent of a branch got after the two parted, and those of its own parents."""
         purses = self._ledger.folded.runs.purses
-        branch_of = purses[run_id].branch_of
+        branch_of = None if run_id not in purses else purses[run_id].branch_of
+        if branch_of is None or run_id in self._calls_cache:
+            return
         events: list[Event] = []
-        ways: dict[ActKey, list[TakenUp]] = {}
+        ways: dict[ActKey, list[ActSoFar]] = {}
         while branch_of is not None and self._history.is_of_this_house(branch_of):
             cut = (await self._history.event(branch_of.at)).position or 0
             told = await self._history.events_of_run(branch_of.run_id)
@@ -66,12 +64,12 @@ class Recall:
             branch_of = purses[branch_of.run_id].branch_of if branch_of.run_id in purses else None
         self._calls_cache[run_id], self._ways_cache[run_id] = _by_key(events), ways
 
-    def _note_ways(self, ways: dict[ActKey, list[TakenUp]], told: Sequence[Event], cut: int) -> None:
+    def _note_ways(self, ways: dict[ActKey, list[ActSoFar]], told: Sequence[Event], cut: int) -> None:
         """Keep what acts did with tools that were not over at the cut."""
         in_order = sorted(told, key=lambda event: event.position or 0)
         for key, way in ways_of(in_order, self._key_of).items():
             if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
-                ways.setdefault(key, []).append(taken_up_from(way))
+                ways.setdefault(key, []).append(act_so_far_of(way))
 
     def _key_of(self, event: Event) -> ActKey | None:
         world = self._ledger.world
@@ -83,8 +81,9 @@ class Recall:
         session = world.sessions[session_id]
         return creature.ordinal, session.segment.base + seq - session.skew
 
-    def answers(self, run_id: str, profile: str, model: str) -> Recorded | None:
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
         """The answers that a creature of this profile and model may be given; none if there are none."""
+        run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
             return None
@@ -106,6 +105,17 @@ class Recall:
             return None
         acts = ways.get((creature.ordinal, story_time(self._ledger.world, cause)), ())
         return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
+
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (the protocol's names)
+        """A live act sees the past as it is."""
+        return None
+
+    def world_before(self, event_id: str) -> Folded | None:  # noqa: ARG002 (the protocol's names)
+        """A live act folds it from the store."""
+        return None
+
+    async def before_commit(self) -> None:
+        """What comes from outside comes by itself."""
 
 
 def _by_key(events: Iterable[Event]) -> dict[Key, Call]:

@@ -15,8 +15,8 @@ from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.asking import Asking
-from glasshouse.runtime.acts.seen_together import Seen
-from glasshouse.runtime.acts.using import Using
+from glasshouse.runtime.acts.batch_world import BatchWorld
+from glasshouse.runtime.acts.tool_use import ToolUse
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
@@ -46,8 +46,8 @@ class Scene(msgspec.Struct):
     as_of: str | None = None
     """The last event that it sees."""
     asked: int = 0
-    using: Using | None = None
-    then: Seen | None = None
+    using: ToolUse | None = None
+    then: BatchWorld | None = None
     """The world that its first moment sees, where that is not the world as it is."""
 
     @property
@@ -127,10 +127,10 @@ class Scene(msgspec.Struct):
         folded = self.ledger.folded
         return folded, self.creature if self.using is None else the_creature(folded.world, self.creature.id)
 
-    def _seen(self, then: Seen) -> tuple[Folded, CreatureState]:
+    def _seen(self, then: BatchWorld) -> tuple[Folded, CreatureState]:
         return then.folded, then.folded.world.creatures[then.creature_id]
 
-    def _with_tools(self, moment: Moment, using: Using, folded: Folded, creature: CreatureState) -> Moment:
+    def _with_tools(self, moment: Moment, using: ToolUse, folded: Folded, creature: CreatureState) -> Moment:
         moment = replace(
             moment,
             tools=() if answers_in_prose(self.character) else using.offers(folded, creature),

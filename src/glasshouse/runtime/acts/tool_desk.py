@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
-from glasshouse.events.event import Event
-from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, taken_up_from
-from glasshouse.runtime.acts.warming import Warming
-from glasshouse.runtime.errand import BeforeCommit
+from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, act_so_far_of
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.turns.schedule import Due
 from glasshouse.world.state import CreatureState
-
-
-class Steps(Protocol):
-    """What is on record of the calls of tools: that of a replay, or what a branch knows of its parent."""
-
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
-        """What was recorded of the last call of an act's way, and of what came of it; none if it is to be done now."""
 
 
 class ToolDesk:
@@ -30,27 +19,25 @@ class ToolDesk:
         self,
         ledger: Ledger,
         toolbox: Toolbox,
-        record: Steps,
+        answers: Answers,
         event: EventById,
-        warming: Warming,
-        before_commit: BeforeCommit | None = None,
+        warm_lines: WarmLines,
     ) -> None:
         self.ledger = ledger
         self.toolbox = toolbox
-        self.record = record
-        self.before_commit = before_commit
+        self.answers = answers
         self._event = event
-        self._warming = warming
+        self._warm_lines = warm_lines
 
-    async def taken_up(self, due: Due) -> TakenUp:
+    async def act_so_far(self, due: Due) -> ActSoFar:
         """What an act has written before it was cut off, if it was."""
         act = self.ledger.agenda.under_way.get(due.creature)
         if act is None or act.cause != due.cause:
             return NOTHING_YET
-        return taken_up_from([await self._event(name) for name in act.events])
+        return act_so_far_of([await self._event(name) for name in act.events])
 
     async def make_ready(self, creature: CreatureState) -> None:
         """After a merge or a split the lines of the new graph are looked for before its creature looks again."""
         graph = self.ledger.world.graphs[creature.graph_id]
-        if not self._warming.is_ready(graph):
-            await self._warming.make_ready(graph)
+        if not self._warm_lines.is_ready(graph):
+            await self._warm_lines.make_ready(graph)

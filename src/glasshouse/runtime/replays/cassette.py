@@ -6,6 +6,7 @@ creature of the run, the time of the cause. Nothing is asked of a model.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -14,15 +15,15 @@ from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
 from glasshouse.events.model_use import Call
-from glasshouse.runtime.acts.asking import Recorded
-from glasshouse.runtime.acts.taking_up import (
+from glasshouse.runtime.acts.act_so_far import (
     ActKey,
+    ActSoFar,
     Step,
-    TakenUp,
+    act_so_far_of,
     completion_of,
-    taken_up_from,
     ways_of,
 )
+from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
@@ -50,13 +51,12 @@ class Cassette:
     def __init__(self, events: Iterable[Event], times: Mapping[str, int]) -> None:
         self.events = sorted(events, key=lambda event: event.position or 0)
         self.changes: list[PromptChange] = []
+        self.given: Counter[str] = Counter()
         self.produced: Callable[[], int] = lambda: 0
         """How many events the replay has written so far."""
         self.let_happen: Callable[[Event], Awaitable[None]] | None = None
         self.settle: Callable[[], Awaitable[None]] | None = None
         """Waits until everything that the replay has written counts as produced."""
-        self.place_of: Callable[[Event], Awaitable[str | None]] | None = None
-        """The graph of the replay that an event is to come from, if it is there."""
         self.worlds_before: Mapping[str, Folded] = {}
         """The worlds that ticks of the past saw, by the first event of theirs."""
         self._times = times
@@ -109,17 +109,14 @@ class Cassette:
         """Let happen what came from outside at this very place."""
         await self._let_in(lambda _event: True)
 
-    async def is_turn_of(self, graph_id: str) -> bool:
-        """Let happen what had come from outside when somebody began to think, and not only before it was written. Then
-        whether this graph was next, and not another one."""
-        if self.place_of is None or self.settle is None:
-            return True
-        await self.settle()
-        await self._let_in(self._was_seen)
-        ahead = self.next()
-        if ahead is None or ahead.kind == kinds.RUN_FINISHED:
-            return ahead is not None
-        return await self.place_of(ahead) in (None, graph_id)
+    async def let_in_what_was_seen(self) -> None:
+        """Let happen what had come from outside when the next act began to think, and not only before it was written.
+        Between two acts that is all that came; within a turn that has just begun, what the act saw."""
+        if self.settle is not None:
+            await self.settle()
+        place = self.produced()
+        has_begun_turn = 0 < place <= len(self.events) and self.events[place - 1].kind == kinds.TURN_STARTED
+        await self._let_in(self._was_seen if has_begun_turn else lambda _event: True)
 
     async def _let_in(self, is_meant: Callable[[Event], bool]) -> None:
         if self._is_busy or self.let_happen is None:
@@ -152,9 +149,9 @@ class Cassette:
         """The same, by the number of the creature in its run."""
         return self._acts.get((number, cause.lamport))
 
-    def way_by(self, number: int, cause: Event) -> TakenUp:
+    def way_by(self, number: int, cause: Event) -> ActSoFar:
         """What an act did with tools before it ended."""
-        return taken_up_from(self._ways.get((number, cause.lamport), ()))
+        return act_so_far_of(self._ways.get((number, cause.lamport), ()))
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
         """The time up to which an act's prompts saw the past then."""
@@ -164,7 +161,10 @@ class Cassette:
             as_of = None if told is None else told.as_of
         return None if as_of is None else self._times.get(as_of)
 
-    def answers(self, creature: CreatureState, cause: Event) -> Recorded | None:
+    async def make_ready(self, run_id: str) -> None:
+        """The record is at hand."""
+
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
         """The recorded answers to an act's calls, in order: those on its way, then those behind its end."""
         told = self.act(creature, cause)
         steps = self.way_by(creature.ordinal, cause).steps
@@ -220,7 +220,7 @@ class RecordedAgent(Agent):
 
     goes_on_from_its_talk = True
 
-    def __init__(self, told: Callable[[Moment], Event | None], way: Callable[[Moment], TakenUp]) -> None:
+    def __init__(self, told: Callable[[Moment], Event | None], way: Callable[[Moment], ActSoFar]) -> None:
         self._told = told
         self._way = way
         self._by_manifest = ManifestAgent()

@@ -23,8 +23,9 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.runtime.acts.taking_up import TakenUp
+from glasshouse.runtime.acts.act_so_far import ActSoFar
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.conducting.order import Recorded
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.ports import Store, Toolbox
@@ -33,7 +34,6 @@ from glasshouse.runtime.replays.cassette import (
     NoModel,
     PromptChange,
     RecordedAgent,
-    came_from_outside,
 )
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.replay_stage import ReplayStage, lay_out
@@ -134,6 +134,8 @@ class _Replay:
         self._run_id = record.run_id
         self._namesakes = Namesakes(record, scratch)
         self._is_lost = False
+        self._written = -1
+        """How far the replay had come when it was last asked what is next."""
         begun = [event for part in record.regrown for event in part.events]
         self._started = _started(record.run_id, (*begun, *cassette.events))
         self._opened = 0 if begun or self._started.scenario is None else self._events_of_opening()
@@ -145,13 +147,12 @@ class _Replay:
             self._mind,
             tools=tools,
             governor=_governor(self._started),
-            record=cassette,
+            answers=cassette,
         )
         self._stage = ReplayStage(parts)
         cassette.worlds_before = record.worlds_before
         cassette.let_happen = self._let_happen
         cassette.settle = self._stage.settled
-        cassette.place_of = self._graph
 
     def _events_of_opening(self) -> int:
         """How many events the opening batch has: everything at turn 0 until somebody acts or speaks."""
@@ -168,7 +169,7 @@ class _Replay:
         def told(moment: Moment) -> Event | None:
             return self._cassette.act_by(moment.number_in_run, moment.cause)
 
-        def way(moment: Moment) -> TakenUp:
+        def way(moment: Moment) -> ActSoFar:
             return self._cassette.way_by(moment.number_in_run, moment.cause)
 
         return RecordedAgent(told, way)
@@ -193,32 +194,33 @@ class _Replay:
             await parts.house.close(parts.stage.stop_acts)
 
     async def _play_on(self) -> None:
-        written = -1
-        while written < self._scratch.position:
-            written = self._scratch.position
-            await self._cassette.before_commit()
-            ahead = self._cassette.next()
-            if ahead is None or self._is_lost:
-                return
-            told = await self._stage.parts.stage.step_one(await self._graph_to_drive(ahead))
-            ahead = self._cassette.next()
-            if ahead is None:
-                return
-            if told is None and not await self._finish_if_told(ahead) and written == self._scratch.position:
-                return
+        await self._stage.conduct(Recorded(self._next_graph))
+
+    async def _next_graph(self) -> str | None:
+        """Let happen what came from outside; then the graph that the next recorded event is to come from. None at the end
+        of the record, and where the replay has parted from it."""
+        await self._cassette.let_in_what_was_seen()
+        ahead, written = self._cassette.next(), self._scratch.position
+        if ahead is not None and written == self._written and not await self._has_happened(ahead):
+            return None
+        self._written, ahead = self._scratch.position, self._cassette.next()
+        return None if ahead is None or self._is_lost else await self._graph_to_drive(ahead)
+
+    async def _has_happened(self, ahead: Event) -> bool:
+        """A step has brought forth nothing: whether something from outside was missing, or an end that somebody told."""
+        await self._cassette.before_commit()
+        if ahead.kind == kinds.RUN_FINISHED:
+            await self._stage.parts.stage.finish(self._run_id, ahead.payload["reason"])
+        return self._scratch.position > self._written
 
     async def _graph_to_drive(self, ahead: Event) -> str | None:
         """The graph that an event is to come from. A run that used up its turns in one graph may tell of it in another."""
         is_last_turn = ahead.kind == kinds.RUN_FINISHED and ahead.payload.get("axis") == "max_turns"
         at_its_end = self._stage.at_its_last_turn(self._run_id) if is_last_turn else None
-        return at_its_end or await self._graph(ahead)
-
-    async def _finish_if_told(self, ahead: Event) -> bool:
-        """A run that somebody ended from outside is ended again."""
-        if ahead.kind != kinds.RUN_FINISHED:
-            return came_from_outside(ahead)
-        await self._stage.parts.stage.finish(self._run_id, ahead.payload["reason"])
-        return True
+        if at_its_end is not None:
+            return at_its_end
+        graphs = self._stage.parts.stage.run_of(self._run_id).graph_ids
+        return await self._graph(ahead) or next(iter(graphs), None)
 
     def _opening(self) -> OpenRun:
         """The same opening: scenario and manifests as the ledger tells them, what was dealt as it was dealt."""

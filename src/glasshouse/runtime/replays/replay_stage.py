@@ -16,6 +16,8 @@ from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.conducting.order import Order
+from glasshouse.runtime.conducting.until import Until
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.record import Part, RunRecord
 from glasshouse.runtime.ports import Batch, SegmentWrite, Store
@@ -58,6 +60,10 @@ class ReplayStage:
     async def settled(self) -> None:
         """Wait until everything that was written is durable."""
         await self._ledger.wait_for_durability()
+
+    async def conduct(self, order: Order) -> None:
+        """Drive what the order names, until it names nothing."""
+        await self.parts.show.conduct(order, Until(lambda: self._ledger.world))
 
     def know(self, record: RunRecord) -> None:
         """Let those of the past be known here as they were there, gone as they are; and let sessions that begin from here on

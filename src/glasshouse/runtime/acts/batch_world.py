@@ -7,9 +7,10 @@ was, whatever those before have made of the graph since. A batch that was not cu
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from glasshouse.runtime.acts.warming import spans_of
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.warm_lines import spans_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.reading import EventById
@@ -17,31 +18,24 @@ from glasshouse.runtime.ports import Store
 from glasshouse.turns.schedule import Due
 
 
-class Seen(NamedTuple):
+class BatchWorld(NamedTuple):
     """A world, and what a creature was called in it: in a branch, not what it is called now."""
 
     folded: Folded
     creature_id: str
 
 
-class Before(Protocol):
-    """What a replay knows of the past that its run began with."""
-
-    def world_before(self, event_id: str) -> Folded | None:
-        """The world before an event of that past; none if it is to be folded from the store."""
-
-
-class SeenTogether:
+class BatchWorlds:
     """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
 
-    def __init__(self, store: Store, event: EventById, record: Before | None = None) -> None:
+    def __init__(self, store: Store, event: EventById, answers: Answers) -> None:
         self._store = store
         self._event = event
-        self._record = record
+        self._answers = answers
         self._world_cache: tuple[str, Folded] | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def by(self, due: Due) -> Seen | None:
+    async def seen_by(self, due: Due) -> BatchWorld | None:
         """What is to be seen by one whose batch has begun without it; none if that is the world as it is."""
         if due.begun_by is None:
             if due.is_together:
@@ -50,12 +44,12 @@ class SeenTogether:
         async with self._one_at_a_time:
             if self._world_cache is None or self._world_cache[0] != due.begun_by:
                 self._world_cache = due.begun_by, await self._world_before(due.begun_by)
-            seen = Seen(self._world_cache[1], due.was or due.creature)
+            seen = BatchWorld(self._world_cache[1], due.was or due.creature)
             await self._warm(*seen)
             return seen
 
     async def _world_before(self, event_id: str) -> Folded:
-        known = None if self._record is None else self._record.world_before(event_id)
+        known = self._answers.world_before(event_id)
         if known is not None:
             return known
         return await folded_from(self._store, ((await self._event(event_id)).position or 1) - 1)

@@ -1,45 +1,48 @@
-"""The conductor: drives graphs turn by turn. One scheduler for every way of driving: an act, some turns, to the end.
+"""The conductor: drives graphs. One loop for every way of driving: an act, some turns, to the end, a replay.
 
-Theory of operation. Whose act is next is asked anew before every act, of pure functions over the folds
-(`turns.schedule`); the conductor remembers nothing that the ledger does not tell, so a show that was cut off goes on
-where it was, and a merge or a split needs no word here: the next question is simply answered otherwise.
+Theory of operation. `conduct` asks an order which graph is next and lets it take a step: finish a run, begin a turn, or
+one act. Whose act is next is asked anew before every step, of pure functions over the folds (`turns.schedule`); so a show
+that was cut off goes on where it was, and a merge or a split needs no word here: the next question is simply answered
+otherwise. Several drives may be under way at once. A step locks its graph, never the house: two runs that are driven side
+by side think side by side.
 
-Ticks that go together are the one thing begun ahead (`thinking_ahead`); they are written in the order of the cast. A run
-is finished when nobody of it is thinking any more: `_finishing` keeps new acts of it from beginning, and what is under
-way is written first.
-
-Many graphs: in lockstep the graph whose next turn has the lowest number goes first, then the oldest; `free` gives each
-graph a task of its own.
+What is kept here is about tasks of this process and is never needed to go on after a crash: who is acting now, which acts
+were begun ahead (`ahead`: ticks that go together), what is not durable yet, and which runs are being finished. A run is
+finished when nobody of it is thinking any more: `_finishing` keeps new acts of it from beginning, and what is under way is
+written first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Literal
+from collections.abc import Awaitable, Callable
+from weakref import WeakValueDictionary
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, StoreError
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
-from glasshouse.runtime.acts.act import Acts, Record, Thought
-from glasshouse.runtime.acts.warming import Warming
+from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.warm_lines import WarmLines
+from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
+from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
+from glasshouse.runtime.conducting.order import Agendas, Order
+from glasshouse.runtime.conducting.routes import Routes
+from glasshouse.runtime.conducting.until import Advanced, Conducted, Until
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
-from glasshouse.runtime.show.accounts import accounts_of, last_graph
-from glasshouse.runtime.show.causes import Causes
-from glasshouse.runtime.show.endings import Ending, Endings
-from glasshouse.runtime.show.thinking_ahead import Act, ThinkingAhead, run_drawn_on
 from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
-from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting, shown_at
+from glasshouse.turns.schedule import Due, runs_acting, shown_at
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.requests import Asker
 from glasshouse.world.state import GraphState
 
-Pacing = Literal["lockstep", "free"]
-acts_in_a_turn_max: Final = 100_000
-"""However a run's limits are set, a turn has an end."""
+BeforeAct = Callable[[str], Awaitable[bool | None]]
+"""A gate: awaited before each act, with the id of its graph, and before the turn that the act begins with. It writes
+nothing, and may wait as long as it likes. False ends the drive."""
 
 
 class Conductor:
@@ -53,18 +56,23 @@ class Conductor:
         endings: Endings,
         event: EventById,
         governor: Governor,
-        warming: Warming,
-        record: Record | None = None,
+        warm_lines: WarmLines,
+        answers: Answers,
+        routes: Routes,
     ) -> None:
+        self.agendas = Agendas(ledger, endings)
         self._ledger = ledger
         self._acts = acts
         self._clock = clock
         self._endings = endings
         self._governor = governor
-        self._warming = warming
-        self._record = record
+        self._warm_lines = warm_lines
+        self._answers = answers
+        self._routes = routes
         self._causes = Causes(ledger, event)
         self._ahead = ThinkingAhead(ledger, acts, self._causes)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """One for each graph in which a step is being taken."""
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
         self._driven: set[str] = set()
@@ -75,105 +83,102 @@ class Conductor:
         """The last thing written for each graph, until it is known to be durable."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
-    # Whose turn
+    # The loop
 
-    async def make_ready(self) -> None:
+    async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+        """Drive graphs in this order until it is enough, or until nothing is due. What was written is durable then."""
+        await self._make_ready()
+        try:
+            while (because := until.reached()) is None:
+                await order.let_in()
+                graph_id = order.next_graph(until)
+                if graph_id is not None:
+                    await order.play(graph_id, self._steps(graph_id, order, until, before_act))
+                elif not await order.wait_for_others() and not await self._finish_an_idle_run(order, until):
+                    because = until.because_nobody_is_next
+                    break
+        finally:
+            await order.close()
+        for graph_id in until.graph_ids:
+            await self._wait_for_durability(graph_id)
+        return until.conducted(because)
+
+    async def _make_ready(self) -> None:
         """Let referees of runs that were cut off hear again what was said, so that an end that has come is seen."""
         world, runs = self._ledger.world, self._ledger.folded.runs
         if runs.watched:
             places = {c.graph_id: None for c in world.creatures.values() if c.run_id in runs.watched}
             for graph in [world.graphs[graph_id] for graph_id in places]:
-                if not self._warming.is_ready(graph):
-                    await self._warming.make_ready(graph)
+                if not self._warm_lines.is_ready(graph):
+                    await self._warm_lines.make_ready(graph)
 
-    def turn_ahead(self, graph: GraphState) -> int | None:
-        """The number of the turn that this graph has something to do in: the present one, or a later one."""
-        folded = self._ledger.folded
-        if any(self._endings.of(run_id) is not None for run_id in self._endings.due(graph)):
-            return 0  # A run that is over ends before anybody has a turn.
-        if next_act(folded.world, folded.agenda, graph, folded.runs) is not None:
-            return graph.turn
-        return next_turn(folded.world, folded.agenda, folded.runs, graph)
+    async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
+        """The next step of a graph, and those after it as long as the order lets it go on."""
+        has_begun_turn = False
+        while True:
+            if before_act is not None and not has_begun_turn and await before_act(graph_id) is False:
+                until.is_held = True
+                return
+            lock = self._locks.setdefault(graph_id, asyncio.Lock())
+            has_waited = before_act is not None or lock.locked()
+            async with lock:
+                if has_waited and not order.is_next(graph_id, until):
+                    return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
+                step = await self.advance(graph_id)
+            until.note(step)
+            has_begun_turn = step.kind == "turn"
+            if until.reached() is not None or not order.goes_on(graph_id, until):
+                return
+            await order.let_in()
 
-    async def play_act(self, graph_id: str) -> Event | None:
-        """One act of a graph, beginning its next turn if need be; the event it ended in, or that ended its run."""
-        for _ in range(acts_in_a_turn_max):
-            graph = self._ledger.world.graphs.get(graph_id)
-            if graph is None:
-                return None
-            if not self._warming.is_ready(graph):
-                await self._warming.make_ready(graph)
-                continue
-            finished = await self._finish_what_is_over(graph)
-            if finished is not None:
-                return finished
-            if self._record is not None and not await self._record.is_turn_of(graph_id):
-                return None
-            if self._ledger.world.graphs.get(graph_id) is not graph:
-                continue
-            due = self._next_act(graph)
-            if due is not None:
-                told = await self._perform(graph, due)
-                if told is not None:
-                    for name in {graph_id: None, told.graph_id: None}:  # It may have moved in its act.
-                        await self._wait_for_durability(name)
-                    return told
-            else:
-                begun = await self._begin_turn(graph)
-                if begun is not True:
-                    return begun or None
-        raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
-
-    async def play_turn(self, graph_id: str, turn: int | None = None) -> bool:
-        """What is left of a graph's present turn; if nothing is, its next turn, whole. False if nothing is due.
-
-        Whoever has just asked `turn_ahead` gives the turn it told, so that nothing is looked for twice. The end of the
-        last act may be on its way still when this returns: `settle` waits for it.
-        """
-        has_begun = False
+    async def advance(self, graph_id: str) -> Advanced:
+        """One step of a graph: finish a run that is over, begin a turn, or one act."""
+        for act, run_id in self._ahead.of_the_gone():
+            if act not in self._acting:
+                await self._written_for_good(act, run_id)
         graph = self._ledger.world.graphs.get(graph_id)
-        if graph is not None and turn is not None and turn > graph.turn:
-            has_begun = bool(await self._begin_turn(graph, turn))
-        for _ in range(acts_in_a_turn_max):
+        while graph is not None and not self._warm_lines.is_ready(graph):
+            await self._warm_lines.make_ready(graph)
             graph = self._ledger.world.graphs.get(graph_id)
-            if graph is None:
-                return has_begun
-            if not self._warming.is_ready(graph):
-                await self._warming.make_ready(graph)
-                continue
-            if await self._finish_what_is_over(graph) is not None:
-                has_begun = True
-                continue
-            due = self._next_act(graph)
-            if due is not None:
-                await self._perform(graph, due)
-                has_begun = True
-            elif has_begun or not await self._begin_turn(graph):
-                return has_begun
-            else:
-                has_begun = True
-        raise Refused(f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn.")
+        if graph is None:
+            return Advanced("act", graph_id, 0)
+        for run_id in self._endings.due(graph):
+            ending = self._endings.of(run_id)
+            if ending is not None:
+                event = await self.finish(run_id, ending.reason, ending=ending)
+                return Advanced("end", graph_id, graph.turn, event)
+        ahead = self.agendas.of(graph)
+        if ahead.due is not None:
+            return await self._perform(graph, ahead.due)
+        if ahead.turn is not None:
+            return await self._begin_turn(graph, ahead.turn)
+        return Advanced("act", graph_id, graph.turn)
 
-    def _next_act(self, graph: GraphState) -> Due | None:
-        folded = self._ledger.folded
-        return next_act(folded.world, folded.agenda, graph, folded.runs)
-
-    async def _begin_turn(self, graph: GraphState, turn: int | None = None) -> Event | bool:
-        """Start the next turn in which anything is due. False if none ever is; the end of a run if that came instead."""
-        folded = self._ledger.folded
-        if turn is None:
-            turn = next_turn(folded.world, folded.agenda, folded.runs, graph)
-        if turn is None:
+    async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
+        """End a run in which nothing is due any more. One that was opened from no scenario has no end of its own."""
+        if until.has_used_up_turns:
             return False
+        for run_id in order.runs():
+            run, purse = self._ledger.world.runs.get(run_id), self._ledger.folded.runs.purses.get(run_id)
+            is_playing = run is not None and run.status == "playing"
+            if is_playing and purse is not None and purse.scenario_digest and self.agendas.is_idle(run_id):
+                event = await self.finish(run_id, "ended")
+                until.note(Advanced("end", "" if event is None else event.graph_id, 0, event))
+                return True
+        return False
+
+    async def _begin_turn(self, graph: GraphState, turn: int) -> Advanced:
+        """Start a turn; or end a run whose limits do not allow it."""
+        folded = self._ledger.folded
         for run_id in runs_acting(self._ledger.world, graph):
             purse = await self._purse(run_id, graph)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
             axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
             if axis is not None:
-                return await self.finish(run_id, "budget", axis=axis) or True
+                return Advanced("end", graph.id, turn, await self.finish(run_id, "budget", axis=axis))
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            await self._let_others_in()
+            await self._answers.before_commit()
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
@@ -181,7 +186,7 @@ class Conductor:
             if queued is not None:
                 self._causes.note_turn(queued.events[0])
                 self._unacknowledged[graph.id] = queued
-        return True
+        return Advanced("turn", graph.id, turn)
 
     def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
         now = self._clock.now()
@@ -193,30 +198,27 @@ class Conductor:
         if purse is None:
             started = RunStarted(limits=self._governor.as_json())
             if self._governor.hourly_budget_usd is not None:
-                world = self._ledger.world
-                cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-                self._acts.check_prices(
-                    {(str(world.facts_of(one).manifest.get("model_profile", "fast")), None) for one in cast}
-                )
+                self._routes.check_prices_in(run_id)
             await self._ledger.change(BeginRun(run_id, graph.id, started))
             purse = self._ledger.folded.runs.purses[run_id]
         return purse
 
     # Acts
 
-    async def _perform(self, graph: GraphState, due: Due) -> Event | None:
+    async def _perform(self, graph: GraphState, due: Due) -> Advanced:
         """One act, thought and written; or what came instead of it."""
         run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
+        nothing = Advanced("act", graph.id, graph.turn)
         if run_id in self._finishing or act in self._acting:
             await self._wait_for_what_is_in_the_way(run_id, act)
-            return None
+            return nothing
         if run_id not in self._ledger.folded.runs.purses:
             await self._purse(run_id, graph)
-            return None
+            return nothing
         if graph.id in self._unacknowledged:
             await self._wait_for_durability(graph.id)
-            if self._ledger.world.graphs.get(graph.id) is not graph or self._next_act(graph) != due:
-                return None  # Something happened meanwhile: look again.
+            if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph).due != due:
+                return nothing  # Something happened meanwhile: look again.
         self._acting[act] = None
         try:
             if due.is_together:
@@ -235,13 +237,14 @@ class Conductor:
             ended = self._acting.pop(act)
             if ended is not None:
                 ended.set_result(None)
+        done = nothing if queued is None else nothing._replace(event=queued.events[0])
         stopped_by = None if thought is None else thought.stopped_by
-        told = None if queued is None else queued.events[0]
         if isinstance(stopped_by, BudgetExceeded):
-            return await self._over_budget(run_id, graph, stopped_by.reason) or told
+            event = await self._over_budget(run_id, graph, stopped_by.reason)
+            return done if event is None else done._replace(kind="end", event=event)
         if isinstance(stopped_by, ModelUnreachable):
             await self.pause(run_id, str(stopped_by), graph.id, by="outage")
-        return told
+        return done
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
@@ -261,7 +264,7 @@ class Conductor:
             thought = await self._ahead.thought_of(act, due)
             if thought is None:
                 return None, None
-            await self._let_others_in()
+            await self._answers.before_commit()
             queued = await self._acts.write(thought)
             if queued is not None:
                 self._endings.note(queued.events[0])
@@ -281,15 +284,6 @@ class Conductor:
             self._endings.forget()  # What was told may never have been.
             raise
 
-    async def settle(self) -> None:
-        """Wait until everything that was written is durable."""
-        for graph_id in list(self._unacknowledged):
-            await self._wait_for_durability(graph_id)
-
-    async def _let_others_in(self) -> None:
-        if self._record is not None:
-            await self._record.before_commit()
-
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
         if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
@@ -298,17 +292,6 @@ class Conductor:
         return await self.finish(run_id, "budget", axis=axis)
 
     # Runs
-
-    async def _finish_what_is_over(self, graph: GraphState) -> Event | None:
-        """End the runs here whose scenario says that their end has come; tell of acts whose creatures are gone."""
-        for act, its_run_id in self._ahead.of_the_gone():
-            if act not in self._acting:
-                await self._written_for_good(act, its_run_id)
-        for run_id in self._endings.due(graph):
-            ending = self._endings.of(run_id)
-            if ending is not None:
-                return await self.finish(run_id, ending.reason, ending=ending)
-        return None
 
     async def finish(
         self,
@@ -326,7 +309,7 @@ class Conductor:
         done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
         try:
             await self._settle(run_id)
-            await self._let_others_in()
+            await self._answers.before_commit()
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(

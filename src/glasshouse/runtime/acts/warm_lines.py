@@ -21,7 +21,7 @@ warming_rounds_max: Final = 64
 """How often a table that grows while it is read is read again."""
 
 
-class Warming:
+class WarmLines:
     """Keeps the lines at hand of every graph that is driven."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:

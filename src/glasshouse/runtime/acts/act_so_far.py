@@ -52,7 +52,7 @@ class Step(NamedTuple):
         return None if answer.is_engine else answer
 
 
-class TakenUp(NamedTuple):
+class ActSoFar(NamedTuple):
     """What an act has written before it was cut off."""
 
     steps: tuple[Step, ...] = ()
@@ -73,10 +73,10 @@ class TakenUp(NamedTuple):
         return any(step.is_untrusted for step in self.steps)
 
 
-NOTHING_YET = TakenUp()
+NOTHING_YET = ActSoFar()
 
 
-def taken_up_from(events: Iterable[Event]) -> TakenUp:
+def act_so_far_of(events: Iterable[Event]) -> ActSoFar:
     """What the events of an act under way come to."""
     steps: list[Step] = []
     for event in events:
@@ -88,7 +88,7 @@ def taken_up_from(events: Iterable[Event]) -> TakenUp:
             steps[-1] = steps[-1]._replace(returned=event)
         else:
             steps[-1] = steps[-1]._replace(on_the_way=(*steps[-1].on_the_way, event))
-    return TakenUp(tuple(steps))
+    return ActSoFar(tuple(steps))
 
 
 ActKey = tuple[int, int]

@@ -13,13 +13,20 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.run_payloads import FinishReason, RunContinued, RunStarted
-from glasshouse.runtime.acts.act import Acts, Record
+from glasshouse.runtime.acts.act import Acts
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.batch_world import BatchWorlds
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Recall
-from glasshouse.runtime.acts.seen_together import SeenTogether
 from glasshouse.runtime.acts.tool_desk import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
-from glasshouse.runtime.acts.warming import Warming
+from glasshouse.runtime.acts.warm_lines import WarmLines
+from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
+from glasshouse.runtime.conducting.endings import Endings
+from glasshouse.runtime.conducting.inbox import Inbox
+from glasshouse.runtime.conducting.order import Free, Lockstep, Order, Pacing
+from glasshouse.runtime.conducting.routes import Routes
+from glasshouse.runtime.conducting.until import Conducted, Until
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.minds.agent import Agent
@@ -28,15 +35,11 @@ from glasshouse.runtime.past.restating import Limits, restate_of
 from glasshouse.runtime.past.resuming import Recipes, resume_of
 from glasshouse.runtime.ports import Batch, Clock, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
-from glasshouse.runtime.show.casting import Casting
-from glasshouse.runtime.show.conductor import Conductor, Pacing
-from glasshouse.runtime.show.driving import Driver
-from glasshouse.runtime.show.endings import Endings
-from glasshouse.runtime.show.inbox import Inbox
 from glasshouse.turns.governor import Governor
 from glasshouse.world.acting import the_run
 from glasshouse.world.intents import Inject, MoveRun, OpenRun
 from glasshouse.world.regrowth import LineAfter
+from glasshouse.world.state import World
 
 
 class Show:
@@ -54,29 +57,27 @@ class Show:
         *,
         tools: Toolbox,
         governor: Governor,
-        record: Record | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self._ledger = ledger
         self._history = history
         self.new_run_id = new_run_id
-        self._endings = Endings(lambda: ledger.folded)
-        self._recall = recall = Recall(ledger, history)
+        endings = Endings(lambda: ledger.folded)
+        self._routes = routes = Routes(router, ledger)
+        self._answers = answers = answers or Recall(ledger, history)
+        self._inbox = Inbox(store, ledger, clock, self._say_from_inbox)
         treasury = Treasury(lambda: ledger.folded, clock)
-        warming = Warming(store, ledger)
-        before_commit = None if record is None else record.before_commit
-        desk = ToolDesk(ledger, tools, record or recall, history.event, warming, before_commit)
-        seen = SeenTogether(store, history.event, record)
-        self._acts = Acts(ledger, treasury, router, agent_of, desk, recall, seen, record)
-        self._conductor = Conductor(
-            ledger, self._acts, clock, self._endings, history.event, governor, warming, record
+        warm_lines = WarmLines(store, ledger)
+        desk = ToolDesk(ledger, tools, answers, history.event, warm_lines)
+        batch_worlds = BatchWorlds(store, history.event, answers)
+        acts = Acts(ledger, treasury, routes.route_of, agent_of, desk, answers, batch_worlds)
+        self.conductor = Conductor(
+            ledger, acts, clock, endings, history.event, governor, warm_lines, answers, routes
         )
-        self._casting = Casting(self._acts)
-        inbox = Inbox(store, ledger, clock, self._say_from_inbox)
-        self._driver = Driver(ledger, self._conductor, inbox.take_in)
 
     async def open(self, intent: OpenRun) -> Run:
         """Begin a run."""
-        await self._ledger.change(self._casting.with_models(intent))
+        await self._ledger.change(self._routes.with_models(intent))
         return self.run(intent.run_id)
 
     async def restate(
@@ -93,11 +94,11 @@ class Show:
         for run_id, purse in past.folded.runs.purses.items():
             if past.holds_run(run_id):
                 told = await self._history.event(purse.told_in)
-                started[run_id] = self._casting.with_models_now(past, payload_of(told, RunStarted))
+                started[run_id] = self._routes.with_models_now(past, payload_of(told, RunStarted))
         intent = restate_of(
             past, how, lambda: self.new_run_for(past), started, limits=limits, change=change, lines=lines
         )
-        self._casting.check_prices_of(past, intent)
+        self._routes.check_prices_of(past, intent)
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
 
@@ -109,18 +110,18 @@ class Show:
 
     async def resume(self, past: Past, recipes: Recipes) -> Run:
         """Play scenarios on from a past."""
-        with_models = self._casting.with_models
+        with_models = self._routes.with_models
         intent = resume_of(past, {old: with_models(opening) for old, opening in recipes.items()})
         await self._ledger.change(intent)
         return self.run(intent.runs[0].new)
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
-        self._acts.route("fast", model)
+        self._routes.route("fast", model)
 
     def run(self, run_id: str) -> Run:
         """One run as it stands."""
-        return run_of(self._ledger.folded, run_id, self._recall.given[run_id])
+        return run_of(self._ledger.folded, run_id, self._answers.given[run_id])
 
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
@@ -128,26 +129,40 @@ class Show:
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first."""
-        found: list[tuple[int, int, DueTurn]] = []
-        for graph_id in self.run(run_id).graph_ids:
-            graph = self._ledger.world.graphs[graph_id]
-            turn = self._conductor.turn_ahead(graph)
+        dues: list[tuple[int, int, DueTurn]] = []
+        for graph in self.conductor.agendas.graphs((run_id,)):
+            turn = self.conductor.agendas.of(graph).turn
             if turn is not None:
                 due = DueTurn(max(turn, graph.turn), graph.id, is_begun=turn <= graph.turn)
-                found.append((turn, graph.born, due))
-        return tuple([due for *_, due in sorted(found)])
+                dues.append((turn, graph.born, due))
+        return tuple([due for *_, due in sorted(dues)])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """One act: the event it ended in, or none if nothing is due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
-        await wait_to_be_outside(self._ledger)
-        return await self._driver.play_one(graph_id)
+        order = Lockstep(self.conductor.agendas, self._inbox.take_in, graph_id=graph_id)
+        return (await self.conduct(order, Until(self._world, acts=1))).last
 
-    async def play(self, turns: int | None, pacing: Pacing, run_id: str | None = None) -> int:
-        """So many turns of every graph, or all there are."""
+    async def play(
+        self,
+        pacing: Pacing,
+        *run_ids: str,
+        turns: int | None = None,
+        before_act: BeforeAct | None = None,
+    ) -> Conducted:
+        """So many turns of every graph, or all there are; of some runs only, if they are named."""
+        kind = Free if pacing == "free" else Lockstep
+        order = kind(self.conductor.agendas, self._inbox.take_in, run_ids)
+        return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
+
+    async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+        """Drive, from outside of any act."""
         await wait_to_be_outside(self._ledger)
-        return await self._driver.play(turns, pacing, run_id)
+        return await self.conductor.conduct(order, until, before_act)
+
+    def _world(self) -> World:
+        return self._ledger.world
 
     async def _say_from_inbox(self, run_id: str, text: str, numbers: tuple[int, ...]) -> Event:
         return await self.disturb(run_id, text, inbox=numbers)
@@ -167,7 +182,7 @@ class Show:
 
     async def pause(self, run_id: str, reason: str) -> None:
         """Let nobody of a run begin an act until it goes on."""
-        await self._conductor.pause(run_id, reason)
+        await self.conductor.pause(run_id, reason)
 
     async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
@@ -177,8 +192,8 @@ class Show:
         """End a run."""
         the_run(self._ledger.world, run_id)
         await wait_to_be_outside(self._ledger)
-        return await self._conductor.finish(run_id, reason, by="api")
+        return await self.conductor.finish(run_id, reason, by="api")
 
     async def close(self) -> None:
         """Let go of what was begun ahead."""
-        await self._conductor.close()
+        await self.conductor.close()

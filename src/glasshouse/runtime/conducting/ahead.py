@@ -16,7 +16,8 @@ from typing import NamedTuple
 from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.show.causes import Causes
+from glasshouse.runtime.ledger.reading import EventById
+from glasshouse.turns.recalling import line_heard_by
 from glasshouse.turns.schedule import Due, ticks_together
 from glasshouse.world.state import GraphState, World
 
@@ -36,6 +37,36 @@ def run_drawn_on(world: World, creature_id: str) -> str:
     """The run whose purse a creature draws on; empty for one that has none, or is gone."""
     creature = world.creatures.get(creature_id)
     return "" if creature is None else creature.run_id or ""
+
+
+class Causes:
+    """Finds the event that an act answers: among the lines at hand, else in the store."""
+
+    def __init__(self, ledger: Ledger, event: EventById) -> None:
+        self._ledger = ledger
+        self._event = event
+        self._turns_cache: dict[str, Event] = {}
+        """The `turn.started` of each graph, so that a tick need not look for its cause."""
+        self._read_cache: Event | None = None
+        """The last cause that had to be read: many may answer the same line, long after it was said."""
+
+    def note_turn(self, started: Event) -> None:
+        """A turn has begun, and its ticks are caused by this event."""
+        self._turns_cache[started.graph_id] = started
+
+    async def of(self, due: Due) -> Event:
+        """The event that an act answers, as its creature hears it."""
+        tables, world = self._ledger.folded.tables, self._ledger.world
+        if due.is_tick:
+            found = self._turns_cache.get(world.creatures[due.creature].graph_id)
+        else:
+            found = line_heard_by(tables, world, due.creature, due.cause)
+        if found is not None and found.id == due.cause:
+            return found
+        cause = self._read_cache
+        if cause is None or cause.id != due.cause:
+            cause = self._read_cache = await self._event(due.cause)
+        return tables.cause_for(world, due.creature, cause)
 
 
 class ThinkingAhead:

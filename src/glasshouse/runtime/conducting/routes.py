@@ -1,4 +1,4 @@
-"""Casting: which model stands behind each creature of a run as it begins, and whether what it costs is known.
+"""Routes: which model stands behind each profile of a run, and whether anybody knows what it costs.
 
 Always holds: what a run tells of its models is what the router says when it begins; a limit of money is refused where
 somebody's price is unknown, whoever can be born in the run included.
@@ -6,31 +6,60 @@ somebody's price is unknown, whoever can be born in the run included.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import RunStarted
-from glasshouse.runtime.acts.act import Acts
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.ports import Route, Router
 from glasshouse.world.intents import Member, OpenRun, Restate
+from glasshouse.world.state import CreatureState
 
 AskedFor: TypeAlias = tuple[str, str | None]
 """A profile, and the model that the run has put in its place, if it has."""
 
 
-class Casting:
-    """Looks behind the profiles of a cast."""
+class Routes:
+    """Turns profiles into models, for creatures and for whole casts."""
 
-    def __init__(self, acts: Acts) -> None:
-        self._acts = acts
+    def __init__(self, router: Router, ledger: Ledger) -> None:
+        self._router = router
+        self._ledger = ledger
+
+    def route(self, profile: str, model: str | None = None) -> Route:
+        """What stands behind a profile, or the model that a run asks for by name."""
+        return self._router.route(profile) if model is None else self._router.route(profile, model)
+
+    def route_of(self, creature: CreatureState, profile: str) -> Route:
+        """The same for a creature, whose run may have bound it to a model."""
+        purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
+        return self.route(profile, None if purse is None else purse.bound.get(creature.id))
+
+    def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
+        """Refuse a limit of money where nobody knows what a call costs."""
+        for profile, model in sorted(asked_for, key=str):
+            route = self.route(profile, model)
+            if not route.is_priced:
+                raise Refused(
+                    f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
+                    "Give its price, or take the limit away.",
+                )
+
+    def check_prices_in(self, run_id: str) -> None:
+        """The same for everybody who lives in a run."""
+        world = self._ledger.world
+        cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
+        self.check_prices({(_profile(world.facts_of(one).manifest), None) for one in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening, with the model behind each profile written down; refused where money is limited and a price unknown."""
-        self._check_prices_for(
-            intent.started, [_asked_for(one) for troupe in intent.troupes for one in troupe.members]
-        )
+        members = [member for troupe in intent.troupes for member in troupe.members]
+        self._check_prices_for(intent.started, [_asked_for(member) for member in members])
         troupes = [
             replace(troupe, members=tuple([self._with_model(member) for member in troupe.members]))
             for troupe in intent.troupes
@@ -38,7 +67,7 @@ class Casting:
         return replace(intent, troupes=tuple(troupes))
 
     def _with_model(self, member: Member) -> Member:
-        return replace(member, model=self._acts.route(*_asked_for(member)).name)
+        return replace(member, model=self.route(*_asked_for(member)).name)
 
     def with_models_now(self, past: Past, started: RunStarted) -> RunStarted:
         """What is told of a run that goes on from a past, with the models behind its cast as they are now."""
@@ -50,7 +79,7 @@ class Casting:
             return {}
         profile = _profile(past.world.facts_of(creature).manifest)
         model = one["model"] if one.get("is_bound") else None
-        return {"profile": profile, "model": self._acts.route(profile, model).name}
+        return {"profile": profile, "model": self.route(profile, model).name}
 
     def check_prices_of(self, past: Past, intent: Restate) -> None:
         """Check the prices of runs that go on, whose limits and creatures may have been changed."""
@@ -65,7 +94,7 @@ class Casting:
     def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
         if started.limits.get("hourly_budget_usd") is not None:
             spawnable = [(_profile(manifest), None) for manifest in started.spawnable.values()]
-            self._acts.check_prices({*asked_for, *spawnable})
+            self.check_prices({*asked_for, *spawnable})
 
 
 def _profile(manifest: Json) -> str:

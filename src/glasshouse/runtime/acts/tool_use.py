@@ -1,4 +1,4 @@
-"""Using tools: the calls of one act, each written before it is carried out and after it is answered.
+"""ToolUse tools: the calls of one act, each written before it is carried out and after it is answered.
 
 Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
 after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
+from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, completion_of
 from glasshouse.runtime.acts.asking import Asking
-from glasshouse.runtime.acts.taking_up import NOTHING_YET, Step, TakenUp, completion_of
 from glasshouse.runtime.acts.tool_desk import ToolDesk
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
@@ -38,7 +38,7 @@ from glasshouse.world.intents import AnyIntent, CallTool
 from glasshouse.world.state import CreatureState
 
 
-class Using:
+class ToolUse:
     """The tools of one act."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Using:
         use: ModelUse,
         asking: Asking,
         *,
-        before: TakenUp = NOTHING_YET,
+        before: ActSoFar = NOTHING_YET,
         gate: asyncio.Event | None = None,
     ) -> None:
         self.talk: list[ToolTalk] = []
@@ -213,7 +213,7 @@ class Using:
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
         call, called = step.call, step.called
-        then = self._desk.record.step_then(self._creature, self._cause, (*self._way, step))
+        then = self._desk.answers.step_then(self._creature, self._cause, (*self._way, step))
         errand = Errand(
             self._ledger,
             self._creature.id,
@@ -221,7 +221,7 @@ class Using:
             is_untrusted=step.is_untrusted,
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
-            before_commit=self._desk.before_commit,
+            before_commit=self._desk.answers.before_commit,
         )
         answer = None if then is None else then.answer_on_record
         if answer is None:
@@ -248,8 +248,7 @@ class Using:
 
     async def _written(self, intent: AnyIntent, beside: Batch | None = None) -> Queued | None:
         try:
-            if self._desk.before_commit is not None:
-                await self._desk.before_commit()
+            await self._desk.answers.before_commit()
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
             return self._ledger.stage(intent, beside or Batch())
