@@ -84,8 +84,10 @@ def parameters_of(call: Callable[..., Any]) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not is_named:
             told.append("*")
             is_named = True
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        is_named = is_named or bool(star)
         default = "" if parameter.default is parameter.empty else f"={parameter.default!r}".replace("'", '"')
-        told.append(f"{parameter.name}{default}")
+        told.append(f"{star}{parameter.name}{default}")
     return ", ".join(told)
 
 
