@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.ports import Model, Route
-from glasshouse.turns.profiles import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
+from glasshouse.turns.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
 
 class ModelRouter:

@@ -66,3 +66,9 @@ chars_per_token_min = 3
 def tokens_guessed(text: str) -> int:
     """How many tokens a text has at most, for budgets and for cutting prompts."""
     return len(text) // chars_per_token_min + 1
+
+
+PROFILES: Final = ("tiny", "fast", "balanced", "strong")
+"""The sizes of model that a manifest may ask for, and how much each can read and say unless it is bound otherwise."""
+CONTEXT_TOKENS: Final = {"tiny": 4_096, "fast": 8_192, "balanced": 16_384, "strong": 32_768}
+REPLY_TOKENS: Final = {"tiny": 256, "fast": 384, "balanced": 512, "strong": 768}

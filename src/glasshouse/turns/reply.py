@@ -1,13 +1,15 @@
 """Replies: what a model wrote, read as a draft, as passing, as a call of a tool, or as a problem that it can mend.
 
-The ladder: find the object (or the THINK and SAY lines), clean its texts, check its kind and fields, look its refs up.
-Always holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered,
-its fields are that kind's and no others, every event it points to is in the moment. What is private goes to `private`.
+The steps: find the JSON object (or the THINK and SAY lines), clean its texts, check its kind and fields, look up the lines
+that it cites. Always holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was
+offered, its fields are that kind's and no others, every event it points to is in the moment. What is private goes to
+`private`. An object is taken as it was written or not at all, save for commas before a closing bracket.
 """
 
 from __future__ import annotations
 
 import re
+from json import JSONDecoder
 from typing import Any, Final
 
 import msgspec
@@ -20,28 +22,30 @@ from glasshouse.turns.lines import event_ids_by_ref, lines_of
 from glasshouse.turns.masking import masked, unmasked
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.quoting import cut, one_line
-from glasshouse.turns.reply_json import object_in
 from glasshouse.turns.reply_schema import NOBODY, fields_of, handles_around, kinds_offered, words_allowed
-from glasshouse.turns.reply_tools import asks_for_tool, tool_call_in
 from glasshouse.turns.reply_values import (
     Wrong,
+    asks_for_tool,
     items_in,
     items_max,
     named,
     named_chars_max,
     number_in,
+    tool_call_in,
     truth_in,
     word_in,
 )
 from glasshouse.turns.tools import ToolCall
 
 reply_chars_max: Final = 12_288
+objects_tried_max: Final = 8
 thought_chars_max: Final = 2_000
 mood_chars_max: Final = 60
 reason_chars_max: Final = 400
 
 _REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
 _PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
 
 
@@ -245,3 +249,44 @@ def _ref(given: object) -> str:
     """A ref as lines show it; empty if this is none."""
     written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
     return f"#{written[1].lower()}" if written else ""
+
+
+def object_in(text: str) -> Json | None:
+    """The first object in a text that has a kind; else the first object; else none."""
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return whole
+    return _first_object(text) or _first_object(_SPURIOUS_COMMA.sub(lambda found: found[1] or "", text))
+
+
+def _first_object(text: str) -> Json | None:
+    first: Json | None = None
+    at = text.find("{")
+    for _ in range(objects_tried_max):
+        if at < 0:
+            break
+        found, end = _object_at(text, at)
+        if found is not None and "kind" in found:
+            return found
+        first = first or found
+        at = text.find("{", end)
+    return first
+
+
+def _object_at(text: str, at: int) -> tuple[Json | None, int]:
+    try:
+        found, end = _decoder.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, at + 1
+    return (found, end) if isinstance(found, dict) else (None, at + 1)
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+_decoder: Final = JSONDecoder(strict=False, parse_constant=_refused)
+"""Lets raw line ends in texts pass, which small models write; refuses NaN and infinity, which JSON does not know."""

@@ -24,8 +24,7 @@ from glasshouse.runtime.ports import Batch
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.reply_tools import arguments_in
-from glasshouse.turns.reply_values import Wrong
+from glasshouse.turns.reply_values import Wrong, arguments_in
 from glasshouse.turns.tools import (
     ToolAnswer,
     ToolCall,

@@ -16,7 +16,7 @@ from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.governor import Governor
-from glasshouse.turns.profiles import PROFILES
+from glasshouse.turns.prompt import PROFILES
 from glasshouse.world.evolve import manifest_facts
 from glasshouse.world.intents import AddCreature, Connect, Disconnect, RemoveCreature
 from glasshouse.world.regrowth import LineAfter

@@ -29,8 +29,7 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment import Moment
-from glasshouse.turns.profiles import CONTEXT_TOKENS, REPLY_TOKENS
-from glasshouse.turns.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState
 
