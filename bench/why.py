@@ -11,7 +11,8 @@ from time import process_time
 from bench.acts import ENDLESS
 from bench.creatures import LINE, store_file
 from bench.result import Result, judged, middle
-from glasshouse import Completion, Draft, Manifest, ModelRouter, Prompt, SqliteStore, Terrarium
+from glasshouse import Draft, Manifest, ModelRouter, SqliteStore, Terrarium
+from glasshouse.models import Completion, Prompt
 
 pasts = (1_000, 10_000, 100_000)
 fill_events = 5_000

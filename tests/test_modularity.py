@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Event, LoadedWorld, MemoryStore, Terrarium, kinds, load_world, rebuild_stage
+from glasshouse import Event, MemoryStore, Terrarium, kinds, rebuild_stage
+from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.finding import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds

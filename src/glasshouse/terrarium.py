@@ -1,4 +1,4 @@
-"""`Terrarium`: the public face, and `play`, the one blocking call.
+"""`Terrarium`: the public face; `play`, the one blocking call; `verify`.
 
 The face is flat: each call is passed on to one of its four parts (house, graph edits, stage, archive), where the work
 is done. It alone takes creatures as well as their ids; behind it there are ids only.
@@ -38,6 +38,8 @@ from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.replays import replay
+from glasshouse.runtime.replays.replay import Verification
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.turns.governor import Governor
 from glasshouse.views.leaderboard import By, Standing
@@ -501,3 +503,8 @@ def play(
             return await played_of(terrarium._parts, run.id)
 
     return outcome_of(played)
+
+
+async def verify(terrarium: Terrarium, run_id: str) -> Verification:
+    """Play a run again from its record, in memory, and tell what came out otherwise."""
+    return await replay.verify(terrarium._archive, run_id, MemoryStore(), terrarium._parts.tools)

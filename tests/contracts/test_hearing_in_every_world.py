@@ -16,7 +16,8 @@ from functools import cache, partial
 import msgspec
 import pytest
 
-from glasshouse import Event, LoadedWorld, MemoryStore, Terrarium, kinds, load_world
+from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.finding import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.troupe.model import OfflineModel

@@ -9,7 +9,8 @@ from functools import cache
 
 import pytest
 
-from glasshouse import Event, MemoryStore, Terrarium, kinds, load_world
+from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.manifests import load_world
 from glasshouse.troupe.reading import Heard
 from glasshouse.troupe.skills.debating import points_of
 from glasshouse.troupe.skills.pairing import told_in

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from glasshouse import Event, MemoryStore, Terrarium, load_world
+from glasshouse import Event, MemoryStore, Terrarium
+from glasshouse.manifests import load_world
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.skills.sleuthing import mentions

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from glasshouse import load_world, play
+from glasshouse import play
+from glasshouse.manifests import load_world
 from glasshouse.manifests.solo import solo_world
 from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.model import answer

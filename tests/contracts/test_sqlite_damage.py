@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, StoreDamaged, StoreFailed, Terrarium
+from glasshouse import Draft, Event, Manifest, Refused, SqliteStore, Terrarium
+from glasshouse.errors import StoreDamaged, StoreFailed
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.contracts.writing import one_batch, opening, root, span
 

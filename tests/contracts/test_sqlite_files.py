@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from glasshouse import Manifest, SqliteStore, StoreError, Terrarium
+from glasshouse import Manifest, SqliteStore, Terrarium
+from glasshouse.errors import StoreError
 
 
 @pytest.fixture

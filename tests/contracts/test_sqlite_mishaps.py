@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Conflict, SqliteStore, StoreFailed
+from glasshouse import SqliteStore
+from glasshouse.errors import Conflict, StoreFailed
 from glasshouse.runtime.ports import InboxLine
 from glasshouse.stores.placing import check_room
 from glasshouse.stores.sqlite.journal import Journal, prepare

@@ -10,15 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import (
-    Draft,
-    Manifest,
-    SqliteStore,
-    StoreBusy,
-    StoreFailed,
-    StoreTooNew,
-    Terrarium,
-)
+from glasshouse import Draft, Manifest, SqliteStore, Terrarium
+from glasshouse.errors import StoreBusy, StoreFailed, StoreTooNew
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite.journal import prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations

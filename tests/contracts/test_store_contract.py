@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from glasshouse import Conflict
+from glasshouse.errors import Conflict
 from glasshouse.events.codec import content_of, encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
 from glasshouse.world.intents import Connect, RemoveWire

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from glasshouse import Conflict, Manifest, Refused, Terrarium
+from glasshouse import Manifest, Refused, Terrarium
+from glasshouse.errors import Conflict
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
 from glasshouse.world.state import Segment

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from glasshouse import BadWorld, Manifest, MemoryStore, Refused, Terrarium, Toolbox, UnknownName, kinds, tool
+from glasshouse import Manifest, MemoryStore, Refused, Terrarium, Toolbox, kinds, tool
+from glasshouse.errors import BadWorld, UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand

@@ -11,7 +11,8 @@ from functools import cache
 
 import pytest
 
-from glasshouse import Event, MemoryStore, Terrarium, kinds, load_world
+from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.manifests import load_world
 
 SEEDS = range(10)
 RESCUE, BRIDGE, EXPEDITION, PATHS = (

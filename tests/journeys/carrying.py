@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from glasshouse import Draft, Event, Manifest, Terrarium, digest_of, kinds
+from glasshouse import Draft, Event, Manifest, Terrarium, kinds
+from glasshouse.events import digest_of
 from glasshouse.events.codec import content_of, raw_decoded
 
 Role = Literal["spectator", "audience", "director"]

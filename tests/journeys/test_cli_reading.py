@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Event, SqliteStore, Terrarium, digest_of
+from glasshouse import Event, SqliteStore, Terrarium
+from glasshouse.events import digest_of
 from glasshouse.views.stage import rebuild_stage
 from tests.journeys.commanding import (
     ESCAPE,

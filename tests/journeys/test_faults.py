@@ -18,17 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import (
-    Draft,
-    Event,
-    Manifest,
-    SqliteStore,
-    StoreBusy,
-    StoreDamaged,
-    StoreError,
-    StoreFailed,
-    Terrarium,
-)
+from glasshouse import Draft, Event, Manifest, SqliteStore, Terrarium
+from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 from glasshouse.stores.sqlite import journal
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 
@@ -262,7 +253,8 @@ async def test_a_read_only_disk_is_refused_in_words(small_disk: Path) -> None:
 
 APPENDS_AS_NOBODY = """
 import asyncio, concurrent.futures.thread, os, sys
-from glasshouse import Draft, GlasshouseError, SqliteStore, Terrarium
+from glasshouse import Draft, SqliteStore, Terrarium
+from glasshouse.errors import GlasshouseError
 async def main():
     async with Terrarium(SqliteStore(sys.argv[1])) as terrarium:
         await terrarium.append("ada", Draft(kind="agent.spoke", payload={"text": "may I?"}))

@@ -8,21 +8,12 @@ from typing import Any
 
 import pytest
 
-from glasshouse import (
-    Event,
-    ImportConflict,
-    Manifest,
-    MemoryStore,
-    Refused,
-    Session,
-    SqliteStore,
-    StoreFailed,
-    Terrarium,
-    digest_of,
-    kinds,
-)
+from glasshouse import Event, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds
+from glasshouse.errors import ImportConflict, StoreFailed
+from glasshouse.events import digest_of
 from glasshouse.runtime.ledger.portable import short_reads_max
 from glasshouse.runtime.ports import Batch
+from glasshouse.views import Session
 from glasshouse.world.lineage import Span
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, rewrite, said, seal, state_of
 

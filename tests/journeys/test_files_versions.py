@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Event, Refused, SqliteStore, Terrarium, digest_of, kinds
-from glasshouse.events import codec
+from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
+from glasshouse.events import codec, digest_of
 from glasshouse.events.event import Json
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, said, seal
 

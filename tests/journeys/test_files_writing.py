@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Refused, SqliteStore, StoreFailed, Terrarium
+from glasshouse import Refused, SqliteStore, Terrarium
+from glasshouse.errors import StoreFailed
 from tests.journeys.carrying import a_play, said
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Event, SqliteStore, Terrarium, digest_of
+from glasshouse import Event, SqliteStore, Terrarium
+from glasshouse.events import digest_of
 from tests.journeys.commanding import (
     ESCAPE,
     GLASSHOUSE,

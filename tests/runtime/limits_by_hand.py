@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from glasshouse import Completion, Governor, ModelRouter, Prompt, Route
+from glasshouse import Governor, ModelRouter
+from glasshouse.models import Completion, Prompt, Route
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from glasshouse import MemoryStore, StoreFailed
+from glasshouse import MemoryStore
+from glasshouse.errors import StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot

@@ -2,7 +2,8 @@
 
 import pytest
 
-from glasshouse import MemoryStore, Refused, StoreFailed
+from glasshouse import MemoryStore, Refused
+from glasshouse.errors import StoreFailed
 from glasshouse.runtime.ledger import ledger
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import (

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Manifest, ToolAnswer, kinds
+from glasshouse import Manifest, kinds
 from glasshouse.runtime.ports import Proposal, Verdict
 from glasshouse.terrarium import Terrarium
+from glasshouse.tools import ToolAnswer
 from glasshouse.tools.group.group_tools import GroupTools
 from tests.runtime.group_calls import expedition, use
 from tests.runtime.stage_crew import on_stage, told

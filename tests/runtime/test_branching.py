@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from glasshouse import Event, Governor, Manifest, Refused, UnknownName, kinds
+from glasshouse import Event, Governor, Manifest, Refused, kinds
+from glasshouse.errors import UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel, ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf

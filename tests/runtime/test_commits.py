@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from glasshouse import BadEvent, MemoryStore, Refused, StoreError, Terrarium, kinds
+from glasshouse import MemoryStore, Refused, Terrarium, kinds
+from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import ledger
 from glasshouse.runtime.ledger.folding import snapshot_key

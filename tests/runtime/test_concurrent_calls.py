@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Change, Draft, Manifest, Refused, Terrarium, UnknownName, kinds
+from glasshouse import Draft, Manifest, Refused, Terrarium, kinds
+from glasshouse.errors import UnknownName
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.views import Change
 from tests.rules.world.reference_model import Outcome, ReferenceModel
 from tests.rules.world.shape import check_folds_agree
 from tests.rules.world.test_rules_of_the_graph import RulesOfTheGraph

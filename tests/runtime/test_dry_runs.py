@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from glasshouse import BadEvent, Draft, Event, Manifest, MemoryStore, Refused, StoreError, Terrarium
+from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, Terrarium
+from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.rules.world.shape import image_of

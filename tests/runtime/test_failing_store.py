@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from glasshouse import Change, GlasshouseError, Manifest, MemoryStore, Refused, StoreFailed, Terrarium
+from glasshouse import Manifest, MemoryStore, Refused, Terrarium
+from glasshouse.errors import GlasshouseError, StoreFailed
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import ledger
 from glasshouse.runtime.ports import Batch, SegmentWrite
+from glasshouse.views import Change
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import FailingStore
 from tests.runtime.troupe import (

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Manifest, Refused, UnknownName, kinds
+from glasshouse import Manifest, Refused, kinds
+from glasshouse.errors import UnknownName
 from tests.runtime.group_calls import LEADER, choices, expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage, told, world_of
 

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from glasshouse import Graph, Manifest, MemoryStore, Refused, Terrarium, UnknownName, kinds
+from glasshouse import Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse.errors import UnknownName
+from glasshouse.views import Graph
 from glasshouse.world.lineage import page_events_max
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import all_events, born, line, loop_turns, soon, terrarium_on, text_of, troupe

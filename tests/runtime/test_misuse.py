@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Draft, EventFilter, Manifest, MemoryStore, Refused, SqliteStore, StoreError, Terrarium
+from glasshouse import Draft, EventFilter, Manifest, MemoryStore, Refused, SqliteStore, Terrarium
+from glasshouse.errors import StoreError
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.ledger import reading
 from glasshouse.world.lineage import Span

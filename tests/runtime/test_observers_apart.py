@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from glasshouse import Draft, Event, MemoryStore, Refused, digest_of, kinds
+from glasshouse import Draft, Event, MemoryStore, Refused, kinds
+from glasshouse.events import digest_of
 from glasshouse.runtime.ledger import observer as observers
 from glasshouse.runtime.ledger import subscriptions
 from glasshouse.runtime.ledger.observer import Observer, Observers, attach

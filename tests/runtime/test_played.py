@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import MemoryStore, SqliteStore, Terrarium, UnknownName, kinds
+from glasshouse import MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.assembly import ModelRouter
+from glasshouse.errors import UnknownName
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario

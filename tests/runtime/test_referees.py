@@ -12,7 +12,7 @@ CAST = ("ada", "bo", "cy", "dee")
 REFEREE = """
 from collections import Counter
 
-from glasshouse import Match, Ruling
+from glasshouse.contests import Match, Ruling
 
 
 def counts_the_votes(match):

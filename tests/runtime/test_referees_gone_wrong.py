@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import BadWorld, Event, Toolbox, kinds
+from glasshouse import Event, Toolbox, kinds
+from glasshouse.errors import BadWorld
 from glasshouse.manifests.loading import LoadedWorld, load_world
 from tests.runtime.stage_crew import Speaker, on_stage, the_end, told
 from tests.runtime.troupe import soon

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import BadWorld, Event, MemoryStore, Terrarium, kinds, load_world
+from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.errors import BadWorld
+from glasshouse.manifests import load_world
 
 SCENARIO = """
 name: two-banks

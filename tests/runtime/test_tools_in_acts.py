@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from glasshouse import Draft, MemoryStore, ModelUnreachable, Refused, StoreFailed, UnknownName, kinds
+from glasshouse import Draft, MemoryStore, Refused, kinds
+from glasshouse.errors import ModelUnreachable, StoreFailed, UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand

@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import pytest
 
-from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds, load_world
+from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.contests.tournament import MatchPlayed, Tournament, rounds_max
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.manifests import load_world
 from glasshouse.manifests.finding import bundled_worlds
 from glasshouse.runtime.replays.replay import verify
 from glasshouse.turns.prompt import Completion, Prompt

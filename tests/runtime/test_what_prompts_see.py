@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshouse import Draft, LoadedWorld, Manifest, MemoryStore, Scenario, Terrarium
+from glasshouse import Draft, Manifest, MemoryStore, Scenario, Terrarium
+from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds

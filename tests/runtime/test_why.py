@@ -7,18 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from glasshouse import (
-    Draft,
-    Event,
-    Governor,
-    Manifest,
-    MemoryStore,
-    Refused,
-    SqliteStore,
-    Terrarium,
-    UnknownName,
-    kinds,
-)
+from glasshouse import Draft, Event, Governor, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds
+from glasshouse.errors import UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store

@@ -5,18 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import (
-    Draft,
-    Event,
-    LoadedWorld,
-    Manifest,
-    MemoryStore,
-    Refused,
-    Scenario,
-    SqliteStore,
-    Terrarium,
-)
+from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, Scenario, SqliteStore, Terrarium
 from glasshouse.errors import BadWorld
+from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import TypeVar
 
-from glasshouse import Creature, Draft, Event, Manifest, Terrarium, kinds
+from glasshouse import Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
+from glasshouse.views import Creature
 from tests.runtime.stores_around import GatedStore
 
 T = TypeVar("T")

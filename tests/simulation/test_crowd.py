@@ -2,7 +2,8 @@
 
 import asyncio
 
-from glasshouse import Channel, Creature, Manifest, Terrarium, Wire
+from glasshouse import Manifest, Terrarium
+from glasshouse.views import Channel, Creature, Wire
 
 
 async def pair(terrarium: Terrarium) -> tuple[str, str]:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse import Refused, SqliteStore, StoreDamaged, Terrarium
+from glasshouse import Refused, SqliteStore, Terrarium
+from glasshouse.errors import StoreDamaged
 from glasshouse.events.event import Json
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.simulation.journal_store import JournalStore

@@ -1,1 +1,5 @@
 """Contests: tournaments and their results."""
+
+from glasshouse.public_names import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __path__[0])

@@ -1,1 +1,5 @@
 """Events: what happened, in one strict and immutable shape."""
+
+from glasshouse.public_names import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __path__[0])

@@ -1,1 +1,5 @@
-"""Manifests: creatures as data, checked."""
+"""Manifests: creatures and worlds as data, checked."""
+
+from glasshouse.public_names import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __path__[0])

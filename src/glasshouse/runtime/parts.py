@@ -36,7 +36,7 @@ class Parts:
     ) -> None:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
-        toolbox = tools or NoTools()
+        self.tools: Toolbox = tools or NoTools()
         self.show = Show(
             store,
             house.ledger,
@@ -45,10 +45,10 @@ class Parts:
             router,
             self.minds.of,
             lambda: f"r-{ids.new()}",
-            tools=toolbox,
+            tools=self.tools,
             governor=governor or Governor(),
             answers=answers,
         )
-        self.edits = GraphEdits(house, self.minds, toolbox)
-        self.stage = Stage(house, self.minds, self.show, toolbox, pacing)
-        self.archive = Archive(house, self.show, toolbox)
+        self.edits = GraphEdits(house, self.minds, self.tools)
+        self.stage = Stage(house, self.minds, self.show, self.tools, pacing)
+        self.archive = Archive(house, self.show, self.tools)

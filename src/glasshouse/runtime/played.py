@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from types import MappingProxyType
 from typing import Final
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.runtime.ledger.folding import folded_upto
+from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing import visible_to
-from glasshouse.world.state import CreatureState
 
 html_lines_max: Final = 200
 """A notebook shows no more of a play than this; the rest is counted."""
@@ -36,8 +36,10 @@ class Played:
     """Everything that was written, in the order of histories."""
     digest: str
     """Equal for equal stories, wherever and whenever they were played."""
-    creatures: Mapping[str, CreatureState] = field(repr=False)
-    """Who lived when it was over, with what they could hear."""
+    creatures: Mapping[str, Creature] = field(repr=False)
+    """Who lived when it was over, by id."""
+    _heard: Mapping[str, frozenset[str]] = field(repr=False)
+    """The ids of the events that each of them could hear from others."""
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
@@ -49,12 +51,11 @@ class Played:
         """Who won, if anybody did."""
         return self.run.winner
 
-    def heard_by(self, creature_id: str) -> tuple[TranscriptLine, ...]:
+    def heard_by(self, creature_id: CreatureOrId) -> tuple[TranscriptLine, ...]:
         """The lines of others that a creature could hear, without their thoughts."""
-        creature = self.creatures.get(creature_id)
-        if creature is None:
-            raise UnknownName(noun="creature", name=creature_id, known=self.creatures)
-        heard = {e.id for e in self.events if e.actor != creature_id and visible_to(creature, e)}
+        heard = self._heard.get(id_of(creature_id))
+        if heard is None:
+            raise UnknownName(noun="creature", name=id_of(creature_id), known=self.creatures)
         lines = self._lines(self.events, "spectator")
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
@@ -83,11 +84,17 @@ class Played:
 
 async def played_of(parts: Parts, run_id: str) -> Played:
     """A run as it stands in an open terrarium, taken down as a value."""
-    store, archive = parts.house.store, parts.archive
-    events = await archive.run_events(run_id)
-    folded = await folded_upto(store, store.position)
-    living = {c.id: c for c in folded.world.creatures.values() if c.run_id == run_id}
-    return Played(parts.stage.run_of(run_id), events, digest_of(events, archive.skews()), living)
+    events = await parts.archive.run_events(run_id)
+    creatures = {c.id: c for c in parts.edits.creatures() if c.run_id == run_id}
+    states = parts.house.ledger.world.creatures
+    heard = {
+        name: frozenset([e.id for e in events if e.actor != name and visible_to(states[name], e)])
+        for name in creatures
+    }
+    digest = digest_of(events, parts.archive.skews())
+    return Played(
+        parts.stage.run_of(run_id), events, digest, MappingProxyType(creatures), MappingProxyType(heard)
+    )
 
 
 def _row(line: TranscriptLine) -> str:

@@ -6,10 +6,11 @@ played, and is won, lost or no contest; so played is always the sum of the three
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 By = Literal["creature", "team", "model"]
 Outcome = Literal["won", "lost", "no_contest"]
@@ -49,7 +50,7 @@ class Result(msgspec.Struct, frozen=True):
         return seat.name == self.winner or any(player.handle in self.members for player in seat.players)
 
 
-class Standing(msgspec.Struct):
+class Standing(msgspec.Struct, frozen=True):
     """One line of the leaderboard."""
 
     name: str
@@ -67,14 +68,17 @@ class Standing(msgspec.Struct):
         """How many of those played were won, from 0 to 1."""
         return self.won / self.played if self.played else 0.0
 
-    def add(self, outcome: Outcome, players: Iterable[Player]) -> None:
-        """Count one seat."""
-        self.played += 1
-        setattr(self, outcome, getattr(self, outcome) + 1)
-        for player in players:
-            self.calls += player.calls
-            self.tokens += player.tokens
-            self.usd = None if self.usd is None or player.usd is None else self.usd + player.usd
+    def plus(self, outcome: Outcome, players: Sequence[Player]) -> Standing:
+        """The standing with one seat more."""
+        costs = [self.usd, *[player.usd for player in players]]
+        return replace(
+            self,
+            **{outcome: getattr(self, outcome) + 1},
+            played=self.played + 1,
+            calls=self.calls + sum([player.calls for player in players]),
+            tokens=self.tokens + sum([player.tokens for player in players]),
+            usd=None if None in costs else sum([usd for usd in costs if usd is not None]),
+        )
 
 
 def leaderboard(
@@ -86,7 +90,7 @@ def leaderboard(
         if world is not None and result.world != world:
             continue
         for name, outcome, players in _entries(result, by):
-            found.setdefault(name, Standing(name)).add(outcome, players)
+            found[name] = found.get(name, Standing(name)).plus(outcome, players)
     return tuple(sorted(found.values(), key=lambda one: (-one.win_rate, -one.won, one.name)))
 
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
-from glasshouse import Draft, Manifest, MemoryStore, Refused, Terrarium, digest_of, kinds
+from glasshouse import Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse.events import digest_of
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import msgspec
 
-from glasshouse import Agent, Change, Draft, kinds
+from glasshouse import Agent, Draft, kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
+from glasshouse.views import Change
 from glasshouse.world.state import World
 from tests.rules.world.reference_model import Outcome, ReferenceModel
 

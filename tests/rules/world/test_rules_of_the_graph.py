@@ -12,11 +12,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from glasshouse import Agent, Change, Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ledger import ledger
+from glasshouse.views import Change
 from tests.rules.world.reference_model import Outcome, ReferenceModel, Refusal, Told
 from tests.rules.world.shape import (
     Mute,

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from glasshouse import Creature, Draft, Event, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse import Draft, Event, Manifest, MemoryStore, Refused, Terrarium, kinds
+from glasshouse.views import Creature
 from tests.rules.world.shape import Mute
 from tests.runtime.troupe import born, line, mail_of, terrarium_on, troupe
 

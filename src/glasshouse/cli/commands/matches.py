@@ -77,8 +77,8 @@ def sides(terrarium: Terrarium, played: Sequence[MatchPlayed]) -> list[Standing]
                 [Player(side, side, model, run.calls, run.tokens, run.usd)] if run.id not in counted else []
             )
             counted.add(run.id)
-            standing = found.setdefault(f"{side} ({model})", Standing(f"{side} ({model})"))
-            standing.add(_outcome(match.winner, side), costs)
+            name = f"{side} ({model})"
+            found[name] = found.get(name, Standing(name)).plus(_outcome(match.winner, side), costs)
     return sorted(found.values(), key=lambda one: (-one.win_rate, -one.won, one.name))
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from glasshouse import Match, Ruling
+from glasshouse.contests import Match, Ruling
 
 
 def most_acorns(match: Match) -> Ruling | None:

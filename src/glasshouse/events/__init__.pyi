@@ -1,0 +1,10 @@
+from glasshouse.events import kinds as kinds
+from glasshouse.events.digest import digest_of as digest_of
+from glasshouse.events.event import Draft as Draft
+from glasshouse.events.event import EngineEvent as EngineEvent
+from glasshouse.events.event import Event as Event
+from glasshouse.events.filter import EventFilter as EventFilter
+from glasshouse.events.model_use import Call as Call
+from glasshouse.events.model_use import ModelUse as ModelUse
+from glasshouse.events.model_use import PromptDigests as PromptDigests
+from glasshouse.events.model_use import Tokens as Tokens

@@ -1,0 +1,34 @@
+"""Public names, each listed once: in the stub (`__init__.pyi`) beside a package's `__init__`.
+
+A type checker reads the stub; at run time the same list says where to import a name from when it is first asked for, so
+importing a package costs nothing. Always holds: a stub has one `from home import Name as Name` a line, and no module of
+this package imports a public name by way of such a list.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class PublicNames(NamedTuple):
+    """The three names by which Python asks a module what is in it."""
+
+    getattr: Callable[[str], object]
+    dir: Callable[[], list[str]]
+    all: list[str]
+
+
+def public_names(package: str, folder: str) -> PublicNames:
+    """What the stub in a package's folder lists."""
+    with open(f"{folder}/__init__.pyi", encoding="utf-8") as stub:
+        imports = [line.split() for line in stub if line.startswith("from ")]
+    homes = {name: home for _, home, _, name, *_ in imports}
+
+    def value_of(name: str) -> object:
+        if homes.get(name, package) == package:  # A module of the package itself is found by Python.
+            raise AttributeError(f"{package} has no name {name!r}. It has {', '.join(sorted(homes))}.")
+        value: object = getattr(__import__(homes[name], fromlist=(name,)), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return PublicNames(value_of, lambda: sorted(homes), sorted(homes))
