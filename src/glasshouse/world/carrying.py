@@ -136,6 +136,7 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
     for run_id in shape.born:
         if told.runs[run_id] in world.runs:
             world.runs[told.runs[run_id]].grown_in.append(told.session)
+            world.sessions[told.session].note_run(told.runs[run_id])
 
 
 def _give_ages(world: World, ages: CarriedAges, told: SessionRestated) -> None:

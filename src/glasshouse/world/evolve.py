@@ -49,7 +49,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import GOES_ON
 
-version: Final = 7
+version: Final = 8
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -64,7 +64,8 @@ def begin(world: World, segment: Segment) -> None:
     rank = segment.ordinal
     if segment.origin in GOES_ON and len(segment.parents) == 1:
         rank = world.sessions[segment.parents[0].session_id].rank
-    world.sessions[segment.id] = SessionState(segment, skew=_skew(world, segment), rank=rank)
+    session = SessionState(segment, skew=_skew(world, segment), rank=rank)
+    world.sessions[segment.id] = session
     if not segment.is_imported:
         world.sessions_begun += 1
         world.roots += segment.origin == "root"
@@ -74,8 +75,9 @@ def begin(world: World, segment: Segment) -> None:
             siblings.children = []
         siblings.children.append(segment.id)
         if siblings.recipes:
-            own = world.sessions[segment.id]
-            own.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in own.recipes])
+            session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
+        if segment.origin not in GOES_ON:  # Else it is another life with the same past, of other runs.
+            session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 
 def _skew(world: World, segment: Segment) -> int:
@@ -90,7 +92,7 @@ def _story_end(session: SessionState, upto: int) -> int:
 
 def evolve(world: World, event: Event) -> None:
     """Move the world on by one event."""
-    world.sessions[event.session_id].head = event.seq
+    note_written(world, event)
     kind = event.kind
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
@@ -103,14 +105,25 @@ def evolve(world: World, event: Event) -> None:
         _run_moved(world, event)
 
 
+def note_written(world: World, event: Event) -> None:
+    """Note how far a session is written, and which run wrote in it: all that most events do to the world."""
+    session = world.sessions[event.session_id]
+    session.head = event.seq
+    if event.run_id is not None and event.run_id not in session.writers:
+        session.note_writer(event.run_id)
+
+
 def _run_moved(world: World, event: Event) -> None:
     run = _run(world, event.run_id or "", event.session_id)
     if event.kind == kinds.RUN_STARTED:
         if not run.is_begun:  # A run that lives again in several graphs is told of in each.
             run.is_begun, run.session_id = True, event.session_id
+        session = world.sessions[event.session_id]
+        if session.segment.origin not in GOES_ON:
+            session.note_run(run.id)
         recipe = payload_of(event, RunStarted).recipe
         if recipe is not None:
-            world.sessions[event.session_id].recipes += (recipe,)
+            session.recipes += (recipe,)
     elif event.kind == kinds.RUN_PAUSED:
         run.status = "paused"
     elif event.kind == kinds.RUN_CONTINUED:
@@ -194,6 +207,10 @@ def _creature_started(world: World, event: Event) -> None:
         run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
         world.creatures[told.creature].ordinal = ordinal
+        session = world.sessions[event.session_id]
+        if session.segment.origin == "root" and session.joined is None:
+            session.note_run(told.run_id)  # A graph of its own: it begins with this creature.
+        session.note_writer(told.run_id)
     graph.creatures[told.creature] = None
     graph.handles.take(told.handle, told.creature)
     if told.parent is not None:

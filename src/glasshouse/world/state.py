@@ -55,6 +55,10 @@ class SessionState(msgspec.Struct):
     recipes: tuple[Recipe, ...] = ()
     skew: int = 0
     """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
+    runs: tuple[str, ...] = ()
+    """The runs of whose story everything in it is a part: those that began in it, and those of the sessions it grew from."""
+    writers: tuple[str, ...] = ()
+    """The runs that wrote something in it, or were given a creature in it."""
     rank: int = 0
     """Which session goes first of those that tell of one time in a story: by age; one that goes on from another has
     the place of that one."""
@@ -63,6 +67,16 @@ class SessionState(msgspec.Struct):
     def lamport(self) -> int:
         """The logical time of the last event written."""
         return self.segment.base + self.head
+
+    def note_run(self, run_id: str) -> None:
+        """Everything in it is part of this run's story."""
+        if run_id not in self.runs:
+            self.runs += (run_id,)
+
+    def note_writer(self, run_id: str) -> None:
+        """This run wrote in it, or was given a creature in it."""
+        if run_id not in self.writers:
+            self.writers += (run_id,)
 
 
 class Ear(msgspec.Struct, array_like=True):

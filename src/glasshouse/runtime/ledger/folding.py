@@ -13,7 +13,7 @@ from glasshouse.turns import agenda as agendas
 from glasshouse.turns import runs as purses
 from glasshouse.turns import tables as lines
 from glasshouse.world import evolve as folds
-from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, take_in
+from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
 from glasshouse.world.state import World
 
 fold_page_events = 4_096
@@ -81,7 +81,7 @@ def fold(folded: Folded, event: Event) -> None:
         if event.run_id is not None or folded.runs.concerns(event):
             folded.runs.apply(world, event)
         return
-    world.sessions[event.session_id].head = event.seq
+    note_written(world, event)
     folded.tables.apply(world, event)
     if event.model is not None or folded.runs.concerns(event):
         folded.runs.apply(world, event)

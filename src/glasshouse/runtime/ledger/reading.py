@@ -22,7 +22,6 @@ from glasshouse.turns.sight import cause_as_seen
 from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import (
     Span,
-    descendants_of,
     moment_of,
     page_events_max,
     pages,
@@ -88,10 +87,9 @@ class HistoryReader:
     async def events_of_run(self, run_id: str) -> list[Event]:
         """What a run wrote, and what happened to its graphs, until its end.
 
-        A run that was opened from a scenario has grown from one root, and from the graphs of those who were brought to life
-        alone for it; what its creatures said as guests in graphs of others is of it too. One that creatures were born
-        into without a scenario may have begun anywhere, so the whole store is read for it. Events of other runs in merged
-        graphs are not of it, and neither is what comes after its `run.finished`.
+        What its creatures said in graphs of others is of it too. Events of other runs in merged graphs are not, and
+        neither is what comes after its `run.finished`. A run without a scenario has no graphs of its own: what happened
+        where it wrote is of it.
         """
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
@@ -100,25 +98,34 @@ class HistoryReader:
 
     async def events_of_its_own(self, run_id: str) -> list[Event]:
         """The same, without the past that a branch or a resumed run grew from."""
-        found = await self._events_of_sessions(lambda: self._sessions_with_guests(run_id))
-        own = set(self._sessions_of_run(run_id))
-        found = [
-            event
-            for event in found
-            if event.run_id == run_id or (event.session_id in own and self._is_around(run_id, event))
-        ]
-        if not self._has_scenario(run_id):
-            its_own = {event.session_id for event in found if _is_of(event, run_id)}
-            found = [event for event in found if event.session_id in its_own]
-        end = next((e.position for e in found if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
-        return [e for e in found if end is None or (e.position or 0) <= end]
-
-    def _is_around(self, run_id: str, event: Event) -> bool:
-        """Whether an event of no run happened to the graphs of one. Where it grew beside others, its start may be told
-        in a graph of theirs: of what happened there, only that it began is of it."""
         run = the_run(self._ledger.world, run_id)
-        is_others = bool(run.grown_in) and event.session_id == run.session_id not in run.grown_in
-        return event.run_id is None and (not is_others or event.seq == 1)
+        events = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
+        own = self._own_sessions(run_id)
+        told = [
+            event
+            for event in events
+            if event.run_id == run_id
+            or (event.run_id is None and (event.session_id in own or event.id == f"{run.session_id}.1"))
+        ]
+        end = next((e.position for e in told if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        return [event for event in told if end is None or (event.position or 0) <= end]
+
+    def _own_sessions(self, run_id: str) -> set[str]:
+        """The sessions in which whatever happens is part of a run's story."""
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        if purse is not None and purse.playbill.name:
+            return {name for name, session in self._sessions.items() if run_id in session.runs}
+        own = {name for name, session in self._sessions.items() if run_id in session.writers}
+        run = the_run(self._ledger.world, run_id)
+        is_told_elsewhere = bool(run.grown_in) and run.session_id not in run.grown_in
+        return own - {run.session_id} if is_told_elsewhere else own
+
+    def _sessions_of_run(self, run_id: str) -> list[str]:
+        return [
+            name
+            for name, session in self._sessions.items()
+            if run_id in session.writers or run_id in session.runs
+        ]
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
@@ -145,50 +152,6 @@ class HistoryReader:
         spans = spans_between(self._sessions, prefixes)
         await self._ledger.wait_for_durability()
         return [event for page in pages(spans) for event in await self._store.read(page)]
-
-    def _sessions_of_run(self, run_id: str) -> list[str]:
-        world = self._ledger.world
-        run = the_run(world, run_id)
-        if run.grown_in or self._has_scenario(run_id):
-            return self._with_descendants(
-                [run.session_id], [*(run.grown_in or [run.session_id]), *self._begun_by(run_id)]
-            )
-        return [name for name, session in world.sessions.items() if not session.segment.is_imported]
-
-    def _sessions_with_guests(self, run_id: str) -> list[str]:
-        """The sessions of a run, and those of others that somebody of it has come to."""
-        own = self._sessions_of_run(run_id)
-        if not self._has_scenario(run_id):
-            return own
-        known = set(own)
-        return self._with_descendants(own, [name for name in self._joined_by(run_id) if name not in known])
-
-    def _with_descendants(self, before: list[str], names: list[str]) -> list[str]:
-        after = [descendants_of(self._sessions, name, in_one_life=True) for name in names]
-        return list(dict.fromkeys([*before, *names, *[one for some in after for one in some]]))
-
-    def _begun_by(self, run_id: str) -> list[str]:
-        """The sessions that began with one who was brought to life for a run, in a graph of its own."""
-        sessions = self._sessions
-        return [
-            name
-            for name in self._joined_by(run_id)
-            if sessions[name].segment.origin == "root"
-            and self._is_by(run_id, next(iter(sessions[name].joined or ())))
-        ]
-
-    def _joined_by(self, run_id: str) -> list[str]:
-        sessions = self._sessions.items()
-        here = [(name, one.joined) for name, one in sessions if one.joined and not one.segment.is_imported]
-        return [name for name, joined in here if any(self._is_by(run_id, one) for one in joined)]
-
-    def _is_by(self, run_id: str, creature_id: str) -> bool:
-        creature = self._ledger.world.ever(creature_id)
-        return creature is not None and creature.run_id == run_id
-
-    def _has_scenario(self, run_id: str) -> bool:
-        purse = self._ledger.folded.runs.purses.get(run_id)
-        return purse is not None and bool(purse.playbill.name)
 
     async def _events_of_sessions(self, named: Callable[[], list[str]]) -> list[Event]:
         """Everything that these sessions themselves wrote, in the order of histories."""
@@ -239,10 +202,6 @@ class HistoryReader:
             last = of_change[-1] if of_change else last
             is_over = len(of_change) < change_page_events
         return last
-
-
-def _is_of(event: Event, run_id: str) -> bool:
-    return event.run_id == run_id or event.payload.get("run_id") == run_id
 
 
 async def mail_pages(
