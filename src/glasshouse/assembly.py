@@ -14,7 +14,6 @@ from glasshouse.runtime.minds.played_by import agent_for as agent_played_by
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
-from glasshouse.settings import settings
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.tools.function import tool
@@ -59,4 +58,10 @@ def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = Non
 
 
 def _agent_for(manifest: Manifest) -> Agent:
-    return agent_played_by(manifest.played_by, is_code_allowed=settings().allow_python_creatures)
+    return agent_played_by(manifest.played_by, _is_code_allowed)
+
+
+def _is_code_allowed() -> bool:
+    from glasshouse.settings import settings  # Nothing else of a terrarium asks the environment.
+
+    return settings().allow_python_creatures

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from glasshouse.assembly import MemoryStore, assembled
 from glasshouse.errors import Refused
@@ -20,7 +20,6 @@ from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
 from glasshouse.events.redaction import Role
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.conducting.conductor import BeforeAct
@@ -47,6 +46,9 @@ from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
 from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
+
+if TYPE_CHECKING:
+    from glasshouse.manifests.loading import LoadedWorld
 
 
 class Terrarium:

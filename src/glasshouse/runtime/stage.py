@@ -7,12 +7,12 @@ anew whenever the house is opened.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.run_payloads import FinishReason
-from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
-from glasshouse.manifests.opening import opening_of
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.conducting.referee_files import referee_named
@@ -22,11 +22,14 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.minds.visitor import VisitorAgent
-from glasshouse.runtime.past.recipes import AnyWorld
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.turns.governor import Governor
 from glasshouse.world.names import the_creature
+
+if TYPE_CHECKING:
+    from glasshouse.manifests.loading import LoadedWorld
+    from glasshouse.runtime.past.recipes import AnyWorld
 
 
 class Stage:
@@ -53,11 +56,15 @@ class Stage:
 
         `models` puts models by name behind handles or teams, for this run alone.
         """
+        # A program that plays without worlds in files need not wait for what reads and checks them.
+        from glasshouse.manifests.loading import check_tools, load_world
+        from glasshouse.manifests.opening import opening_of
+
         names = self._tools.names()
-        if isinstance(world, LoadedWorld):
-            check_tools(loaded := world, names)
-        else:
+        if isinstance(world, str | Path):
             loaded = load_world(world, tools=names)
+        else:
+            check_tools(loaded := world, names)
         _check_code_beside(loaded)
         for manifest in loaded.manifests.values():
             self._minds.check(manifest)

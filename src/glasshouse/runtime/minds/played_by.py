@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 
 from glasshouse.errors import Refused
@@ -12,13 +13,13 @@ from glasshouse.runtime.minds.visitor import VisitorAgent
 VISITOR = "visitor"
 
 
-def agent_for(played_by: str | None, *, is_code_allowed: bool) -> Agent:
+def agent_for(played_by: str | None, is_code_allowed: Callable[[], bool]) -> Agent:
     """The mind that a manifest's `played_by` names."""
     if played_by is None:
         return ManifestAgent()
     if played_by == VISITOR:
         return VisitorAgent()
-    if not is_code_allowed:
+    if not is_code_allowed():
         raise Refused(
             f"played_by: {played_by} would run Python code, which is not allowed here.",
             "Set GLASSHOUSE_ALLOW_PYTHON_CREATURES=1 if you trust this world.",

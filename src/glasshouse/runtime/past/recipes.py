@@ -1,26 +1,29 @@
 """The recipes of a past: the scenario of each of its runs, as it is on disk now, edited or not.
 
 Always holds: a world that somebody gives goes before the folder that a run was opened from, and that before the name of
-its scenario; what is nowhere is refused in words.
+its scenario; what is nowhere is refused in words. What reads worlds is imported when one is to be read: few programs
+resume a session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.manifests.loading import LoadedWorld, load_world
-from glasshouse.manifests.opening import opening_of
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.past.resuming import Recipes
 from glasshouse.turns.runs import Purse
 from glasshouse.world.names import the_session
 from glasshouse.world.state import World
 
-AnyWorld = str | Path | LoadedWorld
+if TYPE_CHECKING:
+    from glasshouse.manifests.loading import LoadedWorld
+
+AnyWorld: TypeAlias = "str | Path | LoadedWorld"
 """A world by its name, by where it lies, or loaded."""
-WorldsNow = AnyWorld | Sequence[AnyWorld] | None
+WorldsNow: TypeAlias = "AnyWorld | Sequence[AnyWorld] | None"
 """Where scenarios lie now, if they have moved."""
 
 
@@ -49,6 +52,8 @@ def recipes_of(
     past: Past, session_id: str, given: WorldsNow, tools: frozenset[str], new_run_id: Callable[[], str]
 ) -> Recipes:
     """The opening of every scenario that a past has, under new ids of runs."""
+    from glasshouse.manifests.opening import opening_of
+
     purses = {
         run_id: purse
         for run_id, purse in past.folded.runs.purses.items()
@@ -78,8 +83,10 @@ def _without_scenario(what: str) -> Refused:
 
 
 def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
+    from glasshouse.manifests.loading import LoadedWorld, load_world
+
     worlds = [] if given is None else [given] if isinstance(given, str | Path | LoadedWorld) else given
-    return [one if isinstance(one, LoadedWorld) else load_world(one, tools=tools) for one in worlds]
+    return [load_world(one, tools=tools) if isinstance(one, str | Path) else one for one in worlds]
 
 
 def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]) -> Sequence[LoadedWorld]:
@@ -99,6 +106,8 @@ def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[s
 
 
 def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]) -> LoadedWorld:
+    from glasshouse.manifests.loading import load_world
+
     if given is not None:
         return given
     for place in (purse.folder, purse.playbill.name):
