@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.kinds import check_kind
-from glasshouse.world.names import (
+from glasshouse.world.ids import (
     check_channel_name,
     check_handle,
     check_name,

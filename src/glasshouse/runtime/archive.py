@@ -30,8 +30,8 @@ from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
-from glasshouse.world.acting import the_run
 from glasshouse.world.intents import Fork
+from glasshouse.world.lookup import the_run
 from glasshouse.world.values import Lineage, Session
 
 

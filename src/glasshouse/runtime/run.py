@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.governor import Governor
-from glasshouse.world.acting import the_run
+from glasshouse.world.lookup import the_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.turns.governor import Governor
-from glasshouse.world.names import the_creature
+from glasshouse.world.lookup import the_creature
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
-from glasshouse.world.names import the_session
+from glasshouse.world.lookup import the_session
 from glasshouse.world.state import World
 from glasshouse.world.values import GROWN_APART, Lineage, Session
 

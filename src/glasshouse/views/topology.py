@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from glasshouse.world.names import the_graph
+from glasshouse.world.lookup import the_graph
 from glasshouse.world.state import ChannelState, CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Channel, Environment, Graph

@@ -8,19 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from glasshouse.world import (
-    acting,
-    births,
-    joining,
-    membership,
-    opening,
-    parting,
-    proposing,
-    restating,
-    spawning,
-    speaking,
-    tooling,
-)
+from glasshouse.world import acts, creatures, edges, joining, parting, restating, runs, sessions, speaking
 from glasshouse.world.decision import Decision
 from glasshouse.world.intents import (
     AddChannel,
@@ -62,38 +50,38 @@ def _said(world: World, intent: Say) -> Decision:
 
 
 def _act_ended(world: World, intent: EndAct) -> Decision:
-    return Decision(acting.act_ended(world, intent), subject=intent.creature)
+    return Decision(acts.act_ended(world, intent), subject=intent.creature)
 
 
 DECISIONS: Final[Mapping[type[Intent], Callable[[World, Any], Decision]]] = {
     Say: _said,
     EndAct: _act_ended,
-    CallTool: tooling.tool_called,
-    ReturnTool: tooling.tool_returned,
-    StartTurn: acting.turn_started,
-    AddCreature: births.creature_added,
-    Spawn: spawning.creature_spawned,
+    CallTool: acts.tool_called,
+    ReturnTool: acts.tool_returned,
+    StartTurn: acts.turn_started,
+    AddCreature: creatures.creature_added,
+    Spawn: creatures.creature_spawned,
     RemoveCreature: parting.creature_removed,
-    StartCreature: membership.creature_started,
-    StopCreature: membership.creature_stopped,
-    AddChannel: membership.channel_added,
+    StartCreature: creatures.creature_started,
+    StopCreature: creatures.creature_stopped,
+    AddChannel: edges.channel_added,
     RemoveChannel: parting.channel_removed,
-    JoinChannel: joining.channel_joined,
+    JoinChannel: edges.channel_joined,
     LeaveChannel: parting.channel_left,
     CloseGraph: parting.graph_closed,
     Connect: joining.connected,
     Disconnect: parting.disconnected,
-    AddWire: membership.wire_added,
-    RemoveWire: membership.wire_removed,
-    GrantPrivilege: membership.privilege_granted,
-    Fork: membership.session_forked,
+    AddWire: edges.wire_added,
+    RemoveWire: edges.wire_removed,
+    GrantPrivilege: creatures.privilege_granted,
+    Fork: sessions.session_forked,
     Restate: restating.restated,
-    ProposeEdit: proposing.edit_proposed,
-    DecideEdit: proposing.edit_decided,
-    Inject: acting.injected,
-    OpenRun: opening.run_opened,
-    BeginRun: opening.run_begun,
-    MoveRun: acting.run_moved,
+    ProposeEdit: acts.edit_proposed,
+    DecideEdit: acts.edit_decided,
+    Inject: speaking.injected,
+    OpenRun: runs.run_opened,
+    BeginRun: runs.run_begun,
+    MoveRun: runs.run_moved,
 }
 """How each sort of intent is decided."""
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import msgspec
 
 from glasshouse.errors import BadEvent
+from glasshouse.events import kinds
 from glasshouse.events.event import TERRARIUM, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import Payload, builtins_of
-from glasshouse.world.state import Segment
+from glasshouse.events.payloads import (
+    ChangeKind,
+    ChannelEdge,
+    ChannelOpened,
+    Direction,
+    Payload,
+    SessionAttached,
+    TopologyChanged,
+    affected_creatures_max,
+    builtins_of,
+)
+from glasshouse.world.state import GraphState, Segment, World
 from glasshouse.world.values import Change
 
 
@@ -50,6 +63,18 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     """The id of the thing that the intent made or touched: a creature, a channel, a wire, a session."""
 
 
+def written_in(
+    graph: GraphState, facts: Iterable[Fact], subject: str, change: Change = NO_CHANGE
+) -> Decision:
+    """Facts for the session of one graph."""
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, subject)
+
+
+def unchanged(graph: GraphState) -> Change:
+    """A change after which the same creatures are in the graph."""
+    return Change("nothing", (graph.id,), (graph.id,))
+
+
 def engine_fact(kind: str, payload: Payload) -> Fact:
     """A fact of the engine about the shape of the world. A field of the wrong type is refused here, before anything
     has changed, because the fold would find it too late."""
@@ -61,3 +86,47 @@ def engine_fact(kind: str, payload: Payload) -> Fact:
             f"{kind} cannot be told: {wrong}.", "Give the argument in its documented type."
         ) from wrong
     return Fact(kind, plain)
+
+
+def topology_changed(change: Change) -> Fact:
+    """The one fact that tells of a change, its list of creatures cut at the bound."""
+    affected = change.affected_creatures
+    return engine_fact(
+        kinds.TOPOLOGY_CHANGED,
+        TopologyChanged(
+            kind=change.kind,
+            old_graph_ids=list(change.old_graph_ids),
+            new_graph_ids=list(change.new_graph_ids),
+            affected_creatures=list(affected[:affected_creatures_max]),
+            affected_count=len(affected),
+        ),
+    )
+
+
+def change_of(
+    kind: ChangeKind, old: Iterable[str], new: Iterable[str], affected: Iterable[str] = ()
+) -> Change:
+    """A change as a value."""
+    return Change(kind, tuple(old), tuple(new), tuple(affected))
+
+
+def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
+    """Who writes into a session from here on, in events of a bounded size."""
+    for start in range(0, len(creatures), affected_creatures_max):
+        some = list(creatures[start : start + affected_creatures_max])
+        yield engine_fact(kinds.CREATURE_SESSION_ATTACHED, SessionAttached(session_id, some))
+
+
+def by_age(world: World, creatures: Iterable[str]) -> list[str]:
+    """Creatures, the oldest first."""
+    return sorted(creatures, key=lambda name: world.creatures[name].born)
+
+
+def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
+    """A creature listens or sends on a channel."""
+    return engine_fact(kinds.CHANNEL_JOINED, ChannelEdge(channel_id, creature, direction))
+
+
+def opened(channel_id: str, name: str, description: str = "") -> Fact:
+    """A channel exists."""
+    return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description))

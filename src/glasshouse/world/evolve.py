@@ -32,11 +32,17 @@ from glasshouse.events.payloads import (
     restated_of,
 )
 from glasshouse.events.run_payloads import RunStarted
-from glasshouse.world.arrivals import channel_arriving, creature_arriving, wire_arriving
 from glasshouse.world.carrying import take_over
-from glasshouse.world.lasting import depart, note_unwired, note_wired
-from glasshouse.world.moving import absorb, move
-from glasshouse.world.shaping import BITS
+from glasshouse.world.members import (
+    absorb,
+    channel_arriving,
+    creature_arriving,
+    depart,
+    move,
+    note_unwired,
+    note_wired,
+    wire_arriving,
+)
 from glasshouse.world.state import (
     Ear,
     GraphState,
@@ -46,7 +52,7 @@ from glasshouse.world.state import (
     SessionState,
     World,
 )
-from glasshouse.world.topology import LISTEN
+from glasshouse.world.topology import BITS, LISTEN
 from glasshouse.world.values import GOES_ON
 
 version: Final = 8

@@ -11,19 +11,26 @@ from collections.abc import Iterator
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.payloads import ChannelRenamed, CreatureRenamed, Direction
-from glasshouse.world.decision import Decision, Fact, Write, engine_fact
-from glasshouse.world.intents import Connect, JoinChannel
-from glasshouse.world.names import (
-    channel_id_for,
-    check_channel_name,
-    free_session_id,
-    name_chars_max,
-    the_channel,
-    the_creature,
+from glasshouse.world.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    by_age,
+    change_of,
+    engine_fact,
+    joined,
+    opened,
+    topology_changed,
+    unchanged,
+    written_in,
 )
+from glasshouse.world.ids import channel_id_for, check_channel_name, free_session_id, name_chars_max
+from glasshouse.world.intents import Connect
+from glasshouse.world.lookup import the_creature
 from glasshouse.world.register import Register, free_name
-from glasshouse.world.shaping import BITS, attached, by_age, change_of, joined, opened, topology_changed
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.topology import BITS
 
 auto_name_chars_max = name_chars_max - 8
 
@@ -43,7 +50,7 @@ def connected(world: World, intent: Connect) -> Decision:
 def _within(
     world: World, graph: GraphState, source: CreatureState, target: CreatureState, intent: Connect
 ) -> Decision:
-    change = change_of("nothing", (graph.id,), (graph.id,))
+    change = unchanged(graph)
     seq = world.session_of(graph).head + 1
     channel_id = _found(world, intent.channel, graph)
     facts: list[Fact] = []
@@ -54,8 +61,7 @@ def _within(
     facts += _edges(world, channel_id, source, target, both=intent.both)
     if not facts:
         return Decision(change=change, subject=channel_id)
-    facts.append(topology_changed(change))
-    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, channel_id)
+    return written_in(graph, [*facts, topology_changed(change)], channel_id, change)
 
 
 def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
@@ -75,20 +81,6 @@ def name_between(
     """A free name for a channel between two creatures, made of their handles so that people can read it."""
     stem = f"{source}-{target}".replace("~", "_")[:auto_name_chars_max]
     return free_name(stem, *registers, also_taken=also_taken)
-
-
-def channel_joined(world: World, intent: JoinChannel) -> Decision:
-    """A creature listens, sends or both on a channel of its own graph. Where it does already, nothing happens."""
-    creature = the_creature(world, intent.creature)
-    graph = world.graphs[creature.graph_id]
-    channel = the_channel(world, graph, intent.channel)
-    edges = world.topology.directions(creature.id, channel.id)
-    facts = [joined(creature.id, channel.id, one) for one in intent.directions if not edges & BITS[one]]
-    change = change_of("nothing", (graph.id,), (graph.id,))
-    if not facts:
-        return Decision(change=change, subject=channel.id)
-    facts.append(topology_changed(change))
-    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, channel.id)
 
 
 def _edges(

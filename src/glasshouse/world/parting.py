@@ -17,13 +17,22 @@ from glasshouse.events.payloads import (
     ParentChanged,
     SessionForked,
 )
-from glasshouse.world.decision import Decision, Fact, Write, engine_fact
+from glasshouse.world.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    by_age,
+    change_of,
+    engine_fact,
+    topology_changed,
+)
+from glasshouse.world.edges import wire_gone
+from glasshouse.world.ids import graph_id_for, session_id_for
 from glasshouse.world.intents import CloseGraph, Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
-from glasshouse.world.membership import wire_gone
-from glasshouse.world.names import graph_id_for, session_id_for, the_channel, the_creature, the_graph
-from glasshouse.world.shaping import BITS, attached, by_age, change_of, topology_changed
+from glasshouse.world.lookup import the_channel, the_creature, the_graph
 from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
-from glasshouse.world.topology import LISTEN, SEND, Edge, Node, parted
+from glasshouse.world.topology import BITS, LISTEN, SEND, Edge, Node, parted
 
 
 def disconnected(world: World, intent: Disconnect) -> Decision:

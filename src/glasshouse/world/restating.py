@@ -27,18 +27,10 @@ from glasshouse.events.payloads import (
     builtins_of,
 )
 from glasshouse.events.run_payloads import RunPaused
-from glasshouse.world.decision import Decision, Fact, Write
-from glasshouse.world.intents import Restate
-from glasshouse.world.names import (
-    channel_id_for,
-    free_session_id,
-    graph_id_for,
-    short_hash,
-    the_session,
-    wire_id_for,
-)
-from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived
-from glasshouse.world.shaping import attached, change_of, topology_changed
+from glasshouse.world.decision import Decision, Fact, Write, attached, change_of, topology_changed
+from glasshouse.world.ids import channel_id_for, free_session_id, graph_id_for, short_hash, wire_id_for
+from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived
+from glasshouse.world.lookup import the_session
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Change

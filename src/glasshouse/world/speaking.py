@@ -5,11 +5,12 @@ from __future__ import annotations
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
-from glasshouse.events.event import Draft, Event, place_of
+from glasshouse.events.event import VISITOR, Draft, Event, place_of
 from glasshouse.events.model_use import ModelUse
-from glasshouse.world.decision import Fact, Write
-from glasshouse.world.intents import Say
-from glasshouse.world.names import the_channel, the_creature
+from glasshouse.world.decision import Decision, Fact, Write
+from glasshouse.world.ids import check_length
+from glasshouse.world.intents import Inject, Say
+from glasshouse.world.lookup import the_channel, the_creature, the_graph, the_unfinished_run
 from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import SEND
 
@@ -127,3 +128,15 @@ def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
 def ends_its_act(event: Event) -> bool:
     """Whether a creature's event is the one that its act ends in."""
     return event.kind not in kinds.MID_ACT and event.kind not in kinds.ENGINE
+
+
+def injected(world: World, intent: Inject) -> Decision:
+    """The visitor speaks to everybody in a graph."""
+    graph = the_graph(world, intent.graph_id)
+    check_length("text", intent.text)
+    if not intent.text.strip():
+        raise Refused("The visitor said nothing.", "Give a sentence.")
+    if intent.run_id is not None:
+        the_unfinished_run(world, intent.run_id)
+    fact = Fact(kinds.USER_INJECTED, {"text": intent.text}, VISITOR, run_id=intent.run_id)
+    return Decision((Write(graph.session_id, graph.id, (fact,)),), subject=graph.id)

@@ -19,6 +19,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from glasshouse.events.payloads import Direction
+
 LISTEN = 1
 SEND = 2
 
@@ -204,3 +206,6 @@ class _Groups:
         self._above[small] = large
         self.growing[large].extend(self.growing.pop(small))
         self._walked[large].extend(self._walked[small])
+
+
+BITS: dict[Direction, int] = {"listen": LISTEN, "send": SEND}

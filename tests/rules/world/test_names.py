@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.world.names import (
+from glasshouse.world.ids import (
     channel_id_for,
     check_channel_name,
     check_handle,
@@ -14,11 +14,9 @@ from glasshouse.world.names import (
     graph_id_for,
     name_chars_max,
     session_id_for,
-    the_channel,
-    the_creature,
-    the_graph,
     wire_id_for,
 )
+from glasshouse.world.lookup import the_channel, the_creature, the_graph
 from glasshouse.world.register import Register, free_name
 from tests.rules.worlds_by_hand import HandWorld, chain, payloads_of
 

@@ -55,7 +55,7 @@ def _sound(text: str) -> str:
 
     from glasshouse.errors import Refused
     from glasshouse.events.event import payload_bytes_max
-    from glasshouse.world.names import check_length
+    from glasshouse.world.ids import check_length
 
     said = text.strip()
     if not said:

@@ -8,7 +8,7 @@ from string import Template
 from typing import Final
 
 from glasshouse.errors import Refused
-from glasshouse.world.names import check_name
+from glasshouse.world.ids import check_name
 
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 SCENARIO: Final = "scenario.yaml"

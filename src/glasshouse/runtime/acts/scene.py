@@ -29,7 +29,7 @@ from glasshouse.turns.recalling import heard_by
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
 from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
-from glasshouse.world.names import the_creature
+from glasshouse.world.lookup import the_creature
 from glasshouse.world.state import CreatureState, World
 
 

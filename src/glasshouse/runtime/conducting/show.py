@@ -36,9 +36,8 @@ from glasshouse.runtime.past.resuming import Recipes, resume_of
 from glasshouse.runtime.ports import Batch, Clock, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.turns.governor import Governor
-from glasshouse.world.acting import the_run
-from glasshouse.world.intents import Inject, MoveRun, OpenRun
-from glasshouse.world.regrowth import LineAfter
+from glasshouse.world.intents import Inject, LineAfter, MoveRun, OpenRun
+from glasshouse.world.lookup import the_run
 from glasshouse.world.state import World
 
 

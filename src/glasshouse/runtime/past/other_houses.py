@@ -23,7 +23,7 @@ from glasshouse.runtime.past.past import ends_in_a_split
 from glasshouse.runtime.ports import Store
 from glasshouse.world.evolve import begin, evolve
 from glasshouse.world.lineage import ancestors_of, descendants_of, pages, span_of
-from glasshouse.world.moving import part_unseen
+from glasshouse.world.members import part_unseen
 from glasshouse.world.state import SessionState, World
 from glasshouse.world.values import GOES_ON
 

@@ -22,8 +22,8 @@ from glasshouse.world.decide import decide
 from glasshouse.world.evolve import begin
 from glasshouse.world.intents import AnyIntent
 from glasshouse.world.lineage import visible_prefixes
-from glasshouse.world.moving import part_unseen
-from glasshouse.world.names import the_session
+from glasshouse.world.lookup import the_session
+from glasshouse.world.members import part_unseen
 from glasshouse.world.stamp import stamped
 from glasshouse.world.state import GraphState, Segment, World
 from glasshouse.world.values import GROWN_APART

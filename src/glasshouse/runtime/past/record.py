@@ -21,8 +21,8 @@ from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
-from glasshouse.world.acting import the_run
 from glasshouse.world.lineage import descendants_of, pages, span_of, visible_prefixes
+from glasshouse.world.lookup import the_run
 from glasshouse.world.state import CreatureState, ManifestFacts, Segment, SessionState
 from glasshouse.world.values import GOES_ON
 

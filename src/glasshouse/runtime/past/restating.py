@@ -23,8 +23,7 @@ from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import carried_run
 from glasshouse.world import carrying
 from glasshouse.world.carrying import shape_of
-from glasshouse.world.intents import Restate
-from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
+from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived, Rewired
 from glasshouse.world.state import CreatureState, GraphState
 from glasshouse.world.values import Wire
 

@@ -21,9 +21,18 @@ from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import Purse
 from glasshouse.world import carrying
 from glasshouse.world.carrying import heard_of
-from glasshouse.world.intents import Member, OpenRun, Restate
-from glasshouse.world.opening import Ensemble, cast_entry, ensembles_of
-from glasshouse.world.regrowth import LineAfter, Regrown, Reopened, Rerun, Revived, Rewired
+from glasshouse.world.intents import (
+    LineAfter,
+    Member,
+    OpenRun,
+    Regrown,
+    Reopened,
+    Rerun,
+    Restate,
+    Revived,
+    Rewired,
+)
+from glasshouse.world.runs import Ensemble, cast_entry, ensembles_of
 from glasshouse.world.state import GraphState
 from glasshouse.world.topology import LISTEN, SEND
 

@@ -18,8 +18,7 @@ from glasshouse.runtime.past.past import Past
 from glasshouse.turns.governor import Governor
 from glasshouse.turns.prompt import PROFILES
 from glasshouse.world.evolve import manifest_facts
-from glasshouse.world.intents import AddCreature, Connect, Disconnect, RemoveCreature
-from glasshouse.world.regrowth import LineAfter
+from glasshouse.world.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
 from glasshouse.world.speaking import ends_its_act
 
 Edge = tuple[str, str] | tuple[str, str, str]

@@ -1,4 +1,4 @@
-"""Ids and handles: how they are made, and which names are free.
+"""Ids and names: how ids are made, and which names are allowed.
 
 Always holds: ids are functions of what they name, so that the same story gives the same ids; a creature id
 is never given twice in one terrarium, not even after its creature is gone.
@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from glasshouse.errors import Refused, UnknownName, in_brief
+from glasshouse.errors import Refused, in_brief
 from glasshouse.events.event import RESERVED_ACTORS
-from glasshouse.world.state import ChannelState, CreatureState, GraphState, SessionState, World
+from glasshouse.world.state import World
 
 name_chars_max = 64
 SPOKEN_FOR = frozenset({"world", "nobody"})
@@ -116,38 +116,3 @@ def free_creature_id(world: World, name: str) -> str:
     """The name itself if it was never given in this terrarium, else `name~2` and so on."""
     given = world.numbers_given.get(name, 0)
     return name if given == 0 else f"{name}~{given + 1}"
-
-
-def the_creature(world: World, creature_id: str) -> CreatureState:
-    """A live creature by id, or a refusal that names the likely meant one."""
-    found = world.creatures.get(creature_id)
-    if found is None:
-        raise UnknownName(noun="creature", name=creature_id, known=world.creatures)
-    return found
-
-
-def the_graph(world: World, graph_id: str) -> GraphState:
-    """An open graph by id, or a refusal."""
-    found = world.graphs.get(graph_id)
-    if found is None:
-        raise UnknownName(noun="open graph", name=graph_id, known=world.graphs)
-    return found
-
-
-def the_session(world: World, session_id: str) -> SessionState:
-    """A session by id, or a refusal."""
-    found = world.sessions.get(session_id)
-    if found is None:
-        raise UnknownName(noun="session", name=session_id, known=world.sessions)
-    return found
-
-
-def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
-    """A channel of a graph by name or id, or a refusal."""
-    channel_id = graph.channels.get(name)
-    if channel_id is not None:
-        return world.channels[channel_id]
-    by_id = world.channels.get(name)
-    if by_id is not None and by_id.graph_id == graph.id:
-        return by_id
-    raise UnknownName(noun=f"channel of graph {graph.name}", name=name, known=graph.channels)

@@ -1,25 +1,33 @@
-"""What happens while a show runs: turns begin, acts end, visitors speak, runs pause, go on and finish.
+"""Decisions while a show runs: a turn begins; an act calls tools, proposes edits, and ends.
 
 Always holds: an act ends in exactly one event, written to the graph its creature is in at that moment. If the creature
-is gone, `act.discarded` is told where it was last, or in its run's own session if that graph is closed too.
+is gone, `act.discarded` is told where it was last, or in its run's own session if that graph is closed too. A call names
+the act's cause; an answer and a proposal name their call. Nobody calls a tool who is gone or whose run has finished.
+Telling an answer never fails: what is too long is cut, and what cannot be kept is left out.
 """
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from msgspec.structs import replace
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, Json
+from glasshouse.events.codec import canonical_json, json_copy
+from glasshouse.events.event import CONDUCTOR, Draft, Json
 from glasshouse.events.payloads import builtins_of
-from glasshouse.events.run_payloads import RunContinued, RunFinished, TurnStarted
-from glasshouse.world.decision import Decision, Fact, Write
-from glasshouse.world.intents import EndAct, Inject, MoveRun, StartTurn
-from glasshouse.world.names import check_length, the_graph
+from glasshouse.events.run_payloads import TurnStarted
+from glasshouse.world.decision import Decision, Fact, Write, written_in
+from glasshouse.world.intents import CallTool, DecideEdit, EndAct, ProposeEdit, ReturnTool, StartTurn
+from glasshouse.world.lookup import the_graph
 from glasshouse.world.speaking import check_may_act, line_of
-from glasshouse.world.state import CreatureState, RunFacts, World
+from glasshouse.world.state import CreatureState, World
 from glasshouse.world.topology import SEND
 from glasshouse.world.values import GROWN_APART
+
+answer_text_chars_max: Final = 8_192
+answer_result_bytes_max: Final = 16_384
 
 
 def turn_started(world: World, intent: StartTurn) -> Decision:
@@ -116,53 +124,84 @@ def _open_heir(world: World, session_id: str) -> str | None:
     return None
 
 
-def injected(world: World, intent: Inject) -> Decision:
-    """The visitor speaks to everybody in a graph."""
-    graph = the_graph(world, intent.graph_id)
-    check_length("text", intent.text)
-    if not intent.text.strip():
-        raise Refused("The visitor said nothing.", "Give a sentence.")
-    if intent.run_id is not None:
-        _not_finished(the_run(world, intent.run_id))
-    fact = Fact(kinds.USER_INJECTED, {"text": intent.text}, VISITOR, run_id=intent.run_id)
-    return Decision((Write(graph.session_id, graph.id, (fact,)),), subject=graph.id)
+def tool_called(world: World, intent: CallTool) -> Decision:
+    """A creature asks for a tool in the middle of its act."""
+    creature = world.creatures.get(intent.creature)
+    if creature is None:
+        raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
+    check_may_act(world, creature)
+    payload = {"tool": intent.tool, "arguments": intent.arguments, "number": intent.number}
+    fact = Fact(
+        kinds.TOOL_CALLED,
+        json_copy(kinds.TOOL_CALLED, payload),
+        creature.id,
+        private=intent.private,
+        caused_by=intent.cause,
+        run_id=creature.run_id,
+        model=intent.model,
+    )
+    return written_in(world.graphs[creature.graph_id], [fact], creature.id)
 
 
-def run_moved(world: World, intent: MoveRun) -> Decision:
-    """A run pauses, goes on or ends. What it is already, it stays without a word."""
-    run = _not_finished(the_run(world, intent.run_id))
-    is_continued = isinstance(intent.payload, RunContinued)
-    if isinstance(intent.payload, RunFinished):
-        kind = kinds.RUN_FINISHED
-    elif is_continued == (run.status == "playing"):
-        return Decision(subject=run.id)
-    else:
-        kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
-    place = _place_to_tell(world, run, intent.graph_id)
-    fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
-    return Decision((Write(place, world.sessions[place].segment.graph_id, (fact,)),), subject=run.id)
+def tool_returned(world: World, intent: ReturnTool) -> Decision:
+    """What came of a call."""
+    payload: Json = {
+        "tool": intent.tool,
+        "number": intent.number,
+        "is_ok": intent.is_ok,
+        "text": _storable(intent.text),
+    }
+    if (result := _kept(intent.result)) is not None:
+        payload["result"] = result
+    payload.update({name: True for name in ("is_edit", "is_engine") if getattr(intent, name)})
+    return _after_call(world, intent, kinds.TOOL_RETURNED, payload)
 
 
-def _place_to_tell(world: World, run: RunFacts, graph_id: str | None) -> str:
-    """The graph asked for, else the oldest that a creature of the run is in, else where the run began."""
-    graph = world.graphs.get(graph_id or "")
-    if graph is None:
-        home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
-        graph = world.graphs.get(home)
-    return run.session_id if graph is None else graph.session_id
+def _storable(text: str) -> str:
+    return text[:answer_text_chars_max].encode("utf-8", "replace").decode()
 
 
-def the_run(world: World, run_id: str) -> RunFacts:
-    """A run by id, or a refusal that names the likely meant one."""
-    found = world.runs.get(run_id)
-    if found is None:
-        raise UnknownName(noun="run", name=run_id, known=world.runs)
-    return found
+def _kept(result: Any) -> Any:
+    """A result as the ledger can keep it; none if it cannot."""
+    if result is None:
+        return None
+    try:
+        kept = json_copy(kinds.TOOL_RETURNED, {"result": result})
+        size = len(canonical_json(kept))
+    except (BadEvent, ValueError, OverflowError):
+        return None
+    return kept["result"] if size <= answer_result_bytes_max else None
 
 
-def _not_finished(run: RunFacts) -> RunFacts:
-    if run.status == "finished":
-        raise Refused(
-            f"Run {run.id} has finished, and nothing of it comes after its end.", "Branch it to go on."
-        )
-    return run
+def edit_proposed(world: World, intent: ProposeEdit) -> Decision:
+    """A creature's change waits for somebody to allow it."""
+    payload: Json = {
+        "tool": intent.tool,
+        "arguments": intent.arguments,
+        "number": intent.number,
+        "why": intent.why,
+    }
+    return _after_call(world, intent, kinds.EDIT_PROPOSED, json_copy(kinds.EDIT_PROPOSED, payload))
+
+
+def edit_decided(world: World, intent: DecideEdit) -> Decision:
+    """Somebody outside has spoken, or nobody was there."""
+    payload: Json = {
+        "is_approved": intent.is_approved,
+        "by": intent.by,
+        "reason": intent.reason,
+        "number": intent.number,
+    }
+    return _after_call(world, intent, kinds.EDIT_DECIDED, payload)
+
+
+def _after_call(
+    world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Json
+) -> Decision:
+    """What follows a call of a tool. Nothing is told of a creature that is gone, or whose run has finished."""
+    creature = world.creatures.get(intent.creature)
+    run = None if creature is None else world.runs.get(creature.run_id or "")
+    if creature is None or (run is not None and run.status == "finished"):
+        return Decision(subject=intent.creature)
+    fact = Fact(kind, payload, creature.id, caused_by=intent.called, run_id=creature.run_id)
+    return written_in(world.graphs[creature.graph_id], [fact], creature.id)

@@ -1,8 +1,9 @@
-"""Opening a scenario: one batch that holds a root segment with `run.started` and, grown from it, one session for each
-graph that the cast forms.
+"""Decisions about runs: a scenario is opened; a run begins, pauses, continues and finishes.
 
-Always holds: graphs are derived here as everywhere: whoever a path of channels joins begins in one graph, whatever
-troupe it was written under. One opening is one change, told once, in the root, which every graph's history holds.
+Opening a scenario is one batch that holds a root segment with `run.started` and, grown from it, one session for each
+graph that the cast forms. Always holds: graphs are derived here as everywhere: whoever a path of channels joins begins in
+one graph, whatever troupe it was written under. One opening is one change, told once, in the root, which every graph's
+history holds.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import msgspec
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
-from glasshouse.events.payloads import (
-    ChannelOpened,
-    CreatureStarted,
-    SessionForked,
-    WireAdded,
-    builtins_of,
+from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
+from glasshouse.events.run_payloads import RunContinued, RunFinished
+from glasshouse.world.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    change_of,
+    engine_fact,
+    joined,
+    topology_changed,
 )
-from glasshouse.world.decision import Decision, Fact, Write, engine_fact
-from glasshouse.world.intents import BeginRun, ChannelPlan, Member, OpenRun, Troupe
-from glasshouse.world.names import (
+from glasshouse.world.ids import (
     channel_id_for,
     check_channel_name,
     check_handle,
@@ -34,11 +38,11 @@ from glasshouse.world.names import (
     free_session_id,
     graph_id_for,
     session_id_for,
-    the_graph,
     wire_id_for,
 )
-from glasshouse.world.shaping import attached, change_of, joined, topology_changed
-from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
+from glasshouse.world.lookup import the_graph, the_unfinished_run
+from glasshouse.world.state import Parent, RunFacts, Segment, World
 from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
@@ -256,3 +260,27 @@ def run_begun(world: World, intent: BeginRun) -> Decision:
         return Decision(subject=intent.run_id)
     started = Fact(kinds.RUN_STARTED, builtins_of(intent.started), CONDUCTOR, run_id=intent.run_id)
     return Decision((Write(graph.session_id, graph.id, (started,)),), subject=intent.run_id)
+
+
+def run_moved(world: World, intent: MoveRun) -> Decision:
+    """A run pauses, goes on or ends. What it is already, it stays without a word."""
+    run = the_unfinished_run(world, intent.run_id)
+    is_continued = isinstance(intent.payload, RunContinued)
+    if isinstance(intent.payload, RunFinished):
+        kind = kinds.RUN_FINISHED
+    elif is_continued == (run.status == "playing"):
+        return Decision(subject=run.id)
+    else:
+        kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
+    place = _place_to_tell(world, run, intent.graph_id)
+    fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
+    return Decision((Write(place, world.sessions[place].segment.graph_id, (fact,)),), subject=run.id)
+
+
+def _place_to_tell(world: World, run: RunFacts, graph_id: str | None) -> str:
+    """The graph asked for, else the oldest that a creature of the run is in, else where the run began."""
+    graph = world.graphs.get(graph_id or "")
+    if graph is None:
+        home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
+        graph = world.graphs.get(home)
+    return run.session_id if graph is None else graph.session_id

@@ -1,0 +1,135 @@
+"""The fold's steps for creatures, channels and wires: how they come, change their graph, and go.
+
+Always holds: the fold and every forecast make a newcomer here, so that what is foreseen is what comes. Merges move small
+into large: whoever stays where it is costs nothing, and channels go with those who are on them. What is kept of creatures
+and wires that are gone, for `who_knew` and old names, is asked by no decision.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import ChannelOpened, CreatureStarted, TopologyChanged, WireAdded, payload_of
+from glasshouse.world.state import ChannelState, CreatureState, Departed, GraphState, Handing, Stay, World
+from glasshouse.world.values import Wire
+
+departed_creatures_max: Final = 10_000
+"""So many creatures that are gone are remembered; older ones by their ids alone."""
+
+
+def creature_arriving(told: CreatureStarted, event: Event, born: int) -> CreatureState:
+    """A creature that is born with this event."""
+    return CreatureState(
+        id=told.creature,
+        handle=told.handle,
+        graph_id=event.graph_id,
+        cast_key=told.cast_key,
+        manifest_digest=told.manifest_digest,
+        born=born,
+        stays=[Stay(event.graph_id, event.lamport)],
+        ears={},
+        run_id=told.run_id,
+        parent=told.parent,
+        is_privileged=told.is_privileged,
+        is_root=told.is_root,
+    )
+
+
+def channel_arriving(told: ChannelOpened, event: Event, born: int) -> ChannelState:
+    """A channel that is opened with this event."""
+    return ChannelState(told.channel_id, told.name, told.description, told.history, event.graph_id, born)
+
+
+def wire_arriving(told: WireAdded) -> Wire:
+    """A wire as it is told of."""
+    return Wire(told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when)
+
+
+def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
+    """Small into large: everything of the dropped graph becomes the survivor's. Clashing names wait for
+    their rename, which follows in the same batch."""
+    survivor.turn = max(survivor.turn, dropped.turn)
+    for name in dropped.creatures:
+        creature = world.creatures[name]
+        _relabel(creature, survivor.id, lamport)
+        survivor.creatures[name] = None
+        survivor.handles.take(creature.handle, name)
+    for name, channel_id in dropped.channels.items():
+        world.channels[channel_id].graph_id = survivor.id
+        survivor.channels.take(name, channel_id)
+    survivor.roots |= dropped.roots
+    del world.graphs[dropped.id]
+
+
+def move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
+    """One creature of a split's smaller part goes to its new graph, its channels with it, as that graph begins."""
+    left = world.graphs[creature.graph_id]
+    del left.creatures[creature.id]
+    left.handles.release(creature.handle, creature.id)
+    graph.name = graph.name or creature.handle
+    graph.creatures[creature.id] = None
+    graph.handles.take(creature.handle, creature.id)
+    if creature.is_root:
+        del left.roots[creature.id]
+        graph.roots[creature.id] = None
+    _relabel(creature, graph.id, lamport)
+    for channel_id in world.topology.channels_of.get(creature.id, ()):
+        channel = world.channels[channel_id]
+        if channel.graph_id != graph.id:
+            left.channels.release(channel.name, channel.id)
+            graph.channels.take(channel.name, channel.id)
+            channel.graph_id = graph.id
+
+
+def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
+    creature.graph_id = graph_id
+    leave(creature, lamport)
+    creature.stays.append(Stay(graph_id, lamport))
+
+
+def part_unseen(world: World, event: Event) -> None:
+    """Move those whom a split took away out of the graph, in a history that need not tell where they went."""
+    told = payload_of(event, TopologyChanged)
+    if told.affected_count > len(told.affected_creatures):
+        raise Refused(
+            f"{event.id} parted {told.affected_count:,} creatures and names {len(told.affected_creatures):,} of them; the"
+            " file does not carry the side that tells of the others.",
+            "Import that side as well, or ask in the store where it was played.",
+        )
+    world.births += 1
+    parent = world.graphs[event.graph_id]
+    graph = GraphState(told.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
+    world.graphs[graph.id] = graph
+    for name in told.affected_creatures:
+        move(world, world.creatures[name], graph, event.lamport + 1)
+
+
+def leave(creature: CreatureState, lamport: int) -> None:
+    """A creature leaves a graph: keep what it was called there, for the lines that others still remember of it."""
+    creature.stays[-1].until = lamport
+    creature.stays[-1].handle = creature.handle
+
+
+def depart(world: World, creature: CreatureState, event: Event) -> None:
+    """A creature is gone: keep what it was called, and what it could hear until its end."""
+    while len(world.departed) >= departed_creatures_max:
+        del world.departed[next(iter(world.departed))]
+    leave(creature, event.lamport)
+    for ear in creature.ears.values():
+        if ear.is_open:
+            ear.spans.append(event.lamport)
+    world.departed[creature.id] = Departed(creature, event.id)
+
+
+def note_wired(world: World, wire: Wire, lamport: int) -> None:
+    """From here on a wire hands lines to its target."""
+    world.creatures[wire.target].handed.setdefault(wire.id, []).append(Handing(wire, lamport))
+
+
+def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:
+    """It does so no longer."""
+    target = world.ever(target_id)
+    for handing in () if target is None else target.handed.get(wire_id, ())[-1:]:
+        handing.until = lamport
