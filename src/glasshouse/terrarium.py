@@ -3,19 +3,21 @@
 The face is flat: each call is passed on to one of its four parts (house, graph edits, stage, archive), where the work
 is done. It alone takes creatures as well as their ids; behind it there are ids only.
 
-Always holds: every answer is a value, true at the moment it was asked for; none is a live object.
+Always holds: every answer is a value, true at the moment it was asked for, and the caller's own: none is a live object, and
+changing an event's JSON changes nobody else's view.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from glasshouse.assembly import MemoryStore, assembled
 from glasshouse.errors import Refused
-from glasshouse.events.event import Draft, Event
+from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.payloads import History
 from glasshouse.events.redaction import Role
@@ -146,11 +148,12 @@ class Terrarium:
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
-        return await self._stage.step_one(graph_id)
+        event = await self._stage.step_one(graph_id)
+        return None if event is None else own_copy(event)
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
         """So many turns of every graph."""
-        return await self._stage.step(turns, before_act=before_act)
+        return _own(await self._stage.step(turns, before_act=before_act))
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -159,11 +162,11 @@ class Terrarium:
 
         `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
         """
-        return await self._stage.run(*run_ids, turns=turns, before_act=before_act)
+        return _own(await self._stage.run(*run_ids, turns=turns, before_act=before_act))
 
     async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
         """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
-        return await self._stage.disturb(run_id, text, graph_id=graph_id)
+        return own_copy(await self._stage.disturb(run_id, text, graph_id=graph_id))
 
     def speak_as(self, creature_id: CreatureOrId, text: str) -> None:
         """Give a creature that a visitor plays its next line."""
@@ -183,7 +186,8 @@ class Terrarium:
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
         """End a run once nobody of it is thinking any more; the one event that tells of it."""
-        return await self._stage.finish(run_id, reason)
+        event = await self._stage.finish(run_id, reason)
+        return None if event is None else own_copy(event)
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
@@ -335,7 +339,8 @@ class Terrarium:
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Event:
         """Let a creature say something. On return it is durable."""
-        return await self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
+        event = await self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
+        return own_copy(event)
 
     def append_nowait(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None
@@ -352,7 +357,9 @@ class Terrarium:
         dry_run: bool = False,
     ) -> tuple[Event, ...]:
         """Let a creature say several things as one batch: all or nothing."""
-        return await self._edits.append_all(id_of(creature_id), drafts, caused_by=caused_by, dry_run=dry_run)
+        given = id_of(creature_id)
+        events = await self._edits.append_all(given, drafts, caused_by=caused_by, dry_run=dry_run)
+        return tuple(map(own_copy, events))
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
         """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
@@ -470,6 +477,11 @@ class Terrarium:
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
         """Whether the scenario on disk is another than the one that a run was opened from."""
         return self._archive.is_edited(run_id, world=world)
+
+
+def _own(conducted: Conducted) -> Conducted:
+    last = None if conducted.last is None else own_copy(conducted.last)
+    return replace(conducted, ended=tuple(map(own_copy, conducted.ended)), last=last)
 
 
 def face_of(parts: Parts) -> Terrarium:

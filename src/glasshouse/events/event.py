@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeGuard
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from glasshouse.events import kinds
 from glasshouse.events.kinds import check_kind, well_formed_cache
@@ -95,6 +96,23 @@ class Event(
 
 EngineEvent: TypeAlias = Event
 """An event whose kind is in `kinds.ENGINE`."""
+
+
+def own_copy(event: Event) -> Event:
+    """The same event for somebody outside: changing its JSON changes nobody else's view."""
+    copy = replace(event)
+    force_setattr(copy, "payload", _copied(event.payload))
+    if event.private is not None:
+        force_setattr(copy, "private", _copied(event.private))
+    if event.sealed is not None:
+        force_setattr(copy, "sealed", _copied(event.sealed))
+    return copy
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: part if type(part) is str else _copied(part) for name, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value
 
 
 def event_id(session_id: str, seq: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, own_copy
 from glasshouse.runtime.ports import Batch
 from glasshouse.world.values import Change
 
@@ -39,4 +39,4 @@ class Acknowledgement:
 
     def __await__(self) -> Generator[Any, None, Event]:
         yield from self._queued.acknowledged
-        return self._queued.events[0]
+        return own_copy(self._queued.events[0])

@@ -3,7 +3,7 @@
 Always holds: a subscriber sees each matching event exactly once, in the order of commits. When the terrarium closes,
 it still gets what can be read; where the store is gone already, it ends and can go on later, by position. Its queue
 is bounded; when it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store
-by position. The hub holds subscribers weakly: one that is dropped is forgotten.
+by position. What it gets is its own copy. The hub holds subscribers weakly: one that is dropped is forgotten.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 from weakref import WeakSet
 
 from glasshouse.errors import StoreError
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, own_copy
 from glasshouse.events.filter import EVERYTHING, EventFilter
 from glasshouse.runtime.ports import Store
 
@@ -115,7 +115,7 @@ class Subscription:
             else:
                 self._waiting = asyncio.get_running_loop().create_future()
                 await self._waiting
-        return self._queue.popleft()
+        return own_copy(self._queue.popleft())
 
     async def _catch_up(self) -> None:
         try:

@@ -1,0 +1,74 @@
+"""What a call gives back is the caller's own: whatever it does to that, nobody else sees it."""
+
+from glasshouse import Draft, Event, Manifest, MemoryStore, Terrarium, kinds, play
+from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
+
+
+async def house_with_ada() -> Terrarium:
+    t = Terrarium(MemoryStore())
+    await t.open()
+    await t.add_creature(Manifest(name="ada", may_emit=(kinds.AGENT_SPOKE,)))
+    return t
+
+
+def line(text: str) -> Draft:
+    return Draft(kind=kinds.AGENT_SPOKE, payload={"text": text, "tags": ["first"]}, private={"mood": "calm"})
+
+
+def spoil(event: Event) -> None:
+    event.payload["text"] = "spoiled"
+    event.payload["tags"].append("spoiled")
+    if event.private is not None:
+        event.private["mood"] = "spoiled"
+
+
+def is_whole(event: Event) -> bool:
+    return (event.payload, event.private) == ({"text": "hello", "tags": ["first"]}, {"mood": "calm"})
+
+
+async def test_changing_a_returned_event_changes_nothing_that_a_subscriber_gets() -> None:
+    t = await house_with_ada()
+    async with t.subscribe() as first, t.subscribe() as second:
+        spoil(await t.append("ada", line("hello")))
+
+        heard = await anext(first)
+        assert is_whole(heard)
+        spoil(heard)
+        assert is_whole(await anext(second))
+    await t.close()
+
+
+async def test_events_of_a_batch_and_of_many_in_flight_are_the_callers_own() -> None:
+    t = await house_with_ada()
+    async with t.subscribe() as heard:
+        spoil((await t.append_all("ada", [line("hello")]))[0])
+        spoil(await t.append_nowait("ada", line("hello")))
+
+        assert is_whole(await anext(heard))
+        assert is_whole(await anext(heard))
+    await t.close()
+
+
+async def test_what_a_visitor_and_an_act_gave_back_can_be_changed_without_changing_what_is_heard() -> None:
+    async with on_stage(minds={"ada": Speaker()}) as t:
+        run = await t.open_world(world_of(ticking("ada"), ticking("bo")))
+        async with t.subscribe() as heard:
+            disturbed = await t.disturb(run.id, "A hen walks in.")
+            disturbed.payload["text"] = "spoiled"
+            ended = await t.step_one()
+            assert ended is not None
+            ended.payload["text"] = "spoiled"
+
+            texts = [(await anext(heard)).payload.get("text") for _ in range(3)]
+            assert "spoiled" not in texts
+
+
+def test_what_was_played_shares_nothing_with_the_engine() -> None:
+    played = play("thousand-token-wood", turns=2)
+
+    assert {type(one).__name__ for one in played.creatures.values()} == {"Creature"}
+    for name in played.creatures:
+        assert all(line.who for line in played.heard_by(name))
+    assert played.heard_by(next(iter(played.creatures.values()))) == played.heard_by(
+        next(iter(played.creatures))
+    )
