@@ -1,6 +1,6 @@
 """The fold: one event in, the world moved on.
 
-Always holds: the ledger's world changes here and in what is called from here (`moving`, `carrying`, `lasting`) and nowhere
+Always holds: the ledger's world changes here and in what is called from here (`members`, `carrying`) and nowhere
 else; only how far a session is written is noted by `fold` itself where an event does nothing more. What an event does
 depends on the world and the event alone, so folding a ledger gives the world that wrote it. An event costs what it moves:
 the fold never walks a graph that stays as it is.
