@@ -22,11 +22,11 @@ from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
-    AnyIntent,
     Connect,
     Disconnect,
     Fork,
     GrantPrivilege,
+    Intent,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
@@ -58,7 +58,7 @@ class HandWorld:
         self.ledger: list[Event] = []
         self.bodies: list[bytes] = []
 
-    def do(self, intent: AnyIntent) -> Done:
+    def do(self, intent: Intent) -> Done:
         """Decide, stamp, fold. A refusal is raised and changes nothing."""
         decision = decide(self.world, intent)
         batch = [(write, self._stamped(write)) for write in decision.writes]

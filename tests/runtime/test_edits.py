@@ -8,7 +8,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.tools import ToolAnswer, ToolCall
-from glasshouse.world.intents import AnyIntent, CallTool, Connect, Disconnect, RemoveCreature
+from glasshouse.world.intents import CallTool, Connect, Disconnect, Intent, RemoveCreature
 from glasshouse.world.values import Change
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import GatedStore
@@ -32,7 +32,7 @@ def done(change: Change, subject: str) -> ToolAnswer:
     return ToolAnswer(is_ok=True, text=f"{change.kind} of {subject}", is_engine=True)
 
 
-async def edited(store: Store, errand: Errand, intent: AnyIntent) -> list[Event]:
+async def edited(store: Store, errand: Errand, intent: Intent) -> list[Event]:
     """The events of an edit, as the store has them."""
     before = len(await all_events(store))
     await errand.edit(intent, done)

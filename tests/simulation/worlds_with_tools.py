@@ -15,7 +15,7 @@ from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.intents import AddChannel, AnyIntent, Connect, Disconnect
+from glasshouse.world.intents import AddChannel, Connect, Disconnect, Intent
 from glasshouse.world.state import CreatureState
 from glasshouse.world.values import Change
 
@@ -65,7 +65,7 @@ def _offer(name: str) -> ToolOffer:
     )
 
 
-def _intent(tool: str, errand: Errand) -> AnyIntent | None:
+def _intent(tool: str, errand: Errand) -> Intent | None:
     world, mine = errand.folded.world, errand.creature
     assert mine is not None
     graph = world.graphs[mine.graph_id]

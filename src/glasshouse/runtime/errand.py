@@ -12,7 +12,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.tools import ToolAnswer
-from glasshouse.world.intents import AnyIntent, ReturnTool
+from glasshouse.world.intents import Intent, ReturnTool
 from glasshouse.world.state import CreatureState
 from glasshouse.world.values import Change
 
@@ -38,11 +38,11 @@ class Door(Protocol):
     async def wait_for_room(self) -> None:
         """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
 
-    async def change(self, intent: AnyIntent) -> Outcome:
+    async def change(self, intent: Intent) -> Outcome:
         """Decide an intent and wait until what came of it is durable."""
 
     async def edit(
-        self, intent: AnyIntent, creature_id: str, cause: str, tell: Callable[[Change, str], AnyIntent]
+        self, intent: Intent, creature_id: str, cause: str, tell: Callable[[Change, str], Intent]
     ) -> Outcome:
         """Decide an intent and what is told of it, as one batch: all or nothing."""
 
@@ -107,12 +107,12 @@ class Errand:
             await self.before_commit()
         await self.ledger.wait_for_room()
 
-    async def write(self, intent: AnyIntent) -> None:
+    async def write(self, intent: Intent) -> None:
         """Write something on the way of this call; on return it is durable."""
         await self.wait_for_room()
         await self.ledger.change(intent)
 
-    async def edit(self, intent: AnyIntent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
+    async def edit(self, intent: Intent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
         """Carry out an intent and tell the caller of it, in one batch; the answer, which is then written already.
 
         `answer` sees the world right after the change, and must not raise. Raises `Refused` where the intent is refused.

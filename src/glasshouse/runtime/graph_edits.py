@@ -28,11 +28,11 @@ from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
-    AnyIntent,
     CloseGraph,
     Connect,
     Disconnect,
     GrantPrivilege,
+    Intent,
     RemoveChannel,
     RemoveCreature,
     RemoveWire,
@@ -227,7 +227,7 @@ class GraphEdits:
         """Take an output wire away."""
         return await self._change(RemoveWire(source, target), dry_run=dry_run)
 
-    async def _change(self, intent: AnyIntent, look: Look | None = None, *, dry_run: bool) -> Change:
+    async def _change(self, intent: Intent, look: Look | None = None, *, dry_run: bool) -> Change:
         answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent, look))
         return answer.change
 

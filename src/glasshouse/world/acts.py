@@ -43,7 +43,7 @@ def turn_started(world: World, intent: StartTurn) -> Decision:
     return Decision((write,), subject=graph.id)
 
 
-def act_ended(world: World, intent: EndAct) -> tuple[Write, ...]:
+def act_ended(world: World, intent: EndAct) -> Decision:
     """The one event that an act ends in."""
     creature = world.creatures.get(intent.creature)
     if creature is None:
@@ -55,7 +55,7 @@ def act_ended(world: World, intent: EndAct) -> tuple[Write, ...]:
     else:
         draft = replace(intent.draft, channel=_place_to_speak(world, creature, intent, intent.draft))
         fact = line_of(world, creature, graph, draft, intent.cause, intent.model)
-    return (Write(graph.session_id, graph.id, (fact,)),)
+    return written_in(graph, [fact], creature.id)
 
 
 def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
@@ -89,12 +89,12 @@ def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft
     return next((channel_id for channel_id, directions in edges.items() if directions & SEND), None)
 
 
-def _discarded(world: World, intent: EndAct) -> tuple[Write, ...]:
+def _discarded(world: World, intent: EndAct) -> Decision:
     place = _open_heir(world, intent.session_id)
     if place is None:
         run = world.runs.get(intent.run_id or "")
         if run is None or run.status == "finished":
-            return ()
+            return Decision(subject=intent.creature)
         place = run.session_id
     payload: Json = {"reason": "The creature was removed before its act ended."}
     fact = Fact(
@@ -105,7 +105,8 @@ def _discarded(world: World, intent: EndAct) -> tuple[Write, ...]:
         run_id=intent.run_id,
         model=intent.model,
     )
-    return (Write(place, world.sessions[place].segment.graph_id, (fact,)),)
+    write = Write(place, world.sessions[place].segment.graph_id, (fact,))
+    return Decision((write,), subject=intent.creature)
 
 
 def _open_heir(world: World, session_id: str) -> str | None:

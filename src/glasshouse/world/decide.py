@@ -8,84 +8,59 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from glasshouse.world import acts, creatures, edges, joining, parting, restating, runs, sessions, speaking
-from glasshouse.world.decision import Decision
-from glasshouse.world.intents import (
-    AddChannel,
-    AddCreature,
-    AddWire,
-    AnyIntent,
-    BeginRun,
-    CallTool,
-    CloseGraph,
-    Connect,
-    DecideEdit,
-    Disconnect,
-    EndAct,
-    Fork,
-    GrantPrivilege,
-    Inject,
-    Intent,
-    JoinChannel,
-    LeaveChannel,
-    MoveRun,
-    OpenRun,
-    ProposeEdit,
-    RemoveChannel,
-    RemoveCreature,
-    RemoveWire,
-    Restate,
-    ReturnTool,
-    Say,
-    Spawn,
-    StartCreature,
-    StartTurn,
-    StopCreature,
+from glasshouse.world import (
+    acts,
+    creatures,
+    edges,
+    intents,
+    joining,
+    parting,
+    restating,
+    runs,
+    sessions,
+    speaking,
 )
+from glasshouse.world.decision import Decision
 from glasshouse.world.state import World
 
 
-def _said(world: World, intent: Say) -> Decision:
+def _said(world: World, intent: intents.Say) -> Decision:
     return Decision(speaking.said(world, intent))
 
 
-def _act_ended(world: World, intent: EndAct) -> Decision:
-    return Decision(acts.act_ended(world, intent), subject=intent.creature)
-
-
-DECISIONS: Final[Mapping[type[Intent], Callable[[World, Any], Decision]]] = {
-    Say: _said,
-    EndAct: _act_ended,
-    CallTool: acts.tool_called,
-    ReturnTool: acts.tool_returned,
-    StartTurn: acts.turn_started,
-    AddCreature: creatures.creature_added,
-    Spawn: creatures.creature_spawned,
-    RemoveCreature: parting.creature_removed,
-    StartCreature: creatures.creature_started,
-    StopCreature: creatures.creature_stopped,
-    AddChannel: edges.channel_added,
-    RemoveChannel: parting.channel_removed,
-    JoinChannel: edges.channel_joined,
-    LeaveChannel: parting.channel_left,
-    CloseGraph: parting.graph_closed,
-    Connect: joining.connected,
-    Disconnect: parting.disconnected,
-    AddWire: edges.wire_added,
-    RemoveWire: edges.wire_removed,
-    GrantPrivilege: creatures.privilege_granted,
-    Fork: sessions.session_forked,
-    Restate: restating.restated,
-    ProposeEdit: acts.edit_proposed,
-    DecideEdit: acts.edit_decided,
-    Inject: speaking.injected,
-    OpenRun: runs.run_opened,
-    BeginRun: runs.run_begun,
-    MoveRun: runs.run_moved,
+DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]] = {
+    intents.Say: _said,
+    intents.EndAct: acts.act_ended,
+    intents.CallTool: acts.tool_called,
+    intents.ReturnTool: acts.tool_returned,
+    intents.StartTurn: acts.turn_started,
+    intents.AddCreature: creatures.creature_added,
+    intents.Spawn: creatures.creature_spawned,
+    intents.RemoveCreature: parting.creature_removed,
+    intents.StartCreature: creatures.creature_started,
+    intents.StopCreature: creatures.creature_stopped,
+    intents.AddChannel: edges.channel_added,
+    intents.RemoveChannel: parting.channel_removed,
+    intents.JoinChannel: edges.channel_joined,
+    intents.LeaveChannel: parting.channel_left,
+    intents.CloseGraph: parting.graph_closed,
+    intents.Connect: joining.connected,
+    intents.Disconnect: parting.disconnected,
+    intents.AddWire: edges.wire_added,
+    intents.RemoveWire: edges.wire_removed,
+    intents.GrantPrivilege: creatures.privilege_granted,
+    intents.Fork: sessions.session_forked,
+    intents.Restate: restating.restated,
+    intents.ProposeEdit: acts.edit_proposed,
+    intents.DecideEdit: acts.edit_decided,
+    intents.Inject: speaking.injected,
+    intents.OpenRun: runs.run_opened,
+    intents.BeginRun: runs.run_begun,
+    intents.MoveRun: runs.run_moved,
 }
 """How each sort of intent is decided."""
 
 
-def decide(world: World, intent: AnyIntent) -> Decision:
+def decide(world: World, intent: intents.Intent) -> Decision:
     """What the intent leads to in this world."""
     return DECISIONS[type(intent)](world, intent)

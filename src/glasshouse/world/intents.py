@@ -5,7 +5,7 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import msgspec
 
@@ -323,38 +323,6 @@ class MoveRun(Intent, frozen=True, gc=False):
     run_id: str
     payload: RunPaused | RunContinued | RunFinished
     graph_id: str | None = None
-
-
-AnyIntent: TypeAlias = (
-    AddCreature
-    | Spawn
-    | RemoveCreature
-    | StartCreature
-    | StopCreature
-    | AddChannel
-    | RemoveChannel
-    | CloseGraph
-    | JoinChannel
-    | LeaveChannel
-    | Connect
-    | Disconnect
-    | AddWire
-    | RemoveWire
-    | GrantPrivilege
-    | Say
-    | Fork
-    | Restate
-    | OpenRun
-    | BeginRun
-    | StartTurn
-    | EndAct
-    | CallTool
-    | ReturnTool
-    | ProposeEdit
-    | DecideEdit
-    | Inject
-    | MoveRun
-)
 
 
 class Revived(msgspec.Struct, frozen=True, gc=False):

@@ -22,13 +22,13 @@ from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
-    AnyIntent,
     CloseGraph,
     Connect,
     Disconnect,
     Fork,
     GrantPrivilege,
     Inject,
+    Intent,
     JoinChannel,
     LeaveChannel,
     MoveRun,
@@ -105,7 +105,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     version: int = request_version
 
 
-def request_for(intent: AnyIntent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
+def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
     """What is kept of an intent that is granted now; none if the events will say it all."""
     if isinstance(intent, GraphEdit):
         kept = replace(intent, manifest={}) if isinstance(intent, AddCreature) else intent

@@ -33,7 +33,7 @@ from glasshouse.turns.tools import (
     answer_of,
     tool_calls_in_act_max,
 )
-from glasshouse.world.intents import AnyIntent, CallTool
+from glasshouse.world.intents import CallTool, Intent
 from glasshouse.world.state import CreatureState
 
 
@@ -245,7 +245,7 @@ class ToolUse:
         await self._desk.make_ready(creature)
         return answer
 
-    async def _written(self, intent: AnyIntent, beside: Batch | None = None) -> Queued | None:
+    async def _written(self, intent: Intent, beside: Batch | None = None) -> Queued | None:
         try:
             await self._desk.answers.before_commit()
             if not self._ledger.takes_more:

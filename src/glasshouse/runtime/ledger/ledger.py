@@ -34,7 +34,7 @@ from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
 from glasshouse.world.decision import Write
 from glasshouse.world.evolve import OF_RUNS, begin, take_in
-from glasshouse.world.intents import AnyIntent, Say
+from glasshouse.world.intents import Intent, Say
 from glasshouse.world.requests import ActBegun, Asker, request_for
 from glasshouse.world.speaking import said
 from glasshouse.world.state import World
@@ -65,7 +65,7 @@ Seen = TypeVar("Seen")
 Look = Callable[[str], object]
 """Takes the id of what a decision touched, right after the decision."""
 
-Tell = Callable[[Change, str], AnyIntent]
+Tell = Callable[[Change, str], Intent]
 """Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
 
 
@@ -131,7 +131,7 @@ class Ledger:
 
     async def change(
         self,
-        intent: AnyIntent,
+        intent: Intent,
         look: Look | None = None,
         beside: Batch = NOTHING_BESIDE,
         by: Asker | None = None,
@@ -163,13 +163,13 @@ class Ledger:
             return await self.change(intent, look, beside, by)  # What made it true already never came to be.
         return Receipt(decision.change, decision.subject, [])
 
-    async def change_and_see(self, intent: AnyIntent, look: Callable[[str], Seen]) -> Seen:
+    async def change_and_see(self, intent: Intent, look: Callable[[str], Seen]) -> Seen:
         """Decide an intent; what `look` saw of its subject right after the decision, once that is durable."""
         seen: list[Seen] = []
         await self.change(intent, lambda subject: seen.append(look(subject)))
         return seen[-1]
 
-    async def edit(self, intent: AnyIntent, creature_id: str, cause: str, tell: Tell) -> Receipt:
+    async def edit(self, intent: Intent, creature_id: str, cause: str, tell: Tell) -> Receipt:
         """Decide an intent of a creature's tool, whose events name `cause`, and on the world right after it what is told
         of it: one batch.
 
@@ -197,7 +197,7 @@ class Ledger:
             await self._enqueue(Batch(tuple(writes), request=request), events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
-    def stage(self, intent: AnyIntent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
+    def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
         if not self.takes_more:
             self.check_is_open()
@@ -223,7 +223,7 @@ class Ledger:
         events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
         return self._enqueue(Batch(tuple(writes), request=request), events)
 
-    async def foresee(self, intent: AnyIntent) -> Receipt:
+    async def foresee(self, intent: Intent) -> Receipt:
         """The same decision without the commit: what would come of an intent, or the refusal that would.
 
         Its events are stamped for the place they would have, and are written nowhere.

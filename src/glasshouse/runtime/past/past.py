@@ -20,7 +20,7 @@ from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decide import decide
 from glasshouse.world.evolve import begin
-from glasshouse.world.intents import AnyIntent
+from glasshouse.world.intents import Intent
 from glasshouse.world.lineage import visible_prefixes
 from glasshouse.world.lookup import the_session
 from glasshouse.world.members import part_unseen
@@ -53,7 +53,7 @@ class Past:
         """The world then."""
         return self.folded.world
 
-    def change(self, intent: AnyIntent) -> str:
+    def change(self, intent: Intent) -> str:
         """Make it otherwise than it was; what the intent made or touched. A refusal changes nothing anywhere."""
         decision = decide(self.world, intent)
         before = set(self.world.graphs)

@@ -32,10 +32,10 @@ from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
-    AnyIntent,
     Connect,
     Disconnect,
     GrantPrivilege,
+    Intent,
     JoinChannel,
     RemoveChannel,
     RemoveCreature,
@@ -55,7 +55,7 @@ class Now(msgspec.Struct, frozen=True):
     graph: Callable[[str], str]
 
 
-def intent_behind(world: World, batch: Sequence[Event], now: Now) -> AnyIntent | None:
+def intent_behind(world: World, batch: Sequence[Event], now: Now) -> Intent | None:
     """What somebody asked for, who left these events as one batch; none if nothing that can be asked leaves such."""
     found = {event.kind: event for event in reversed(batch)}
     first = batch[0]
@@ -75,7 +75,7 @@ def intent_behind(world: World, batch: Sequence[Event], now: Now) -> AnyIntent |
     return _of_one_edge(found, now)
 
 
-def _of_one_edge(found: dict[str, Event], now: Now) -> AnyIntent | None:
+def _of_one_edge(found: dict[str, Event], now: Now) -> Intent | None:
     if kinds.OUTPUT_WIRE_ADDED in found:
         wire = payload_of(found[kinds.OUTPUT_WIRE_ADDED], WireAdded)
         ends = now.creature(wire.source), now.creature(wire.target)
@@ -89,7 +89,7 @@ def _of_one_edge(found: dict[str, Event], now: Now) -> AnyIntent | None:
     return None
 
 
-def _born(event: Event, now: Now) -> AnyIntent:
+def _born(event: Event, now: Now) -> Intent:
     told = payload_of(event, CreatureStarted)
     if told.manifest is None:
         return StartCreature(now.creature(told.creature))
@@ -105,7 +105,7 @@ def _born(event: Event, now: Now) -> AnyIntent:
     )
 
 
-def _stopped(event: Event, now: Now) -> AnyIntent:
+def _stopped(event: Event, now: Now) -> Intent:
     told = payload_of(event, CreatureStopped)
     name = now.creature(told.creature)
     return StopCreature(name) if told.reason == "stopped" else RemoveCreature(name)
@@ -118,7 +118,7 @@ def _edges(batch: Iterable[Event], kind: str, now: Now) -> list[ChannelEdge]:
     ]
 
 
-def _disconnected(batch: Sequence[Event], now: Now) -> AnyIntent:
+def _disconnected(batch: Sequence[Event], now: Now) -> Intent:
     edges = _edges(batch, kinds.CHANNEL_LEFT, now)
     channels = {edge.channel_id: None for edge in edges}
     name = next(iter(channels)) if len(channels) == 1 else None
@@ -127,7 +127,7 @@ def _disconnected(batch: Sequence[Event], now: Now) -> AnyIntent:
     return Disconnect(source, target, name)
 
 
-def _connected(world: World, batch: Sequence[Event], now: Now) -> AnyIntent:
+def _connected(world: World, batch: Sequence[Event], now: Now) -> Intent:
     """Of all that could have been asked, the first that leaves the very edges: where one end was there already, it does
     not matter who asked for it."""
     opened = next(
@@ -140,7 +140,7 @@ def _connected(world: World, batch: Sequence[Event], now: Now) -> AnyIntent:
     return next((one for one in asked if _leaves(world, one, wanted)), asked[0])
 
 
-def _ways(world: World, wanted: Sequence[tuple[str, Direction]], channel: str) -> Iterator[AnyIntent]:
+def _ways(world: World, wanted: Sequence[tuple[str, Direction]], channel: str) -> Iterator[Intent]:
     ends = list(dict.fromkeys([creature for creature, _ in wanted]))
     if len(ends) == 1:
         yield JoinChannel(ends[0], channel, tuple([direction for _, direction in wanted]))
@@ -151,7 +151,7 @@ def _ways(world: World, wanted: Sequence[tuple[str, Direction]], channel: str) -
             yield Connect(source, target, channel, both)
 
 
-def _leaves(world: World, intent: AnyIntent, wanted: Sequence[tuple[str, Direction]]) -> bool:
+def _leaves(world: World, intent: Intent, wanted: Sequence[tuple[str, Direction]]) -> bool:
     try:
         facts = [fact for write in decide(world, intent).writes for fact in write.facts]
     except Refused:

@@ -19,8 +19,8 @@ from glasshouse.turns.policy import Deed, is_protected, refusal_of_birth, refusa
 from glasshouse.world.intents import (
     AddChannel,
     AddWire,
-    AnyIntent,
     Connect,
+    Intent,
     JoinChannel,
     LeaveChannel,
     RemoveChannel,
@@ -110,7 +110,7 @@ ARGUMENTS: Final[dict[str, type[AnyArguments]]] = {
 class Request(msgspec.Struct, frozen=True):
     """What a call comes to."""
 
-    intent: AnyIntent
+    intent: Intent
     deed: str
     """What it does, as in 'remove moth'."""
     done: str
