@@ -31,8 +31,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.past.past import Past
-from glasshouse.runtime.past.restating import Limits, restate_of
-from glasshouse.runtime.past.resuming import Recipes, resume_of
+from glasshouse.runtime.past.regrow import Limits, Recipes, restate_of, resume_of
 from glasshouse.runtime.ports import Batch, Clock, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.turns.governor import Governor

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.past.past import Past
-from glasshouse.runtime.past.resuming import Recipes
+from glasshouse.runtime.past.regrow import Recipes
 from glasshouse.turns.runs import Purse
 from glasshouse.world.lookup import the_session
 from glasshouse.world.state import World
