@@ -1,4 +1,4 @@
-"""`MemoryStore`: the ledger in this process's memory, as the same bytes a file would hold.
+"""`MemoryStore`: the ledger in this process's memory, as the same bytes that a file would hold.
 
 Always holds: it answers exactly as the other stores do, so that what works here works there.
 """
@@ -15,7 +15,13 @@ from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import check_room, in_order_of_histories
+from glasshouse.stores.placing import (
+    body_start,
+    check_room,
+    in_order_of_histories,
+    with_start,
+    without_start,
+)
 from glasshouse.world.lineage import Span
 from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
@@ -30,6 +36,10 @@ class _Kept(msgspec.Struct):
     opened_at: int
     positions: array[int]
 
+    def start(self, seq: int) -> bytes:
+        """How the body of an event of it begins."""
+        return body_start(self.segment.id, self.segment.graph_id, self.segment.base, seq)
+
 
 class MemoryStore:
     """Keeps everything until the process ends. Opening it again finds it as it was."""
@@ -38,6 +48,9 @@ class MemoryStore:
         self._house_id = ""
         self._is_open = False
         self._bodies: list[bytes] = []
+        """Of the events by their positions, each without what the next two say."""
+        self._places: list[_Kept] = []
+        self._seqs: array[int] = array("q")
         self._changes: array[int] = array("q")
         self._segments: dict[str, _Kept] = {}
         self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
@@ -136,7 +149,13 @@ class MemoryStore:
 
     def _bodies_of(self, session_id: str) -> list[bytes]:
         kept = self._segments.get(session_id)
-        return [] if kept is None else [self._bodies[position - 1] for position in kept.positions]
+        return [] if kept is None else [self._body(position) for position in kept.positions]
+
+    def _body(self, position: int) -> bytes:
+        """The whole body of the event at a position."""
+        return with_start(
+            self._bodies[position - 1], self._places[position - 1].start(self._seqs[position - 1])
+        )
 
     def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
         kept = self._segments.get(write.session_id)
@@ -145,7 +164,10 @@ class MemoryStore:
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
         for index, body in enumerate(write.bodies):
-            self._bodies.append(body)
+            seq = len(kept.positions) + 1
+            self._bodies.append(without_start(body, kept.start(seq)))
+            self._places.append(kept)
+            self._seqs.append(seq)
             position = len(self._bodies)
             kept.positions.append(position)
             if write.changes is not None:
@@ -159,13 +181,13 @@ class MemoryStore:
     def _rows(self, span: Span) -> list[tuple[int, int, bytes]]:
         kept = self._segments.get(span.session_id)
         positions = () if kept is None else kept.positions[span.first - 1 : span.last]
-        return [(place, self._changes[place - 1], self._bodies[place - 1]) for place in positions]
+        return [(position, self._changes[position - 1], self._body(position)) for position in positions]
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
         start = max(position, 0)
-        bodies = self._bodies[start : start + events_max]
-        return [decoded(body, n, change=self._changes[n - 1]) for n, body in enumerate(bodies, start + 1)]
+        last = min(start + events_max, len(self._bodies))
+        return [decoded(self._body(n), n, change=self._changes[n - 1]) for n in range(start + 1, last + 1)]
 
     async def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""

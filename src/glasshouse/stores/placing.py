@@ -15,6 +15,22 @@ BodiesOf = Callable[[str, int, int], list[bytes]]
 """(session, first seq, last seq) -> the bodies kept there."""
 
 
+def body_start(session_id: str, graph_id: str, base: int, seq: int) -> bytes:
+    """How the body of every event begins: with what its place says of it. No store need keep that with each event."""
+    names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{graph_id}"'
+    return f'{names},"seq":{seq},"lamport":{base + seq},'.encode()
+
+
+def without_start(body: bytes, start: bytes) -> bytes:
+    """A body without what its place says; the whole of it if it begins otherwise."""
+    return b"{" + body[len(start) :] if body.startswith(start) else body
+
+
+def with_start(kept: bytes, start: bytes) -> bytes:
+    """The body that was kept without its start."""
+    return kept if kept.startswith(b'{"id":') else start + kept[1:]
+
+
 def check_room(write: SegmentWrite, head: int | None, bodies_of: BodiesOf) -> bool:
     """Whether the write is new. False if the very same events are there already; `Conflict` if others are."""
     if head is None:

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
+from glasshouse.stores.placing import (
+    body_start,
+    check_room,
+    in_order_of_histories,
+    soundly_decoded,
+    without_start,
+)
 from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.world.lineage import Span
 from glasshouse.world.requests import Request, decoded_request, encoded_request
@@ -26,6 +32,15 @@ wal_pages_max = 4_000
 prompts_remembered_max = 4_096
 
 _Row = tuple[int, int, int, int, str]
+
+
+class _Kept(NamedTuple):
+    """A segment as the file has it: its number, how far it is written, and what is the same of all its events."""
+
+    number: int
+    head: int
+    graph_id: str
+    base: int
 
 
 class Cursor(Protocol):
@@ -75,7 +90,7 @@ class Journal:
         self.position = 0
         self._connection = connection
         self._numbers = 0
-        self._segments_cache: dict[str, tuple[int, int]] = {}
+        self._segments_cache: dict[str, _Kept] = {}
         self._must_look = True
         self._prompts_kept_cache: set[str] = set()
 
@@ -123,14 +138,14 @@ class Journal:
             numbers: dict[str, int] = {}
             for write in batch.writes:
                 kept = kept_of(write.session_id)
-                if kept is None or write.opens is not None or kept[1] != write.expected_head:
+                if kept is None or write.opens is not None or kept.head != write.expected_head:
                     if kept is not None and rows:  # It may repeat what this very commit has written.
                         self._connection.executemany(SQL["add_event"], rows)
                         rows.clear()
                     if not self._is_new(write):
                         continue
                     kept = self._segment(write.session_id) or self._open(write)
-                self._place(write, kept[0], change, numbers, rows)
+                self._place(write, kept, change, numbers, rows)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
@@ -185,12 +200,12 @@ class Journal:
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)
-        if write.opens is not None and kept is not None and self._began(kept[0]) != write.opens:
+        if write.opens is not None and kept is not None and self._began(kept.number) != write.opens:
             raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
-        return check_room(write, None if kept is None else kept[1], self._bodies_of)
+        return check_room(write, None if kept is None else kept.head, self._bodies_of)
 
     def _place(
-        self, write: SegmentWrite, number: int, change: int, numbers: dict[str, int], rows: list[_Row]
+        self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], rows: list[_Row]
     ) -> None:
         seq, position, changes = write.expected_head, self.position, write.changes
         for index, body in enumerate(write.bodies):
@@ -198,12 +213,13 @@ class Journal:
             position += 1
             if changes is not None:
                 change = numbers.setdefault(changes[index], position)
+            start = body_start(write.session_id, kept.graph_id, kept.base, seq)
             # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
-            rows.append((position, number, seq, position - change, body.decode()))
+            rows.append((position, kept.number, seq, position - change, without_start(body, start).decode()))
         self.position = position
-        self._segments_cache[write.session_id] = (number, seq)
+        self._segments_cache[write.session_id] = _Kept(kept.number, seq, kept.graph_id, kept.base)
 
-    def _open(self, write: SegmentWrite) -> tuple[int, int]:
+    def _open(self, write: SegmentWrite) -> _Kept:
         segment = write.opens
         if segment is None:
             raise Conflict(f"There is no session {write.session_id} to append to. Open it first.")
@@ -226,17 +242,16 @@ class Journal:
         )
         for ordinal, parent in enumerate(segment.parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        return (number, 0)
+        return _Kept(number, 0, segment.graph_id, segment.base)
 
-    def _segment(self, session_id: str) -> tuple[int, int] | None:
-        """A segment's number and head."""
+    def _segment(self, session_id: str) -> _Kept | None:
         kept = self._segments_cache.get(session_id)
         if kept is None:
             row = self._connection.execute(SQL["segment_number"], (session_id,)).fetchone()
             if row is None:
                 return None
             head = self._connection.execute(SQL["segment_head"], (row[0],)).fetchone()[0]
-            kept = self._segments_cache[session_id] = (row[0], head)
+            kept = self._segments_cache[session_id] = _Kept(row[0], head, row[1], row[2])
         return kept
 
     def _began(self, number: int) -> Segment | None:

@@ -1,5 +1,6 @@
 -- The ledger. Events lie in the order of their commits; the index finds them by segment, epoch by epoch.
--- Bodies are JSON as it was first written, and are never rewritten.
+-- Bodies are JSON as it was first written, and are never rewritten. What its columns and its segment say of an event
+-- (id, session_id, graph_id, seq, lamport) is left out of its body, and put back when it is read.
 
 CREATE TABLE house (
     key   TEXT PRIMARY KEY,
