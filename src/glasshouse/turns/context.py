@@ -19,9 +19,9 @@ from glasshouse.events.event import VISITOR, Json
 from glasshouse.events.shown import Shown
 from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
-from glasshouse.turns.lines import Table, older_cause, table_of
+from glasshouse.turns.lines import NumberedLines, numbered_lines, older_cause
 from glasshouse.turns.masking import masked
-from glasshouse.turns.memory import places_discussed, places_of_disturbances, places_remembered
+from glasshouse.turns.memory import discussed_lines, disturbance_lines, remembered_lines
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import (
     ANSWERED,
@@ -125,22 +125,24 @@ def written_for(moment: Moment) -> Written:
     schema_text = None if schema is None else schema.text
     system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema_text)
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
-    table = table_of(moment)
-    sections, places = _sections(moment, table)
+    lines = numbered_lines(moment)
+    sections, indexes = _sections(moment, lines)
     user = _text_of(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
         # A section is cut from its oldest line on.
-        places = {heading: lines[len(lines) - len(sections[heading]) :] for heading, lines in places.items()}
+        indexes = {
+            heading: shown[len(shown) - len(sections[heading]) :] for heading, shown in indexes.items()
+        }
     prompt = Prompt(
         system=system,
         user=user,
         schema=None if schema is None else schema.value,
         seed=moment.seed,
         reply_tokens_max=moment.reply_tokens_max,
-        is_untrusted=_is_untrusted(moment, table, sections, places) if moment.tools or moment.talk else None,
+        is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
-    return Written(prompt, _shown(moment, table, places))
+    return Written(prompt, _shown(moment, lines, indexes))
 
 
 def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
@@ -182,38 +184,38 @@ def _listed(texts: tuple[str, ...]) -> str:
     return "; ".join(one_line(text) for text in texts)
 
 
-def _sections(moment: Moment, table: Table) -> tuple[dict[str, list[str]], dict[str, Sequence[int]]]:
-    """The user message by headings, in the order they are written in; and the places of the lines in it."""
-    discussed = places_discussed(moment, table)
-    disturbances = places_of_disturbances(moment, table)
-    cause, older = table.place_of(moment.cause.id), older_cause(moment, table)
-    scene = table.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
-    scene_texts = [_scene(table.reading(place).payload) for place in scene]
+def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]], dict[str, Sequence[int]]]:
+    """The user message by headings, in the order they are written in; and the indexes of the lines in it."""
+    discussed = discussed_lines(moment, lines)
+    disturbances = disturbance_lines(moment, lines)
+    cause, older = lines.index_of(moment.cause.id), older_cause(moment, lines)
+    scene = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
+    scene_texts = [_scene(lines.reading(index).payload) for index in scene]
     shown = {*discussed, *disturbances, *scene}
     if cause is not None:
         shown.add(cause)
-    remembered = places_remembered(moment, table, shown, _about(moment, table, cause))
-    text = table.text
+    remembered = remembered_lines(moment, lines, shown, _about(moment, lines, cause))
+    text = lines.text
     sections = {
-        DISCUSSION: table.texts(discussed),
+        DISCUSSION: lines.texts(discussed),
         AROUND: list(around_lines(moment.around)),
         SCENE: [line for line in scene_texts if line],
         KNOWN: _known(moment),
-        REMEMBERED: [text(place) for place in remembered],
-        DISTURBANCES: [text(place) for place in disturbances],
+        REMEMBERED: [text(index) for index in remembered],
+        DISTURBANCES: [text(index) for index in disturbances],
         TOOLS_SAID: [_tool_line(one) for one in moment.talk] if moment.talk else [],
         ANSWERED: [
             *_answered(moment, text(cause) if cause is not None else "" if older is None else older.text),
             _last_line(moment.handle, moment.character),
         ],
     }
-    places: dict[str, Sequence[int]] = {
+    indexes: dict[str, Sequence[int]] = {
         DISCUSSION: discussed,
         SCENE: scene if all(scene_texts) else [],
         REMEMBERED: remembered,
         DISTURBANCES: disturbances,
     }
-    return sections, places
+    return sections, indexes
 
 
 def _tool_line(one: ToolTalk) -> str:
@@ -225,26 +227,26 @@ def _tool_line(one: ToolTalk) -> str:
 
 
 def _is_untrusted(
-    moment: Moment, table: Table, sections: dict[str, list[str]], places: dict[str, Sequence[int]]
+    moment: Moment, lines: NumberedLines, sections: dict[str, list[str]], indexes: dict[str, Sequence[int]]
 ) -> bool:
     """Whether words of a visitor, or of a tool that is not the engine's, are in what is shown after all cutting."""
-    speakers = [table.reading(place).actor for lines in places.values() for place in lines]
+    speakers = [lines.reading(index).actor for shown in indexes.values() for index in shown]
     if any(actor == VISITOR or actor in moment.visitors for actor in (moment.cause.actor, *speakers)):
         return True
     said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
     return any(not one.answer.is_engine for one in said)
 
 
-def _shown(moment: Moment, table: Table, places: dict[str, Sequence[int]]) -> Shown:
+def _shown(moment: Moment, lines: NumberedLines, indexes: dict[str, Sequence[int]]) -> Shown:
     """The events behind the lines of a prompt, after all cutting."""
-    events, first = table.events, table.first
+    events, first = lines.events, lines.first
     cause = moment.cause
     is_older_line = not moment.is_kept_back and is_line_for(moment.creature_id, cause)
     discussed, scene, remembered, disturbances = [
-        tuple([events[place - first].id for place in places[heading]])
+        tuple([events[index - first].id for index in indexes[heading]])
         for heading in (DISCUSSION, SCENE, REMEMBERED, DISTURBANCES)
     ]
-    answered = (cause.id,) if is_older_line or table.place_of(cause.id) is not None else ()
+    answered = (cause.id,) if is_older_line or lines.index_of(cause.id) is not None else ()
     return Shown(discussed, scene, remembered, disturbances, answered)
 
 
@@ -263,13 +265,13 @@ def _kept_back(moment: Moment) -> str:
     return f"{handle} ({origin}, {moment.cause.kind}) {KEPT_BACK}"
 
 
-def _about(moment: Moment, table: Table, cause: int | None) -> tuple[str, ...]:
+def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str, ...]:
     """The words of what is answered: of the cause, or on a tick of the newest line."""
     if cause is not None:
-        return table.reading(cause).words
+        return lines.reading(cause).words
     text = moment.cause.payload.get("text")
     if moment.is_tick or not isinstance(text, str):
-        return table.readings[-1].words if table.readings else ()
+        return lines.readings[-1].words if lines.readings else ()
     return content_words(text)
 
 

@@ -1,10 +1,10 @@
 """Lines: each event a creature heard as one physical line of its prompt, with a short number to cite it by.
 
-A creature hears one line after another, so its table is kept between acts and moved on by what is new; it can be
-dropped at any time and is made again from the moment alone. Creatures that hear the same share a table: the next one to
-speak takes it over from the last. Always holds: the lines are those of the moment's events that are lines to its
-creature, in their order; every ref stands for exactly one of them; the same events and names give the same table,
-whether it was moved on or made at once, and whoever moved it on.
+A creature hears one line after another, so its `NumberedLines` are kept between acts and moved on by what is new; they can
+be dropped at any time and are made again from the moment alone. Creatures that hear the same share them: the next one to
+speak takes them over from the last. Always holds: the lines are those of the moment's events that are lines to its
+creature, in their order; every ref stands for exactly one of them; the same events and names give the same lines and
+numbers, whether they were moved on or made at once, and whoever moved them on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from glasshouse.events.event import Event, Json
 from glasshouse.turns.moment import Moment, Origin
 from glasshouse.turns.reading import Reading, body_of, content_words, is_line_for, reading_of, speaker_of
 
-table_cache_keys_max: Final = 2_048
+numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
 
 STRIKING: Final = 2
@@ -40,10 +40,10 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     """The whole physical line."""
 
 
-class Table:
+class NumberedLines:
     """The lines in a creature's sight, oldest first, and where to find them by number, word and kind.
 
-    A line's place counts from the oldest line that the table ever had, so that it stays the same while older lines go.
+    A line's index counts from the oldest line that was ever here, so that it stays the same while older lines go.
     """
 
     def __init__(self) -> None:
@@ -55,53 +55,55 @@ class Table:
         self.events: list[Event] = []
         self.readings: list[Reading] = []
         self.plain: list[str | None] = []
-        """The physical line at each place, where it hangs on no other line: its number is bare, and it cites none."""
-        self.place_by_id: dict[str, int] = {}
+        """The physical line at each index, where it hangs on no other line: its number is bare, and it cites none."""
+        self.index_by_id: dict[str, int] = {}
         self.numbers: dict[int, list[int]] = {}
         self.words: dict[str, list[int]] = {}
         self.kinds: dict[str, list[int]] = {}
         self.striking: list[int] = []
         self.not_ascii: list[int] = []
         self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
-        """For a creature and its handle: the places of others' lines that name it, and the place up to which it was looked."""
+        """For a creature and its handle: the indexes of others' lines that name it, and the index up to which it was looked."""
 
     @property
-    def places(self) -> range:
-        """The places of all lines, oldest first."""
+    def indexes(self) -> range:
+        """The indexes of all lines, oldest first."""
         return range(self.first, self.first + len(self.events))
 
-    def reading(self, place: int) -> Reading:
-        """What stands at a place."""
-        return self.readings[place - self.first]
+    def reading(self, index: int) -> Reading:
+        """What stands at an index."""
+        return self.readings[index - self.first]
 
-    def place_of(self, event_id: str) -> int | None:
+    def index_of(self, event_id: str) -> int | None:
         """Where an event's line stands."""
-        return self.place_by_id.get(event_id)
+        return self.index_by_id.get(event_id)
 
-    def ref(self, place: int) -> str:
+    def ref(self, index: int) -> str:
         """The number a line is cited by, such as `#48210`, with a letter where an older line has it already."""
-        number = self.readings[place - self.first].number
+        number = self.readings[index - self.first].number
         same = self.numbers[number]
-        return f"#{number}" if same[0] == place else f"#{number}{_letters(same.index(place))}"
+        return f"#{number}" if same[0] == index else f"#{number}{_letters(same.index(index))}"
 
-    def text(self, place: int) -> str:
+    def text(self, index: int) -> str:
         """The whole physical line."""
-        plain = self.plain[place - self.first]
-        return self.written(self.ref(place), self.readings[place - self.first]) if plain is None else plain
+        plain = self.plain[index - self.first]
+        return self.written(self.ref(index), self.readings[index - self.first]) if plain is None else plain
 
-    def texts(self, places: range) -> list[str]:
-        """The physical lines of some places in a row."""
+    def texts(self, indexes: range) -> list[str]:
+        """The physical lines of some indexes in a row."""
         first = self.first
-        found = [text for text in self.plain[places.start - first : places.stop - first] if text is not None]
-        return found if len(found) == len(places) else [self.text(place) for place in places]
+        found = [
+            text for text in self.plain[indexes.start - first : indexes.stop - first] if text is not None
+        ]
+        return found if len(found) == len(indexes) else [self.text(index) for index in indexes]
 
-    def line(self, place: int) -> Line:
+    def line(self, index: int) -> Line:
         """The line as a value."""
-        return self.as_line(self.ref(place), self.events[place - self.first], self.reading(place))
+        return self.as_line(self.ref(index), self.events[index - self.first], self.reading(index))
 
     def lines(self) -> Iterator[Line]:
         """All lines as values, oldest first."""
-        return (self.line(place) for place in self.places)
+        return (self.line(index) for index in self.indexes)
 
     def line_of_older(self, event: Event) -> Line:
         """The line of an event that is older than all lines here. Its ref is one that none of them has."""
@@ -133,7 +135,7 @@ class Table:
             return False
         self.handles = handles
         for event in before[:gone]:
-            if event.id in self.place_by_id:
+            if event.id in self.index_by_id:
                 self._drop_oldest()
         for event in recent[len(before) - gone :]:
             if is_line_for(creature_id, event):
@@ -142,59 +144,59 @@ class Table:
         return True
 
     def _add(self, event: Event) -> None:
-        place = self.first + len(self.events)
+        index = self.first + len(self.events)
         known_as = self.names[event.actor] = self.handles.get(event.actor)
         self.lines_by[event.actor] = self.lines_by.get(event.actor, 0) + 1
         reading = reading_of(event, known_as)
         self.events.append(event)
-        self.place_by_id[event.id] = place
+        self.index_by_id[event.id] = index
         self.readings.append(reading)
         same, words = self.numbers.get(reading.number), self.words
         if same is None:
-            self.numbers[reading.number] = [place]
+            self.numbers[reading.number] = [index]
             self.plain.append(reading.plain)
         else:
-            same.append(place)
+            same.append(index)
             self.plain.append(None)
-        self.kinds.setdefault(reading.kind, []).append(place)
+        self.kinds.setdefault(reading.kind, []).append(index)
         for word in reading.words:
             if word in words:
-                words[word].append(place)
+                words[word].append(index)
             else:
-                words[word] = [place]
+                words[word] = [index]
         if reading.importance >= STRIKING:
-            self.striking.append(place)
+            self.striking.append(index)
         if not reading.body.isascii():
-            self.not_ascii.append(place)
+            self.not_ascii.append(index)
 
     def naming(self, creature_id: str, handle: str) -> list[int]:
-        """The places of the lines that name a creature and are not its own, oldest first."""
+        """The indexes of the lines that name a creature and are not its own, oldest first."""
         if len(self.naming_cache) >= naming_cache_handles_max:
             self.naming_cache.clear()
-        places, looked_at = self.naming_cache.get((creature_id, handle), ([], 0))
-        for place in self._where_named(handle, max(looked_at, self.first)):
-            at = place - self.first
+        indexes, looked_at = self.naming_cache.get((creature_id, handle), ([], 0))
+        for index in self._where_named(handle, max(looked_at, self.first)):
+            at = index - self.first
             if self.events[at].actor != creature_id and _is_named_in(self.readings[at].body, handle):
-                places.append(place)
-        while places and places[0] < self.first:
-            del places[0]
-        self.naming_cache[creature_id, handle] = places, self.first + len(self.events)
-        return places
+                indexes.append(index)
+        while indexes and indexes[0] < self.first:
+            del indexes[0]
+        self.naming_cache[creature_id, handle] = indexes, self.first + len(self.events)
+        return indexes
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
-        """The places from one on at which a handle can stand: where its words do, if it has any. What equals what in
+        """The indexes from one on at which a handle can stand: where its words do, if it has any. What equals what in
         letters other than ASCII is left to the pattern."""
         words = content_words(handle) if handle.isascii() else ()
         if not words:
             return range(since, self.first + len(self.events))
         rarest = min([self.words.get(word, []) for word in words], key=len)
-        places = rarest[bisect_left(rarest, since) :]
+        indexes = rarest[bisect_left(rarest, since) :]
         others = self.not_ascii[bisect_left(self.not_ascii, since) :]
-        return sorted({*places, *others}) if others else places
+        return sorted({*indexes, *others}) if others else indexes
 
     def _drop_oldest(self) -> None:
-        reading, place = self.readings.pop(0), self.first
-        del self.place_by_id[self.events[0].id]
+        reading, index = self.readings.pop(0), self.first
+        del self.index_by_id[self.events[0].id]
         actor = self.events[0].actor
         self.lines_by[actor] -= 1
         if not self.lines_by[actor]:
@@ -210,9 +212,9 @@ class Table:
             del same[0]
             at = same[0] - self.first
             self.plain[at] = self.readings[at].plain
-        for places in (self.striking, self.not_ascii):
-            if places and places[0] == place:
-                del places[0]
+        for indexes in (self.striking, self.not_ascii):
+            if indexes and indexes[0] == index:
+                del indexes[0]
 
     def _pointing(self, reading: Reading) -> str:
         """The body of a line that cites others: by their refs, and not at all where they are out of sight."""
@@ -221,8 +223,8 @@ class Table:
             if field in reading.rest:
                 rest[field] = value
             elif field in reading.points:
-                places = [self.place_of(event_id) for event_id in reading.points[field]]
-                refs = [self.ref(place) for place in places if place is not None]
+                indexes = [self.index_of(event_id) for event_id in reading.points[field]]
+                refs = [self.ref(index) for index in indexes if index is not None]
                 if refs:
                     rest[field] = refs if isinstance(value, list) else refs[0]
         return body_of(reading.payload.get("text"), rest)
@@ -230,9 +232,9 @@ class Table:
 
 def lines_of(moment: Moment) -> tuple[Line, ...]:
     """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
-    table = table_of(moment)
-    cause = older_cause(moment, table)
-    return (*table.lines(),) if cause is None else (cause, *table.lines())
+    lines = numbered_lines(moment)
+    cause = older_cause(moment, lines)
+    return (*lines.lines(),) if cause is None else (cause, *lines.lines())
 
 
 def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
@@ -240,46 +242,45 @@ def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
     return {line.ref: line.event_id for line in lines}
 
 
-def older_cause(moment: Moment, table: Table) -> Line | None:
+def older_cause(moment: Moment, lines: NumberedLines) -> Line | None:
     """The line of a cause that is not among the recent events: it is older, or a wire handed it over."""
     cause = moment.cause
-    if not is_line_for(moment.creature_id, cause) or table.place_of(cause.id) is not None:
+    if not is_line_for(moment.creature_id, cause) or lines.index_of(cause.id) is not None:
         return None
     if moment.is_kept_back:
         return None
-    return table.line_of_older(cause)
+    return lines.line_of_older(cause)
 
 
-_table_cache: dict[tuple[str, str], Table] = {}
-"""The last table of each creature, and of each place where a newest line stood. A table is only used if it fits the
-moment."""
+_numbered_cache: dict[tuple[str, str], NumberedLines] = {}
+"""The last lines of each creature, and of each place where a newest line stood. They are only used if they fit the moment."""
 
 
-def table_of(moment: Moment) -> Table:
-    """The table of a moment, good until the next one is asked for."""
+def numbered_lines(moment: Moment) -> NumberedLines:
+    """The lines of a moment, good until the next one is asked for."""
     recent, keys = moment.recent_events, [(moment.house_id, moment.creature_id)]
     if recent:
         keys.insert(0, (moment.house_id, recent[-1].channel_id or recent[-1].graph_id))
-    for table in [_table_cache.pop(key) for key in keys if key in _table_cache]:
-        if table.move_on(recent, moment.handles, moment.creature_id):
+    for lines in [_numbered_cache.pop(key) for key in keys if key in _numbered_cache]:
+        if lines.move_on(recent, moment.handles, moment.creature_id):
             break
     else:
-        table = Table()
-        table.move_on(recent, moment.handles, moment.creature_id)
-    while len(_table_cache) + len(keys) > table_cache_keys_max:
-        del _table_cache[next(iter(_table_cache))]
+        lines = NumberedLines()
+        lines.move_on(recent, moment.handles, moment.creature_id)
+    while len(_numbered_cache) + len(keys) > numbered_cache_keys_max:
+        del _numbered_cache[next(iter(_numbered_cache))]
     for key in keys:
-        _table_cache[key] = table
-    return table
+        _numbered_cache[key] = lines
+    return lines
 
 
-def _drop_first(places_by: dict[str, list[int]], keys: Iterable[str]) -> None:
+def _drop_first(indexes_by: dict[str, list[int]], keys: Iterable[str]) -> None:
     for key in keys:
-        places = places_by[key]
-        if len(places) == 1:
-            del places_by[key]
+        indexes = indexes_by[key]
+        if len(indexes) == 1:
+            del indexes_by[key]
         else:
-            del places[0]
+            del indexes[0]
 
 
 def _is_named_in(body: str, handle: str) -> bool:

@@ -14,10 +14,10 @@ from typing import Final
 
 from glasshouse.events import kinds
 from glasshouse.turns.character import Character
-from glasshouse.turns.lines import Table
+from glasshouse.turns.lines import NumberedLines
 from glasshouse.turns.moment import Moment
-from glasshouse.turns.newest_lines import heard_lines_max
 from glasshouse.turns.reading import content_words
+from glasshouse.turns.tables import heard_lines_max
 
 memory_lines_max: Final = 6
 reflections_max: Final = 3
@@ -25,7 +25,7 @@ disturbances_max: Final = 3
 striking_lines_max: Final = 16
 cause_words_max: Final = 12
 interests_words_max: Final = 16
-places_a_word_max: Final = 8
+lines_a_word_max: Final = 8
 interests_cache_characters_max: Final = 1_024
 
 _CAUSE_WEIGHT: Final = 3
@@ -42,89 +42,93 @@ def window_start(window: int, lines_count: int) -> int:
     return half * -(-(lines_count - window) // half)
 
 
-def places_discussed(moment: Moment, table: Table) -> range:
-    """The places of the discussion: for a judge all there are, for others the window."""
-    places = table.places
+def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
+    """The indexes of the discussion: for a judge all there are, for others the window."""
+    indexes = lines.indexes
     if moment.character.role == "judge":
-        return places
-    left = window_start(moment.character.memory.window, moment.lines_before + len(places))
-    return places[max(0, left - moment.lines_before) :]
+        return indexes
+    left = window_start(moment.character.memory.window, moment.lines_before + len(indexes))
+    return indexes[max(0, left - moment.lines_before) :]
 
 
-def places_of_disturbances(moment: Moment, table: Table) -> list[int]:
+def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
     """The newest of a visitor's lines that a full window would still hold, oldest first."""
-    said = table.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
+    said = lines.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
     if not said:
         return said
-    newest = table.places[-max(moment.character.memory.window, 1) :]
-    return [place for place in said if place in newest]
+    newest = lines.indexes[-max(moment.character.memory.window, 1) :]
+    return [index for index in said if index in newest]
 
 
-def places_remembered(moment: Moment, table: Table, shown: Set[int], about: Collection[str]) -> list[int]:
+def remembered_lines(
+    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
+) -> list[int]:
     """The most salient lines that are not shown already, oldest first; own reflections go before others' lines."""
-    first, readings = table.first, table.readings
+    first, readings = lines.first, lines.readings
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
     scored: list[int] = []
-    for place, relevance in _relevances(moment, table, shown, about).items():
-        at = place - first
+    for index, relevance in _relevances(moment, lines, shown, about).items():
+        at = index - first
         if at >= oldest:
-            # One number for the score and the place, so that the newer of two lines goes first.
+            # One number for the score and the index, so that the newer of two lines goes first.
             scored.append(relevance * readings[at].importance * (at - since) * count + at)
     scored.sort(reverse=True)
-    return _chosen(table, [number % count + first for number in scored], shown)
+    return _chosen(lines, [number % count + first for number in scored], shown)
 
 
-def _relevances(moment: Moment, table: Table, shown: Set[int], about: Collection[str]) -> dict[int, int]:
+def _relevances(
+    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
+) -> dict[int, int]:
     """How much each line that comes to mind has to do with what is asked, and with what its creature is after."""
     interests = interests_of(moment.character)
-    reflections = table.kinds.get(kinds.AGENT_REFLECTED, ())
-    striking = {*table.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
+    reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
+    striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
     found: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
-        for places in _rarest(table, words, words_max):
-            for place in places[-places_a_word_max:]:
-                if place not in shown:
-                    found[place] = found.get(place, 1) + weight
+        for indexes in _rarest(lines, words, words_max):
+            for index in indexes[-lines_a_word_max:]:
+                if index not in shown:
+                    found[index] = found.get(index, 1) + weight
     wanted, cared_for = (frozenset(about), frozenset(interests)) if striking else (_NO_WORDS, _NO_WORDS)
-    for place in striking:
-        words = table.reading(place).words
-        found[place] = (
+    for index in striking:
+        words = lines.reading(index).words
+        found[index] = (
             1
             + _CAUSE_WEIGHT * len(wanted.intersection(words))
             + _INTEREST_WEIGHT * len(cared_for.intersection(words))
         )
-    for place in table.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
-        if place not in shown:
-            found[place] = found.get(place, 1) + _NAMED_WEIGHT
+    for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
+        if index not in shown:
+            found[index] = found.get(index, 1) + _NAMED_WEIGHT
     return found
 
 
-def _rarest(table: Table, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
+def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
     """Where the rarest of these words were said: a word that everybody uses tells little."""
-    by_word = table.words
+    by_word = lines.words
     said = [by_word[word] for word in words if word in by_word]
     return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
 
 
-def _chosen(table: Table, best_first: list[int], shown: Set[int]) -> list[int]:
-    first, readings = table.first, table.readings
-    taken = {readings[place - first].body for place in shown}
-    has_reflections = kinds.AGENT_REFLECTED in table.kinds
+def _chosen(lines: NumberedLines, best_first: list[int], shown: Set[int]) -> list[int]:
+    first, readings = lines.first, lines.readings
+    taken = {readings[index - first].body for index in shown}
+    has_reflections = kinds.AGENT_REFLECTED in lines.kinds
     reflections: list[int] = []
     others: list[int] = []
-    for place in best_first:
-        reading = readings[place - first]
+    for index in best_first:
+        reading = readings[index - first]
         if reading.body in taken:
             continue
         is_reflection = has_reflections and reading.kind == kinds.AGENT_REFLECTED
         mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
         if len(mind) < room:
-            mind.append(place)
+            mind.append(index)
             taken.add(reading.body)
         elif not has_reflections:
             break

@@ -10,8 +10,7 @@ from bisect import insort
 from typing import Final
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
-from glasshouse.turns.newest_lines import Table, heard_lines_max
-from glasshouse.turns.tables import Tables, by_rule
+from glasshouse.turns.tables import RecentLines, Tables, by_rule, heard_lines_max
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, World
 
@@ -54,7 +53,7 @@ def heard_by(
 
 
 def _heard_by_root(
-    tables: Tables, world: World, creature: CreatureState, own: Table, upto: int | None
+    tables: Tables, world: World, creature: CreatureState, own: RecentLines, upto: int | None
 ) -> tuple[list[Event], int]:
     """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
     lines = _all(own, upto)
@@ -80,7 +79,7 @@ def _is_whole_for_root(tables: Tables, creature: CreatureState, lines: list[Even
     return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
 
 
-Heard = list[tuple[str, Table, bool]]
+Heard = list[tuple[str, RecentLines, bool]]
 """Places, their tables, and whether a creature hears all that is said there."""
 
 
@@ -123,7 +122,7 @@ def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: s
     return None
 
 
-def _count_heard(tables: Tables, channel_id: str, table: Table, name: str, upto: int | None) -> int:
+def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:
     """How many lines of a channel a creature was there for, or sees all the same."""
     total = table.total_at(upto)
     until = min(total, tables.left.get(channel_id, {}).get(name, total))
@@ -135,7 +134,7 @@ def _places_without_channel(creature: CreatureState) -> list[str]:
     return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id]))
 
 
-def _all(table: Table, upto: int | None) -> list[Event]:
+def _all(table: RecentLines, upto: int | None) -> list[Event]:
     """A whole table up to a time, for those who hear everything that is said there."""
     lines = table.lines[-heard_lines_max:]
     while upto is not None and lines and lines[-1].lamport > upto:
@@ -143,7 +142,7 @@ def _all(table: Table, upto: int | None) -> list[Event]:
     return lines
 
 
-def _seen(creature: CreatureState, table: Table, upto: int | None) -> list[Event]:
+def _seen(creature: CreatureState, table: RecentLines, upto: int | None) -> list[Event]:
     return [event for event in _all(table, upto) if visible_to(creature, event)]
 
 

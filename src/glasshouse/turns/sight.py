@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.moment import Around, Moment, Neighbour
-from glasshouse.turns.newest_lines import public_part
 from glasshouse.turns.recalling import places_heard, speakers_in
-from glasshouse.turns.tables import Tables
+from glasshouse.turns.tables import Tables, public_part
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, Stay, World
 from glasshouse.world.topology import LISTEN, SEND

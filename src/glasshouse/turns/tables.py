@@ -1,31 +1,111 @@
-"""The tables: what was said lately on each channel, and without one in each graph; folded from the ledger.
+"""Recent lines: what was said lately on each channel, and without one in each graph; folded from the ledger.
 
 Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when it is
-recalled for a prompt (`recalling`).
+recalled for a prompt (`recalling`). `RecentLines` of one place are bounded: they are cut to the newest whenever they have
+grown to twice the bound.
 
-What is folded is where the lines of each place stand and how many there are (`newest_lines`); it is small, and goes into
-snapshots. The lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the
-store when a graph is first driven. A table without its lines is cold.
+What is folded is where the lines of each place stand and how many there are; it is small, and goes into snapshots. The
+lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a graph
+is first driven. A place without its lines at hand is cold.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import SessionRestated, restated_of
-from glasshouse.turns.newest_lines import Stretch, Table, public_part
 from glasshouse.turns.renaming import Renamed
 from glasshouse.world.carrying import chained_via
 from glasshouse.world.state import CreatureState, GraphState, World
 
 version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
+heard_lines_max: Final = 256
+"""How many lines a creature can recall; a table is cut to this when it holds twice as many."""
+
+
+class Stretch(msgspec.Struct, array_like=True, gc=False):
+    """Lines that stand one behind the other in one session."""
+
+    session_id: str
+    first: int
+    last: int
+    via: str = ""
+    """The session that took these lines over from a past it grows from, and says what everything is called now."""
+
+
+class RecentLines(msgspec.Struct, dict=True):
+    """Where the newest lines of one place stand, and how many were dropped before them."""
+
+    spans: list[Stretch] = msgspec.field(default_factory=list)
+    count: int = 0
+    dropped: int = 0
+    speakers: dict[str, None] = msgspec.field(default_factory=dict)
+    """Whoever spoke here, in the order of their first words."""
+
+    def __post_init__(self) -> None:
+        self.lines_cache: list[Event] | None = None if self.count else []
+        """The lines themselves; none if they are not at hand."""
+
+    @property
+    def lines(self) -> list[Event]:
+        """The newest lines, oldest first; of a cold table none."""
+        return self.lines_cache or []
+
+    @property
+    def total(self) -> int:
+        """How many lines were ever said here."""
+        return self.dropped + self.count
+
+    def total_at(self, upto: int | None) -> int:
+        """How many lines had been said here at a time."""
+        lines = self.lines
+        if upto is None or not lines or lines[-1].lamport <= upto:
+            return self.total
+        return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
+
+    def note(self, event: Event) -> None:
+        """One more line stands here."""
+        seq, spans, lines = event.seq, self.spans, self.lines_cache
+        if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
+            last.last = seq
+        else:
+            spans.append(Stretch(event.session_id, seq, seq))
+        self.count += 1
+        self.speakers[event.actor] = None
+        if lines is not None:
+            lines.append(event)
+        if self.count >= 2 * heard_lines_max:
+            self._drop(heard_lines_max)
+
+    def _drop(self, lines: int) -> None:
+        self.dropped += lines
+        self.count -= lines
+        if self.lines_cache is not None:
+            del self.lines_cache[:lines]
+        while lines:
+            oldest = self.spans[0]
+            size = oldest.last - oldest.first + 1
+            if size > lines:
+                oldest.first += lines
+                return
+            lines -= size
+            del self.spans[0]
+
+
+def public_part(event: Event) -> Event:
+    """What of an event everybody who hears it may read."""
+    if event.private is None and event.sealed is None and event.model is None:
+        return event
+    return replace(event, private=None, sealed=None, model=None)
 
 
 ROOTS_OWN: Final = "*"
@@ -36,7 +116,7 @@ Counts = dict[str, dict[str, int]]
 class Tables(msgspec.Struct, dict=True, omit_defaults=True):
     """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
 
-    said: dict[str, Table] = msgspec.field(default_factory=dict)
+    said: dict[str, RecentLines] = msgspec.field(default_factory=dict)
     missed: Counts = msgspec.field(default_factory=dict)
     """For channels that keep their past from newcomers: how many lines each listener was not there for."""
     left: Counts = msgspec.field(default_factory=dict)
@@ -82,9 +162,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         for place in map(by_rule, graph.roots):
             (self.said.get(place) or self._laid(place, event)).note(event)
 
-    def _laid(self, place: str, event: Event) -> Table:
+    def _laid(self, place: str, event: Event) -> RecentLines:
         """A new table, for a place where nothing was said before this line."""
-        table = self.said[place] = Table()
+        table = self.said[place] = RecentLines()
         if self.driven_cache is not None and event.graph_id not in self.driven_cache:
             table.lines_cache = None
         return table
@@ -153,7 +233,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         for via, older in past.renamed.items():
             self.renamed[chained_via(via, told.session)] = converted(older, Renamed).then(names)
         for place, table in past.said.items():
-            taken = Table(converted(table.spans, list[Stretch]), table.count, table.dropped)
+            taken = RecentLines(converted(table.spans, list[Stretch]), table.count, table.dropped)
             for part in taken.spans:
                 part.via = chained_via(part.via, told.session)
             taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
@@ -219,7 +299,7 @@ def by_rule(root_id: str) -> str:
     return f"{ROOTS_OWN}{root_id}"
 
 
-def _was_there_for(world: World, root: CreatureState, table: Table) -> bool:
+def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> bool:
     """Whether a root was a member when each of these lines was said, so that its own table has them."""
     for part in table.spans:
         segment = world.sessions[part.session_id].segment

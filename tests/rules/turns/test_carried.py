@@ -6,10 +6,9 @@ import pytest
 from glasshouse.events import carried
 from glasshouse.turns.agenda import Owed, UnderWay
 from glasshouse.turns.clocks import Clocks, Counted
-from glasshouse.turns.newest_lines import Stretch, Table
 from glasshouse.turns.renaming import Renamed
 from glasshouse.turns.runs import Account, Spent
-from glasshouse.turns.tables import Tables
+from glasshouse.turns.tables import RecentLines, Stretch, Tables
 from glasshouse.world.state import Stay
 from glasshouse.world.wiring import Handed
 
@@ -18,7 +17,7 @@ PAIRS: list[tuple[type[msgspec.Struct], type[msgspec.Struct]]] = [
     (UnderWay, carried.CarriedAct),
     (Handed, carried.CarriedHandover),
     (Stretch, carried.CarriedLines),
-    (Table, carried.CarriedTable),
+    (RecentLines, carried.CarriedTable),
     (Tables, carried.CarriedTables),
     (Renamed, carried.CarriedNames),
     (Clocks, carried.CarriedClocks),

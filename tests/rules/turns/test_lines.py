@@ -150,20 +150,20 @@ def test_a_table_that_was_moved_on_is_the_table_that_is_made_at_once(
 ) -> None:
     events = [said(n, *one) for n, one in enumerate(told, start=1)]
     ends = data.draw(st.lists(st.integers(0, len(events)), min_size=1, max_size=6))
-    lines._table_cache.clear()
+    lines._numbered_cache.clear()
 
     for end in ends:
         moment = a_moment(events[max(0, end - 8) : end], cause=a_tick(99))
-        kept, table = lines_of(moment), lines._table_cache["", "echo-id"]
-        lines._table_cache.clear()
-        made, fresh = lines_of(moment), lines._table_cache["", "echo-id"]
-        lines._table_cache["", "echo-id"] = table
+        kept, table = lines_of(moment), lines._numbered_cache["", "echo-id"]
+        lines._numbered_cache.clear()
+        made, fresh = lines_of(moment), lines._numbered_cache["", "echo-id"]
+        lines._numbered_cache["", "echo-id"] = table
 
         assert kept == made
         assert _index(table) == _index(fresh)
 
 
-def _index(table: lines.Table) -> list[object]:
+def _index(table: lines.NumberedLines) -> list[object]:
     first = table.first
     found: list[object] = [
         {key: [place - first for place in places] for key, places in by.items()}
@@ -178,16 +178,16 @@ def test_a_table_that_others_moved_on_is_the_table_that_is_made_at_once(
 ) -> None:
     events = [said(n, *one) for n, one in enumerate(told, start=1)]
     looks = st.tuples(st.sampled_from(sorted(HANDLES)), st.integers(0, len(events)))
-    lines._table_cache.clear()
+    lines._numbered_cache.clear()
 
     for creature_id, end in data.draw(st.lists(looks, min_size=1, max_size=8)):
         seen = [event for event in events[max(0, end - 8) : end] if reading.is_line_for(creature_id, event)]
         moment = a_moment(seen, cause=a_tick(99), creature_id=creature_id, handle=HANDLES[creature_id])
-        kept, index = lines_of(moment), _index(lines._table_cache["", creature_id])
-        shared = dict(lines._table_cache)
-        lines._table_cache.clear()
-        made, fresh = lines_of(moment), lines._table_cache["", creature_id]
-        lines._table_cache.update(shared)
+        kept, index = lines_of(moment), _index(lines._numbered_cache["", creature_id])
+        shared = dict(lines._numbered_cache)
+        lines._numbered_cache.clear()
+        made, fresh = lines_of(moment), lines._numbered_cache["", creature_id]
+        lines._numbered_cache.update(shared)
 
         assert kept == made
         assert index == _index(fresh)
@@ -203,14 +203,14 @@ def test_a_creature_with_a_new_handle_is_shown_by_it_in_all_its_lines() -> None:
 
 
 def test_the_caches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "table_cache_keys_max", 3)
+    monkeypatch.setattr(lines, "numbered_cache_keys_max", 3)
     monkeypatch.setattr(reading, "reading_cache_events_max", 5)
-    lines._table_cache.clear()
+    lines._numbered_cache.clear()
     reading._reading_cache.clear()
 
     for number in range(9):
         lines_of(a_moment([said(number, "moth-id", f"{number}")], creature_id=f"c{number}"))
 
-    assert len(lines._table_cache) == 3
-    assert ("", "c8") in lines._table_cache
+    assert len(lines._numbered_cache) == 3
+    assert ("", "c8") in lines._numbered_cache
     assert len(reading._reading_cache) == 5

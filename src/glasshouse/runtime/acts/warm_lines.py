@@ -11,7 +11,7 @@ from typing import Final
 from glasshouse.errors import StoreFailed
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.newest_lines import Table
+from glasshouse.turns.tables import RecentLines
 from glasshouse.world.lineage import Span, span_of
 from glasshouse.world.state import GraphState, World
 
@@ -58,7 +58,7 @@ class WarmLines:
         )
 
 
-def spans_of(world: World, table: Table) -> list[Span]:
+def spans_of(world: World, table: RecentLines) -> list[Span]:
     """What to read for a table: one span for each session, or its stretches where lines are few and far between."""
     sessions: dict[str, list[Span]] = {}
     for part in table.spans:

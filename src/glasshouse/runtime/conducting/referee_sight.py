@@ -11,8 +11,8 @@ from collections.abc import Callable
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.newest_lines import Table
 from glasshouse.turns.referees import match_lines_max
+from glasshouse.turns.tables import RecentLines
 
 Moment = tuple[int, int, int]
 
@@ -63,7 +63,7 @@ class RunPast:
 
         return hear
 
-    def _tables(self) -> list[Table]:
+    def _tables(self) -> list[RecentLines]:
         said = self._folded().tables.said
         return [said[place] for place in self._places if place in said and said[place].lines]
 
