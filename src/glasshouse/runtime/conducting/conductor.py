@@ -71,6 +71,8 @@ class Conductor:
         self._routes = routes
         self._causes = Causes(ledger, event)
         self._ahead = ThinkingAhead(ledger, acts, self._causes)
+        self.drives = 0
+        """How many are under way."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """One for each graph in which a step is being taken."""
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
@@ -88,6 +90,7 @@ class Conductor:
     async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
         """Drive graphs in this order until it is enough, or until nothing is due. What was written is durable then."""
         await self._make_ready()
+        self.drives += 1
         try:
             while (because := until.reached()) is None:
                 await order.let_in()
@@ -98,10 +101,15 @@ class Conductor:
                     because = until.because_nobody_is_next
                     break
         finally:
+            self.drives -= 1
             await order.close()
-        for graph_id in until.graph_ids:
-            await self._wait_for_durability(graph_id)
+        await self._settle(until)
         return until.conducted(because)
+
+    async def _settle(self, until: Until) -> None:
+        """Wait until everything that a drive has written is durable."""
+        for graph_id in tuple(until.graph_ids):
+            await self._wait_for_durability(graph_id)
 
     async def _make_ready(self) -> None:
         """Let referees of runs that were cut off hear again what was said, so that an end that has come is seen."""
@@ -114,19 +122,19 @@ class Conductor:
 
     async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
         """The next step of a graph, and those after it as long as the order lets it go on."""
-        has_begun_turn = False
         while True:
-            if before_act is not None and not has_begun_turn and await before_act(graph_id) is False:
-                until.is_held = True
-                return
+            if before_act is not None and graph_id not in until.turns_just_begun:
+                await self._settle(until)  # What a reader is shown at the gate is in the ledger.
+                if await before_act(graph_id) is False:
+                    until.is_held = True
+                    return
             lock = self._locks.setdefault(graph_id, asyncio.Lock())
-            has_waited = before_act is not None or lock.locked()
+            may_wait = before_act is not None or self.drives > 1
             async with lock:
-                if has_waited and not order.is_next(graph_id, until):
+                if may_wait and not order.is_next(graph_id, until):
                     return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
                 step = await self.advance(graph_id)
             until.note(step)
-            has_begun_turn = step.kind == "turn"
             if until.reached() is not None or not order.goes_on(graph_id, until):
                 return
             await order.let_in()
@@ -308,7 +316,7 @@ class Conductor:
             return await asyncio.shield(under_way)
         done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
         try:
-            await self._settle(run_id)
+            await self._wait_for_acts_of(run_id)
             await self._answers.before_commit()
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
@@ -325,7 +333,7 @@ class Conductor:
             del self._finishing[run_id]
         return told
 
-    async def _settle(self, run_id: str) -> None:
+    async def _wait_for_acts_of(self, run_id: str) -> None:
         """Write what was begun ahead, in the order of the cast, and wait for acts in other graphs."""
         while await self._write_ahead(run_id) or self._thinking.get(run_id, 0) > 0:
             if self._thinking.get(run_id, 0) > 0:

@@ -64,6 +64,8 @@ class Until:
         self.last: Event | None = None
         self.graph_ids: set[str] = set()
         """The graphs that something was played in."""
+        self.turns_just_begun: set[str] = set()
+        """The graphs whose last step was to begin a turn: the act that follows belongs to the same pass of a gate."""
         self.is_held = False
         """Whether a gate before an act said no."""
         self.has_used_up_turns = False
@@ -88,6 +90,9 @@ class Until:
     def note(self, done: Advanced) -> None:
         """A step was taken."""
         self.graph_ids.add(done.graph_id)
+        self.turns_just_begun.discard(done.graph_id)
+        if done.kind == "turn":
+            self.turns_just_begun.add(done.graph_id)
         if done.kind != "end" and self._turn_of.get(done.graph_id) != done.turn:
             self._turn_of[done.graph_id] = done.turn
             self._played[done.graph_id] += 1
