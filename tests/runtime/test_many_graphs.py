@@ -1,14 +1,17 @@
 """Many graphs: in lockstep as deterministic as one; merged and split while they play, with nobody's act cut off."""
 
 import asyncio
+import random
 from pathlib import Path
 
 import pytest
 
-from glasshouse import Agent, Event, MemoryStore, SqliteStore, kinds
+from glasshouse import Agent, Event, MemoryStore, SqliteStore, Terrarium, kinds
+from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.moment import Moment
+from glasshouse.turns.prompt import Completion, Prompt
 from tests.rules.under_hash_seeds import printed
 from tests.runtime.many_graphs_play import play
 from tests.runtime.stage_crew import (
@@ -333,3 +336,76 @@ async def _while_it_runs() -> None:
 def _no_cause_twice(events: list[Event]) -> None:
     acts = [(event.actor, event.caused_by) for event in events if event.kind == kinds.AGENT_SPOKE]
     assert len(acts) == len(set(acts)), acts
+
+
+# At their own speed, and to the end
+
+
+class Unhurried:
+    """The offline troupe, each answer after some turns of the loop: many for one creature, by chance for the others."""
+
+    def __init__(self, slow: str, seed: int) -> None:
+        self._slow = f"You are {slow},"
+        self._chance = random.Random(seed)
+        self._troupe = ModelRouter().route("fast").model
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        is_slow = prompt.system.startswith(self._slow)
+        for _ in range(400 if is_slow else self._chance.randrange(40)):
+            await asyncio.sleep(0)
+        return await self._troupe.complete(prompt)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("slow", ["weathercock", "root-mole", "nobody"])
+async def test_freely_a_world_of_several_graphs_comes_to_its_own_end(slow: str, seed: int) -> None:
+    async with Terrarium(models=ModelRouter(Unhurried(slow, seed)), pacing="free") as t:
+        run = await t.open_world("three-ways-in", rng_seed=seed)
+
+        ended = await soon(t.run(run.id))
+
+        assert [event.payload["reason"] for event in ended.ended] == ["ended"]
+        assert t.run_of(run.id).winner in {"hedge-squirrel", "root-mole", "moat-duck"}
+
+
+async def test_freely_no_graph_of_a_run_begins_a_turn_before_the_others_have_begun_the_one_before() -> None:
+    slow = Gated()
+    async with on_stage(minds={"a": slow, "b": Speaker()}, pacing="free") as t:
+        world = world_of(ticking("a"), ticking("b"), troupes={"one": {"cast": ["a"]}, "two": {"cast": ["b"]}})
+        run = await t.open_world(world)
+        running = asyncio.create_task(t.run(run.id, turns=4))
+        await soon(slow.has_begun.wait())
+        await _while_it_runs()
+        assert await said(t) == ["b1"]
+
+        slow.gate.set()
+        await soon(running)
+
+        assert sorted(await said(t)) == ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"]
+
+
+async def test_freely_two_graphs_that_wait_for_each_other_both_go_on() -> None:
+    minds: dict[str, Agent] = {name: Speaker() for name in "abcd"}
+    async with on_stage(minds=minds, pacing="free") as t:
+        one, other = [
+            await t.open_world(
+                world_of(
+                    ticking(first), ticking(second), troupes={"x": {"cast": [first]}, "y": {"cast": [second]}}
+                )
+            )
+            for first, second in ("ab", "cd")
+        ]
+        await t.pause(other.id)
+        for _ in range(3):
+            await t.step_one(t.creature("a").graph_id)
+        await t.pause(one.id)
+        await t.continue_run(other.id)
+        for _ in range(3):
+            await t.step_one(t.creature("d").graph_id)
+        await t.continue_run(one.id)
+        await t.connect("a", "c", both=True)  # Ahead in the first run, behind in the second.
+        await t.connect("b", "d", both=True)
+
+        played = await soon(t.run(turns=2))
+
+        assert (played.because, played.turns) == ("turns_played", 4)

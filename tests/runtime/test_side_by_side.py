@@ -107,9 +107,7 @@ async def test_a_gate_is_awaited_before_each_act_and_writes_nothing() -> None:
 async def test_while_a_gate_is_shut_nothing_happens_and_others_go_on() -> None:
     gate = asyncio.Event()
     async with on_stage(minds={"a": Speaker(), "b": Speaker()}) as t:
-        held, other = [
-            await t.open_world(world_of(ticking(name), governor=ONE_TURN)) for name in ("a", "b")
-        ]
+        held, other = [await t.open_world(world_of(ticking(name), governor=ONE_TURN)) for name in ("a", "b")]
 
         async def wait(_graph_id: str) -> None:
             await gate.wait()
@@ -195,3 +193,30 @@ async def test_creatures_that_no_scenario_opened_wait_to_be_woken() -> None:
 
         assert (await t.run()).because == "nothing_due"
         assert t.run_of(t.default_run_id).status == "playing"
+
+
+async def test_freely_a_gate_that_says_no_ends_what_waits_at_others_and_lets_acts_end() -> None:
+    slow = Gated()
+    async with on_stage(minds={"a": slow, "b": Speaker(), "c": Speaker()}, pacing="free") as t:
+        graphs = {}
+        for name in "abc":
+            run = await t.open_world(world_of(ticking(name)))
+            graphs[run.graph_ids[0]] = name
+        shut = asyncio.Event()
+
+        async def gate(graph_id: str) -> bool:
+            if graphs[graph_id] == "a":
+                return True
+            if graphs[graph_id] == "b":
+                await shut.wait()
+            await slow.has_begun.wait()
+            return False
+
+        driven = asyncio.create_task(t.run(before_act=gate))
+        await soon(slow.has_begun.wait())
+        await loop_turns()
+        assert not driven.done()
+        slow.gate.set()
+
+        assert (await soon(driven)).because == "held"
+        assert await said(t) == ["a1"]

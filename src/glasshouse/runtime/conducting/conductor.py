@@ -100,6 +100,9 @@ class Conductor:
                 elif not await order.wait_for_others() and not await self._finish_an_idle_run(order, until):
                     because = until.because_nobody_is_next
                     break
+            until.shut_gates()
+            while await order.wait_for_others():
+                pass  # Steps that are under way end.
         finally:
             self.drives -= 1
             await order.close()
@@ -125,8 +128,7 @@ class Conductor:
         while True:
             if before_act is not None and graph_id not in until.turns_just_begun:
                 await self._settle(until)  # What a reader is shown at the gate is in the ledger.
-                if await before_act(graph_id) is False:
-                    until.is_held = True
+                if not await until.has_passed(before_act(graph_id)):
                     return
             lock = self._locks.setdefault(graph_id, asyncio.Lock())
             may_wait = before_act is not None or self.drives > 1

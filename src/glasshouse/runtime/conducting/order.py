@@ -1,8 +1,8 @@
 """Orders: which graph is next. In lockstep one after another, freely side by side, or as a record says.
 
 Always holds: in lockstep the graph whose next turn has the lowest number goes first, then the oldest. The ledger alone
-tells that, so many graphs are as deterministic as one, also after a crash. Freely, graphs of one run stay at most
-`turns_apart_max` turns apart: a fast graph must not use up the turns of its run before a slow one can meet it.
+tells that, so many graphs are as deterministic as one, also after a crash. Freely, no graph of a run is more than
+`turns_ahead_max` turns ahead of another: a fast graph must not use up the turns of its run before a slow one meets it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from glasshouse.world.state import GraphState
 
 Pacing = Literal["lockstep", "free"]
 
-turns_apart_max: Final = 2
-"""With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
+turns_ahead_max: Final = 0
+"""With `free`, how many turns a graph may begin before every graph of its run that has something to do has begun as many. Each
+merge adds such a lead to the clock, and what the world shows in the turns between is never shown: see ADR 0046."""
 
 
 class Next(NamedTuple):
@@ -204,62 +205,67 @@ class Free(OneByOne):
         self._run_ids = run_ids
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._has_news = asyncio.Event()
-        self._slowest_cache: dict[str, int] = {}
-        """The fewest turns that a run had played anywhere when that was last counted. It only grows, as a rule."""
+        self._waits_for: dict[str, tuple[str, int | None]] = {}
+        """The graphs that are held back, the slower graph that each waits for, and the turn that one is at."""
+        self._played_by_all_cache: dict[str, int] = {}
+        """So many turns of a run every graph of it has reached. That only grows, as long as graphs only meet."""
 
     def next_graph(self, until: Until) -> str | None:
         """A graph that is not at play and may be. Where all wait for each other, the first as in lockstep."""
         held: list[tuple[int, int, str]] = []
         for graph in self._agendas.graphs(self._run_ids):
-            turn = None if graph.id in self._tasks else self._agendas.of(graph).turn
-            if turn is None or not until.allows(graph, turn):
+            turn = None if graph.id in self._tasks else self._turn_allowed(graph, until)
+            if turn is None:
                 continue
-            if not self._is_too_far_ahead(graph, turn, until):
+            if not self._is_held(graph, turn, until):
                 return graph.id
             held.append((turn, graph.born, graph.id))
         return min(held)[2] if held and not self._tasks else None
 
     def goes_on(self, graph_id: str, until: Until) -> bool:
-        """Until it has nothing to do, has had its turns, or is too far ahead of another graph of its run."""
-        if len(self._tasks) < self._agendas.graphs_count:
+        """Until it has nothing to do, has had its turns, or has to wait for a slower graph of its run."""
+        if self._waits_for or len(self._tasks) < self._agendas.graphs_count:
             self._has_news.set()  # Others may have been woken, or may go on now.
         graph = self._agendas.graph(graph_id)
-        turn = None if graph is None else self._agendas.of(graph).turn
-        if graph is None or turn is None or not until.allows(graph, turn):
-            return False
-        return not self._is_too_far_ahead(graph, turn, until)
+        turn = None if graph is None else self._turn_allowed(graph, until)
+        return graph is not None and turn is not None and not self._is_held(graph, turn, until)
 
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether it still has something to do."""
         graph = self._agendas.graph(graph_id)
-        turn = None if graph is None else self._agendas.of(graph).turn
-        return graph is not None and turn is not None and until.allows(graph, turn)
+        return graph is not None and self._turn_allowed(graph, until) is not None
 
     def runs(self) -> Iterable[str]:
         """Those named, or all."""
         return self._agendas.runs(self._run_ids)
 
-    def _is_too_far_ahead(self, graph: GraphState, turn: int, until: Until) -> bool:
+    def _turn_allowed(self, graph: GraphState, until: Until) -> int | None:
+        turn = self._agendas.of(graph).turn
+        return turn if turn is not None and until.allows(graph, turn) else None
+
+    def _is_held(self, graph: GraphState, turn: int, until: Until) -> bool:
         """Whether a graph that would begin a turn has to wait for a slower one of its run."""
         if turn <= graph.turn:
             return False
-        ahead = self._agendas.turns_ahead(graph, turn)
-        if all(
-            turns - self._slowest_cache.get(run_id, 0) <= turns_apart_max for run_id, turns in ahead.items()
-        ):
-            return False
-        for run_id, turns in ahead.items():
-            slowest = self._slowest_cache[run_id] = self._slowest(run_id, until, turns)
-            if turns - slowest > turns_apart_max:
+        if graph.id in self._waits_for:
+            slower, its_turn = self._waits_for.pop(graph.id)
+            other = self._agendas.graph(slower)
+            if other is not None and self._agendas.of(other).turn == its_turn:
+                self._waits_for[graph.id] = slower, its_turn
                 return True
+        for run_id, turns in self._agendas.turns_ahead(graph, turn).items():
+            if turns - turns_ahead_max > self._played_by_all_cache.get(run_id, 0):
+                for other in self._agendas.graphs((run_id,)):
+                    its_turn = self._turn_allowed(other, until)
+                    if (
+                        its_turn is not None
+                        and self._agendas.turns_ahead(other, max(its_turn, other.turn)).get(run_id, turns)
+                        < turns - turns_ahead_max
+                    ):
+                        self._waits_for[graph.id] = other.id, its_turn
+                        return True
+                self._played_by_all_cache[run_id] = turns - turns_ahead_max
         return False
-
-    def _slowest(self, run_id: str, until: Until, turns: int) -> int:
-        for graph in self._agendas.graphs((run_id,)):
-            turn = self._agendas.of(graph).turn
-            if turn is not None and until.allows(graph, turn):
-                turns = min(turns, self._agendas.turns_ahead(graph, max(turn, graph.turn)).get(run_id, turns))
-        return turns
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:
         """Begin a task for them."""

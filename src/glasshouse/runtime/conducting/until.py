@@ -5,8 +5,9 @@ Always holds: a turn of a graph counts once for a drive, whether the drive began
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -70,6 +71,7 @@ class Until:
         """Whether a gate before an act said no."""
         self.has_used_up_turns = False
         """Whether a graph has had its turns that would have more to do."""
+        self._gates: set[asyncio.Future[bool | None]] = set()
         self._world = world
         self._turns = turns
         self._acts = acts
@@ -77,6 +79,26 @@ class Until:
         self._played: Counter[str] = Counter()
         self._turn_of: dict[str, int] = {}
         self._steps: Counter[str] = Counter()
+
+    async def has_passed(self, gate: Awaitable[bool | None]) -> bool:
+        """Wait at a gate; false if it says no, or if the drive is over meanwhile."""
+        waiting = asyncio.ensure_future(gate)
+        self._gates.add(waiting)
+        try:
+            self.is_held = await waiting is False or self.is_held
+        except asyncio.CancelledError:
+            if self.reached() is None:
+                raise
+            return False
+        finally:
+            self._gates.discard(waiting)
+            waiting.cancel()
+        return not self.is_held
+
+    def shut_gates(self) -> None:
+        """The drive is over: nobody waits at a gate any more."""
+        for gate in self._gates:
+            gate.cancel()
 
     def allows(self, graph: GraphState, turn: int) -> bool:
         """Whether a graph may play on in this turn. Zero is the end of a run, which needs no turn."""
