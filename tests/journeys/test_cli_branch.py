@@ -50,7 +50,7 @@ def test_a_branch_in_which_nothing_is_otherwise_is_its_parent_again_from_the_rec
     branch = run_id_in(told.stdout)
     assert (told.returncode, told.stderr) == (0, "")
     assert f"a branch of {PARENT}, from event 30 (turn 5, pocket-actor, “" in told.stdout
-    assert "Nothing is otherwise.\n" in told.stdout
+    assert "Nothing is changed.\n" in told.stdout
     assert "27 calls were answered from the record." in told.stdout
     assert digest_of(store, branch) == digest_of(store, PARENT)
     assert run("compare", PARENT, branch, "--store", store).stdout.startswith("One story: ")
@@ -64,7 +64,7 @@ def test_a_disturbed_branch_goes_its_own_way_and_leaves_its_parent_alone(store: 
     branch = run_id_in(told.stdout)
     head, _, rest = told.stdout.partition("\n\n")
     (facts,) = objects("compare", PARENT, branch, "--store", store)
-    assert head.endswith(f"Otherwise: the visitor says “{HEN}”")
+    assert head.endswith(f"Changed: the visitor says “{HEN}”")
     assert rest.startswith(f"visitor: {HEN}\n")
     assert "No calls were answered from the record." in rest
     assert digest_of(store, PARENT) == before != digest_of(store, branch)
@@ -140,9 +140,9 @@ def test_a_line_is_dropped_or_replaced(store: str) -> None:
     last = run("branch", PARENT, "--drop", "--no-play", "--store", store)
 
     assert f"right before event {number} (turn " in dropped.stdout
-    assert "Otherwise: the line was never said.\n" in dropped.stdout
+    assert "Changed: the line was never said.\n" in dropped.stdout
     assert line not in numbers_of_lines(store, run_id_in(dropped.stdout)).values()
-    assert "Otherwise: the line was “No.”\n\necho: No.\n" in replaced.stdout
+    assert "Changed: the line was “No.”\n\necho: No.\n" in replaced.stdout
     assert "right before event 72 (turn 18, critic" in last.stdout
 
 

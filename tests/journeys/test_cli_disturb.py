@@ -15,9 +15,9 @@ from tests.journeys.commanding import OPEN, WOOD, environment, journey_seconds_m
 LINE = "A heron delivers a bell."
 PATIENT = f"""
 from glasshouse.cli import main
-from glasshouse.cli.commands import disturbing
+from glasshouse.cli.commands import disturb
 
-disturbing.answer_seconds_max = {journey_seconds_max}
+disturb.answer_seconds_max = {journey_seconds_max}
 main()
 """
 """The command line of somebody who waits for as long as the other process takes to come to the line."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.cli.naming import short_ids, the_one
+from glasshouse.cli.ids import id_meant, short_ids
 from glasshouse.errors import Refused
 from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
 
@@ -13,24 +13,24 @@ from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
     ("name", "meant"), [("last", OPEN), (WOOD, WOOD), ("r-00aa9", ROOTS), ("77", OPEN), ("r-7", OPEN)]
 )
 def test_a_name_means_one_run(name: str, meant: str) -> None:
-    assert the_one("run", name, [WOOD, ROOTS, OPEN]) == meant
+    assert id_meant("run", name, [WOOD, ROOTS, OPEN]) == meant
 
 
 def test_a_whole_id_is_meant_even_where_a_longer_one_begins_alike() -> None:
-    assert the_one("event", "s-1.1", ["s-1.1", "s-1.10", "s-1.11"]) == "s-1.1"
+    assert id_meant("event", "s-1.1", ["s-1.1", "s-1.10", "s-1.11"]) == "s-1.1"
 
 
 def test_a_beginning_of_many_names_some_of_them() -> None:
     known = [f"r-a{number:02}" for number in range(12)]
 
     with pytest.raises(Refused, match=r"'r-a' could be any of r-a00, .*r-a07 and 4 more\. Write more of it"):
-        the_one("run", "r-a", known)
+        id_meant("run", "r-a", known)
 
 
 @pytest.mark.parametrize("name", ["last", "", "r-1"])
 def test_where_there_is_nothing_no_name_means_anything(name: str) -> None:
     with pytest.raises(Refused):
-        the_one("run", name, [])
+        id_meant("run", name, [])
 
 
 def test_a_short_id_means_the_same_one() -> None:
@@ -38,7 +38,7 @@ def test_a_short_id_means_the_same_one() -> None:
 
     short = short_ids(known)
 
-    assert {the_one("run", name, known): one for one, name in short.items()} == {one: one for one in known}
+    assert {id_meant("run", name, known): one for one, name in short.items()} == {one: one for one in known}
     assert short[OPEN] == OPEN[:8]
 
 

@@ -51,7 +51,7 @@ def test_a_run_that_was_left_goes_on_in_place_as_if_never_stopped(home: Path) ->
     rest = run("resume", PARENT, cwd=home)
 
     assert (some.returncode, some.stderr) == (0, "")
-    assert some.stdout.startswith(f"{PARENT} goes on in place, where it was left: turn 5.\n\n")
+    assert some.stdout.startswith(f"{PARENT} continues in place, where it was left: turn 5.\n\n")
     assert "turn 8 of 20" in some.stdout
     assert digest_in(rest.stdout) == digest_in(whole.stdout)
     assert len(objects("runs", cwd=home)) == 1
@@ -69,7 +69,7 @@ def test_after_ctrl_c_it_goes_on_in_place_as_if_never_stopped(home: Path) -> Non
     rest = run("resume", cwd=home)
 
     assert code == 130
-    assert " goes on in place, where it was left: turn " in rest.stdout
+    assert " continues in place, where it was left: turn " in rest.stdout
     assert digest_in(rest.stdout) == digest_in(whole.stdout)
 
 
@@ -83,7 +83,7 @@ def test_an_edited_world_is_played_on_with_each_ones_own_past(home: Path) -> Non
     (old, new) = objects("runs", cwd=home)
     assert (told.returncode, told.stderr) == (0, "")
     assert head.splitlines() == [
-        f"The world of {PARENT} was edited: it is stopped, and {new['run_id']} goes on from it.",
+        f"The world of {PARENT} was edited: it is stopped, and {new['run_id']} continues it.",
         "with a past: seedkeeper, pocket-actor, critic",
         "new: moth",
         "gone: echo",
@@ -123,7 +123,7 @@ def test_as_it_was_nothing_that_was_edited_counts(home: Path) -> None:
 
     told = run("resume", "--as-was", cwd=home)
 
-    assert " goes on in place" in told.stdout
+    assert " continues in place" in told.stdout
     assert digest_in(told.stdout) == digest_in(whole.stdout)
 
 
@@ -135,8 +135,8 @@ def test_a_run_that_is_over_is_resumed_as_a_child(home: Path) -> None:
     again = run("resume", PARENT, "--turns", "1", cwd=home)
     shape = run("resume", PARENT, "--as-was", "--turns", "1", cwd=home)
 
-    assert f"goes on from {PARENT}, with its world as it was edited since.\n" in again.stdout
-    assert f"goes on from {PARENT}, in the very shape it had.\n" in shape.stdout
+    assert f"continues {PARENT}, with its world as it was edited since.\n" in again.stdout
+    assert f"continues {PARENT}, in the very shape it had.\n" in shape.stdout
     assert "with a past: seedkeeper, pocket-actor, echo, critic\n" in shape.stdout
     assert "new:" not in shape.stdout
     assert len(objects("runs", cwd=home)) == 4
@@ -169,7 +169,7 @@ def test_a_world_that_has_moved_is_asked_for_and_nothing_has_changed(home: Path)
     assert "--world" in lost.stderr
     assert misspelt.returncode == 3
     assert "grvoe" in misspelt.stderr
-    assert found.stdout.startswith(f"{PARENT} goes on in place")
+    assert found.stdout.startswith(f"{PARENT} continues in place")
 
 
 def test_a_broken_world_stops_nothing(home: Path) -> None:

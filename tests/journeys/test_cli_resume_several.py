@@ -52,9 +52,9 @@ def test_every_scenario_that_had_met_goes_on_from_its_files(home: Path) -> None:
 
     (*_, third, fourth) = objects("runs", cwd=home)
     assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith(f"2 scenarios had met in {session_id}, and all go on: ")
+    assert told.stdout.startswith(f"2 scenarios had met in {session_id}, and all continue: ")
     for new, old in ((third, FIRST), (fourth, SECOND)):
-        assert f"{new['run_id']} goes on from {old}, with its world as it is.\n" in told.stdout
+        assert f"{new['run_id']} continues {old}, with its world as it is.\n" in told.stdout
         assert (new["branch_of"], new["status"]) == (old, "finished")
         assert new["turns"] > 3
         assert new["reason"] != "stopped"
@@ -92,8 +92,8 @@ def test_cut_off_they_go_on_in_place_as_if_never_stopped(home: Path, tmp_path: P
     some = run("resume", FIRST, "--turns", "2", cwd=home)
     rest = run("resume", SECOND, cwd=home)
 
-    assert f"{FIRST} goes on in place" in some.stdout
-    assert f"{SECOND} goes on in place" in some.stdout
+    assert f"{FIRST} continues in place" in some.stdout
+    assert f"{SECOND} continues in place" in some.stdout
     assert rest.returncode == 0
     (home / "show.glasshouse").unlink()
     shutil.copy(tmp_path / "copy" / "show.glasshouse", home / "show.glasshouse")

@@ -88,7 +88,7 @@ def test_a_run_of_any_form_that_was_tampered_with_is_not(
     assert told["recorded_event"]["payload"]["text"] == "Nobody ever said this."
     assert all(one["is_same"] for one in told["past"])
     assert shown.returncode == 1
-    assert "came out otherwise" in shown.stdout
+    assert "came out differently" in shown.stdout
     assert "Nobody ever said this." in shown.stdout
 
 
@@ -103,7 +103,7 @@ def test_a_branch_whose_past_was_tampered_with_does_not_pass(
 
     assert told.returncode == 1
     assert f"{runs['branch']}: verified. " in told.stdout
-    assert f"{CHANGED}: came out otherwise." in told.stdout
+    assert f"{CHANGED}: came out differently." in told.stdout
 
 
 def change_the_last_line(path: Path, run_id: str) -> None:

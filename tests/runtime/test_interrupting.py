@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from glasshouse.cli.interrupting import run_to_its_end
+from glasshouse.cli.interrupts import run_until_interrupted
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_a_second_ctrl_c_does_not_disturb_the_cleaning_up() -> None:
             left.append("clean")
 
     with pytest.raises(KeyboardInterrupt):
-        run_to_its_end(work)
+        run_until_interrupted(work)
 
     assert left == ["clean"]
 
@@ -46,7 +46,7 @@ def test_work_that_nobody_stops_gives_what_it_gives() -> None:
         await some_turns_of_the_loop()
         return "done"
 
-    assert run_to_its_end(work) == "done"
+    assert run_until_interrupted(work) == "done"
 
 
 def test_what_goes_wrong_in_the_work_is_told() -> None:
@@ -54,4 +54,4 @@ def test_what_goes_wrong_in_the_work_is_told() -> None:
         raise LookupError("nothing there")
 
     with pytest.raises(LookupError, match="nothing there"):
-        run_to_its_end(work)
+        run_until_interrupted(work)

@@ -1,40 +1,60 @@
-"""The command line, put together from its commands: each module in `COMMANDS` brings its own.
+"""The command line, put together from its commands: one module of `commands/` for each, with the name of the command.
 
-Always holds: a command's module only reads options and hands them on, and imports what is heavy when it is needed, so that
-help is quick. A new command is a new module and a line in `COMMANDS`.
+Always holds: a command's module only reads options and hands them on, and imports what is heavy when it is called, so that
+help is quick. Whatever a command raises becomes a message and an exit code (`exits.py`).
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from glasshouse.cli.commands import (
-    asking_why,
-    branching,
-    carrying,
-    checking,
-    comparing,
-    contending,
-    digesting,
-    disturbing,
-    doctoring,
-    listing,
-    making,
-    playing,
-    ranking,
-    replaying,
-    resuming,
-    shaping,
-    showing,
-    tour,
-    world_listing,
-)
+from glasshouse.cli.commands import new
+from glasshouse.cli.exits import errors_in_words
+
+COMMANDS: Final = {
+    "tour": "A short tour: graphs merge, split, fork, are read back.",
+    "worlds": "List the worlds that can be played by name.",
+    "play": "Play a world, live.",
+    "disturb": "Say something to a run that is being played.",
+    "runs": "List the runs in a store.",
+    "show": "Show the stage of a run at any event, or its ledger.",
+    "replay": "Perform a recorded run again, or verify it.",
+    "why": "Tell why something was said.",
+    "who-knew": "Tell who could see an event.",
+    "lineage": "Draw how sessions descend from one another.",
+    "tree": "Draw graphs, channels, creatures and wires.",
+    "branch": "Play on from any event of a run, with something changed.",
+    "resume": "Continue a run, also after its world was edited.",
+    "compare": "Show where two runs part, and what differs.",
+    "digest": "Print the digest of a run.",
+    "export": "Write a run or session into a file.",
+    "import": "Read in a session from a file.",
+    "tournament": "Let models play a world against each other.",
+    "leaderboard": "Show who has won how often.",
+    "check": "Find everything that is wrong with a world's files.",
+    "new": "Begin a world or a creature.",
+    "doctor": "Check whether everything here is as it should be.",
+}
+"""Every command with its line in the help, in the order of the help."""
+
+
+class Commands(TyperGroup):
+    """All commands: what one of them raises on purpose is told in words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        with errors_in_words():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -42,31 +62,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-COMMANDS = (
-    tour,
-    world_listing,
-    playing,
-    disturbing,
-    listing,
-    showing,
-    replaying,
-    asking_why,
-    shaping,
-    branching,
-    resuming,
-    comparing,
-    digesting,
-    carrying,
-    contending,
-    ranking,
-    checking,
-    making,
-    doctoring,
-)
-"""The modules that bring commands, in the order in which help lists them."""
 
-
-def _say_version(is_wanted: bool) -> None:
+def _print_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
@@ -79,7 +76,7 @@ def glasshouse(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and stop."),
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and stop."),
     ] = False,
 ) -> None:
     """Troupes of small language-model agents that live under glass.
@@ -93,8 +90,13 @@ def glasshouse(
     """
 
 
-for commands in COMMANDS:
-    commands.add_to(app)
+for _name, _short_help in COMMANDS.items():
+    if _name == "new":
+        app.add_typer(new.app, name="new", epilog=new.EXAMPLES, short_help=_short_help)
+        continue
+    _function = {"import": "import_file"}.get(_name, _name.replace("-", "_"))
+    _module = import_module(f"glasshouse.cli.commands.{_function}")
+    app.command(_name, epilog=_module.EXAMPLES, short_help=_short_help)(getattr(_module, _function))
 
 
 def main() -> None:

@@ -8,37 +8,52 @@ from typing import Annotated
 
 import typer
 
+from glasshouse.cli.live.pace import Pace
+
+_NAMED_RUN = "A run, or a session: its id, the beginning of its id, or `last` for the last run."
+
 StoreOption = Annotated[
     Path | None,
     typer.Option(
         "--store",
         metavar="PATH",
-        readable=False,  # What cannot be read is said by the store, in its own words.
+        readable=False,  # The store itself says, in its own words, why it cannot be read.
         help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here.",
     ),
 ]
-NumbersOption = Annotated[
-    bool,
-    typer.Option("--numbers", help="Print the number of its event before each line, as `why` takes it."),
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
-RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")
+EventsOption = Annotated[
+    bool, typer.Option("--json", help="Print one event a line, as the audience may read it.")
 ]
+NumbersOption = Annotated[
+    bool, typer.Option("--numbers", help="Print the number of its event before each line, as `why` takes it.")
+]
+PaceOption = Annotated[
+    Pace | None, typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe.")
+]
+MindsOption = Annotated[bool, typer.Option("--minds", help="Show thoughts, moods and who passed, too.")]
+TurnsOption = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Play at most N turns, and leave the run open.")
+]
+SeedOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What the world grows from. By default: its first seed.")
+]
+WorldArgument = Annotated[
+    str, typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
+]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN)]
 RunOrSessionArgument = Annotated[
+    str, typer.Argument(metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False)
+]
+EventArgument = Annotated[
     str,
     typer.Argument(
-        metavar="RUN|SESSION",
-        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
-        show_default=False,
+        metavar="EVENT",
+        help="An event: its number in the run, its id, the beginning of its id, or `last` for the last line.",
     ),
 ]
-StoryArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN",
-        help="A run, or a session: its id, the beginning of its id, or `last` for the last run.",
-    ),
+InRunOption = Annotated[
+    str | None, typer.Option("--run", metavar="RUN", help="The run to count in. By default: the last one.")
 ]
 
 
@@ -48,3 +63,8 @@ class RoleName(StrEnum):
     SPECTATOR = "spectator"
     AUDIENCE = "audience"
     DIRECTOR = "director"
+
+
+RoleOption = Annotated[
+    RoleName, typer.Option("--as", help="Who looks: the audience sees thoughts, a director everything.")
+]

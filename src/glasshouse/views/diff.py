@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import Event
 from glasshouse.views.stage import (
+    NOTES,
     CastMember,
     Counters,
     Note,
@@ -23,7 +24,6 @@ from glasshouse.views.stage import (
     stage_lines_max,
 )
 
-NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts")
 ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
 SCENE: Final = ("current_scene", "scene_title")
 _COUNTERS: Final = Counters.__struct_fields__
@@ -48,6 +48,11 @@ class ViewDiff(msgspec.Struct, frozen=True):
         return any(step.path[0] in SCENE for step in self.patch)
 
     @property
+    def new_lines(self) -> tuple[Note, ...]:
+        """Every line, of every voice, in the order in which they were said."""
+        return self._notes(*NOTES)
+
+    @property
     def new_agent_notes(self) -> tuple[Note, ...]:
         """Lines of the cast."""
         return self._notes("agent_notes")
@@ -70,8 +75,8 @@ class ViewDiff(msgspec.Struct, frozen=True):
     def __add__(self, later: ViewDiff) -> ViewDiff:
         return ViewDiff(self.patch + later.patch)
 
-    def _notes(self, name: str) -> tuple[Note, ...]:
-        return tuple(_as(Note, step.value) for step in self.patch if step.path[0] == name)
+    def _notes(self, *names: str) -> tuple[Note, ...]:
+        return tuple([_as(Note, step.value) for step in self.patch if step.path[0] in names])
 
 
 UNCHANGED: Final = ViewDiff()

@@ -8,17 +8,21 @@ taken off the events before they get here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, Json
-from glasshouse.events.model_use import ModelUse
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
 
 stage_lines_max = 200
 stage_runs_max = 64
+names_listed_max: Final = 6
+
+Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
+NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes")
+"""The parts of a stage that hold lines, each the latest of its voices."""
 
 Part: TypeAlias = tuple[str, ...]
 Touched: TypeAlias = tuple[Part, ...]
@@ -26,7 +30,10 @@ Touched: TypeAlias = tuple[Part, ...]
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
-    """One line: who said what, where and when. `private` is there for whoever may read it."""
+    """One line: who said what, where and when. `private` is there for whoever may read it.
+
+    Of a silence, `text` is its reason. Of a change of the graph, `handle` is empty and `text` tells it in words.
+    """
 
     id: str
     actor: str
@@ -37,6 +44,7 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     channel: str | None
     turn: int
     private: Json | None = None
+    voice: Voice = "cast"
 
 
 class CastMember(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +65,8 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     seed: str = ""
     budget: Json = {}
     """The limits it was started with, by name."""
+    disturbances: tuple[str, ...] = ()
+    """Lines that its scenario suggests to a visitor."""
     reason: str | None = None
     axis: str | None = None
     winner: str | None = None
@@ -93,6 +103,8 @@ class StageProjection(msgspec.Struct):
     agent_notes: list[Note] = []
     judge_notes: list[Note] = []
     user_artifacts: list[Note] = []
+    world_notes: list[Note] = []
+    """What the world showed, who was silent and why, and how the cast changed the graph."""
     cast: dict[str, CastMember] = {}
     runs: dict[str, RunStatus] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
@@ -105,7 +117,9 @@ class StageProjection(msgspec.Struct):
         counters = self.counters
         counters.events += 1
         if event.model is not None:
-            _count_calls(counters, event.model)
+            for call in event.model.calls_answered:
+                counters.calls += 1
+                counters.tokens += call.usage.input + call.usage.output
         fold = FOLDS.get(event.kind)
         return _say(self, event) if fold is None else fold(self, event)
 
@@ -121,19 +135,8 @@ class StageProjection(msgspec.Struct):
 
     def copy(self) -> StageProjection:
         """A stage that goes its own way from here; the lines themselves are shared, for they never change."""
-        return StageProjection(
-            run_id=self.run_id,
-            current_scene=self.current_scene,
-            scene_title=self.scene_title,
-            turn=self.turn,
-            agent_notes=self.agent_notes.copy(),
-            judge_notes=self.judge_notes.copy(),
-            user_artifacts=self.user_artifacts.copy(),
-            cast=self.cast.copy(),
-            runs=self.runs.copy(),
-            counters=replace(self.counters),
-            past_run_ids=self.past_run_ids,
-        )
+        parts = {name: getattr(self, name).copy() for name in (*NOTES, "cast", "runs")}
+        return replace(self, counters=replace(self.counters), **parts)
 
 
 def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StageProjection:
@@ -178,6 +181,7 @@ _TURN: Touched = (("turn",),)
 _AGENT_NOTE: Touched = (("agent_notes",),)
 _JUDGE_NOTE: Touched = (("judge_notes",),)
 _USER_NOTE: Touched = (("user_artifacts",),)
+_WORLD_NOTE: Touched = (("world_notes",),)
 
 
 def _say(stage: StageProjection, event: Event) -> Touched:
@@ -185,15 +189,11 @@ def _say(stage: StageProjection, event: Event) -> Touched:
     actor = event.actor
     if actor in RESERVED_ACTORS:
         return NOTHING
-    stage.counters.lines += 1
     member = stage.cast.get(actor)
-    if member is None:
-        _keep(stage.agent_notes, _note(event, actor))
-        return _AGENT_NOTE
-    if member.role == "judge":
-        _keep(stage.judge_notes, _note(event, member.handle))
-        return _JUDGE_NOTE
-    _keep(stage.agent_notes, _note(event, member.handle))
+    if member is not None and member.role == "judge":
+        return _judge(stage, event)
+    stage.counters.lines += 1
+    _keep(stage.agent_notes, _note(event, actor if member is None else member.handle))
     return _AGENT_NOTE
 
 
@@ -204,12 +204,12 @@ def _think(stage: StageProjection, event: Event) -> Touched:
 
 def _judge(stage: StageProjection, event: Event) -> Touched:
     stage.counters.lines += 1
-    _keep(stage.judge_notes, _note(event, _handle(stage, event.actor)))
+    _keep(stage.judge_notes, _note(event, handle_on(stage, event.actor), "judge"))
     return _JUDGE_NOTE
 
 
 def _disturb(stage: StageProjection, event: Event) -> Touched:
-    _keep(stage.user_artifacts, _note(event, _handle(stage, event.actor)))
+    _keep(stage.user_artifacts, _note(event, handle_on(stage, event.actor), "visitor"))
     return _USER_NOTE
 
 
@@ -221,7 +221,8 @@ def _observe(stage: StageProjection, event: Event) -> Touched:
         _TITLE if title != stage.scene_title else NOTHING
     )
     stage.current_scene, stage.scene_title = text, title
-    return touched
+    _keep(stage.world_notes, _note(event, handle_on(stage, event.actor), "world"))
+    return touched + _WORLD_NOTE
 
 
 def _begin_turn(stage: StageProjection, event: Event) -> Touched:
@@ -230,14 +231,36 @@ def _begin_turn(stage: StageProjection, event: Event) -> Touched:
     return _TURN
 
 
-def _pass(stage: StageProjection, _event: Event) -> Touched:
-    stage.counters.passes += 1
-    return NOTHING
+def _be_silent(stage: StageProjection, event: Event) -> Touched:
+    """An act without a line: its note says why."""
+    stage.counters.passes += event.kind == kinds.AGENT_PASSED
+    stage.counters.failures += event.kind == kinds.AGENT_FAILED
+    _keep(stage.world_notes, _note(event, handle_on(stage, event.actor), "silence", text_field="reason"))
+    return _WORLD_NOTE
 
 
-def _fail(stage: StageProjection, _event: Event) -> Touched:
-    stage.counters.failures += 1
-    return NOTHING
+def _tell_change(stage: StageProjection, event: Event) -> Touched:
+    """What somebody in the cast did to the graph by a tool, as a line: who came, who went, who hears whom now."""
+    if event.actor != TERRARIUM or event.caused_by is None:
+        return NOTHING  # An edit from outside, or one that nobody chose.
+    payload, text = event.payload, ""
+    if event.kind == kinds.CREATURE_STARTED and payload.get("parent"):
+        text = f"{payload['handle']} comes in"
+    elif event.kind == kinds.CREATURE_STOPPED and payload["reason"] == "removed":
+        text = f"{handle_on(stage, payload['creature'])} is gone"
+    elif event.kind == kinds.TOPOLOGY_CHANGED and payload["kind"] in ("merge", "split"):
+        names = [handle_on(stage, name) for name in payload["affected_creatures"]]
+        more = [f"{len(names) - names_listed_max} more"] if len(names) > names_listed_max else []
+        where = "within" if payload["kind"] == "merge" else "out of"
+        if any(name in stage.cast for name in payload["affected_creatures"]):
+            text = f"{where} hearing now: {', '.join(names[:names_listed_max] + more)}"
+    if not text:
+        return NOTHING
+    _keep(
+        stage.world_notes,
+        Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, voice="change"),
+    )
+    return _WORLD_NOTE
 
 
 def _count_only(_stage: StageProjection, _event: Event) -> Touched:
@@ -248,7 +271,7 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
     payload = event.payload
     creature, handle = str(payload.get("creature")), str(payload.get("handle"))
     manifest, known, was = payload.get("manifest"), stage.cast.get(creature), payload.get("incarnation_of")
-    touched: Touched = (("cast", creature),)
+    touched: Touched = (("cast", creature), *_tell_change(stage, event))
     if was in stage.cast and stage.run_id is not None:
         del stage.cast[was]  # In its own run it takes the place of the one it was.
         touched = (("cast", was), *touched)
@@ -277,11 +300,12 @@ def _stop_creature(stage: StageProjection, event: Event) -> Touched:
     known = stage.cast.get(creature)
     if known is None:
         return NOTHING
+    told = _tell_change(stage, event)
     if event.payload.get("reason") == "removed":
         del stage.cast[creature]
     else:
         stage.cast[creature] = replace(known, is_running=False)
-    return (("cast", creature),)
+    return (("cast", creature), *told)
 
 
 def _rename_creature(stage: StageProjection, event: Event) -> Touched:
@@ -303,6 +327,7 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
         goal=_words(payload.get("goal")),
         seed=_words(payload.get("seed")),
         budget=_object(payload.get("limits")),
+        disturbances=tuple([str(text) for text in scenario.get("disturbances") or ()]),
     )
     touched: list[Part] = [("runs", name)]
     if len(stage.runs) > stage_runs_max:
@@ -342,18 +367,27 @@ def _change_run(stage: StageProjection, event: Event, **changes: Any) -> Touched
     return (("runs", name),)
 
 
-def _note(event: Event, handle: str) -> Note:
+def _note(event: Event, handle: str, voice: Voice = "cast", *, text_field: str = "text") -> Note:
     payload = event.payload
-    text = payload.get("text")
+    text = payload.get(text_field)
     if type(text) is not str:
         text, fields = "", payload.copy()
     elif len(payload) == 1:
         fields = {}
     else:
         fields = payload.copy()
-        del fields["text"]
+        del fields[text_field]
     return Note(
-        event.id, event.actor, handle, event.kind, text, fields, event.channel, event.turn, event.private
+        event.id,
+        event.actor,
+        handle,
+        event.kind,
+        text,
+        fields,
+        event.channel,
+        event.turn,
+        event.private,
+        voice,
     )
 
 
@@ -363,17 +397,12 @@ def _keep(notes: list[Note], note: Note) -> None:
         del notes[0]
 
 
-def _handle(stage: StageProjection, actor: str) -> str:
+def handle_on(stage: StageProjection, actor: str) -> str:
+    """What whoever wrote an event is called on a stage."""
     member = stage.cast.get(actor)
     if member is not None:
         return member.handle
     return "world" if actor == CONDUCTOR else actor
-
-
-def _count_calls(counters: Counters, model: ModelUse) -> None:
-    for call in model.calls_answered:
-        counters.calls += 1
-        counters.tokens += call.usage.input + call.usage.output
 
 
 def _words(value: object) -> str:
@@ -403,12 +432,12 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     kinds.JUDGE_VERDICT: _judge,
     kinds.USER_INJECTED: _disturb,
     kinds.TURN_STARTED: _begin_turn,
-    kinds.AGENT_PASSED: _pass,
-    kinds.AGENT_FAILED: _fail,
+    **dict.fromkeys(sorted(kinds.WITHOUT_A_LINE), _be_silent),
     kinds.CREATURE_STARTED: _start_creature,
     kinds.CREATURE_STOPPED: _stop_creature,
     kinds.CREATURE_RENAMED: _rename_creature,
     kinds.SESSION_RESTATED: _restate,
+    kinds.TOPOLOGY_CHANGED: _tell_change,
     kinds.RUN_STARTED: _start_run,
     kinds.RUN_PAUSED: _pause_run,
     kinds.RUN_CONTINUED: _continue_run,

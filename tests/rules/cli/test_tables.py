@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from glasshouse.cli.drawing.field_words import gist, in_words, inline_chars_max
+from glasshouse.cli.drawing.payload_text import gist, in_words, inline_chars_max
 from glasshouse.cli.drawing.screen import PipeConsole, Screen
 from glasshouse.cli.drawing.tables import column_chars_min, draw_table, fitted
 

@@ -8,6 +8,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.views.diff import ViewDiff, applied, apply_diff, patched
 from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
+from glasshouse.views.transcript import line_of, transcript_of
 from tests.rules.views.stories_on_stage import (
     RUNS,
     birth,
@@ -43,10 +44,24 @@ def test_each_event_tells_what_it_changed() -> None:
 
 
 def test_counters_alone_are_no_change_on_stage() -> None:
-    (silence,) = diffs_of(told(by_conductor(kinds.AGENT_PASSED, reason="nothing")))
+    (called,) = diffs_of(told(by_conductor(kinds.TOOL_CALLED, tool="lookup")))
 
-    assert not silence.has_changes
-    assert [step.path for step in silence.patch] == [("counters", "events"), ("counters", "passes")]
+    assert not called.has_changes
+    assert [step.path for step in called.patch] == [("counters", "events")]
+
+
+def test_a_silence_comes_as_a_line_that_says_why() -> None:
+    (silence,) = diffs_of(told(by_conductor(kinds.AGENT_PASSED, reason="too cold")))
+
+    assert [(note.voice, note.text) for note in silence.new_lines] == [("silence", "too cold")]
+    assert silence.has_changes
+
+
+@given(story=stories(), run_id=st.sampled_from(RUNS))
+def test_the_diffs_tell_every_line_of_the_transcript(story: list[Event], run_id: str | None) -> None:
+    notes = sum(diffs_of(story, run_id), ViewDiff()).new_lines
+
+    assert [line_of(note) for note in notes] == list(transcript_of(story, run_id))
 
 
 def test_a_scene_shown_again_has_not_changed() -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from glasshouse.cli.exits import in_words
-from glasshouse.cli.performing.pace import Pace, pace_here
+from glasshouse.cli.live.pace import Pace, pace_here
+from glasshouse.cli.options import JsonOption, PaceOption
 
 if TYPE_CHECKING:
     from glasshouse.cli.tour.scenes import Scene
@@ -28,11 +28,6 @@ seconds_per_line: Final = 0.16
 seconds_per_scene: Final = 0.6
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=EXAMPLES, short_help="A short tour: graphs merge, split, fork, are read back.")(tour)
-
-
 def tour(
     *,
     store: Annotated[
@@ -41,35 +36,29 @@ def tour(
             metavar="PATH", help="Keep the store in this new file. By default it is a temporary one."
         ),
     ] = None,
-    pace: Annotated[
-        Pace | None,
-        typer.Option(help="How fast to go. By default: reading on a terminal, fast in a pipe."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line instead of drawings.")
-    ] = False,
+    pace: PaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Take a short scripted tour: graphs merge, split, fork and are read back.
 
     It needs no network and no model, and shows the same every time.
     """
-    with in_words():
-        import asyncio
-        from tempfile import TemporaryDirectory
+    import asyncio
+    from tempfile import TemporaryDirectory
 
-        from glasshouse.cli.tour.scenes import scenes
-        from glasshouse.errors import Refused
+    from glasshouse.cli.tour.scenes import scenes
+    from glasshouse.errors import Refused
 
-        if store is not None and os.path.lexists(store):
-            raise Refused(
-                f"{store} exists already, and the tour only ever writes a new file.",
-                "Choose another --store, or remove that file first.",
-            )
-        with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
-            played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
-            asyncio.run(_tell(played) if as_json else _show(played, pace_here(pace)))
-        if store is not None and not as_json:
-            print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
+    if store is not None and os.path.lexists(store):
+        raise Refused(
+            f"{store} exists already, and the tour only ever writes a new file.",
+            "Choose another --store, or remove that file first.",
+        )
+    with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
+        played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
+        asyncio.run(_tell(played) if as_json else _show(played, pace_here(pace)))
+    if store is not None and not as_json:
+        print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 
 
 async def _tell(scenes: AsyncGenerator[Scene, None]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 from rich.text import Text
 
-from glasshouse.cli.drawing.change_words import listed
+from glasshouse.cli.drawing.branch_changes import changes_in_words
 from glasshouse.cli.drawing.screen import Screen, one_line, print_json
 from glasshouse.cli.drawing.tables import draw_table
 from glasshouse.cli.drawing.voices import QUIET, Voices
@@ -23,7 +23,7 @@ from glasshouse.views.spend import Spend
 from glasshouse.views.transcript import TranscriptLine
 
 
-def tell_comparison(found: Comparison) -> None:
+def print_comparison(found: Comparison) -> None:
     """The comparison for machines."""
     print_json(
         {
@@ -111,7 +111,7 @@ def _gist(event: Event | None) -> str:
         return "nothing: it ends there"
     if event.kind == kinds.SESSION_FORKED:
         how = "a branch" if event.payload.get("how") == "branch" else "what was resumed"
-        return f"{how}, turn {event.turn}: {listed(event.payload.get('change')) or 'nothing is otherwise'}"
+        return f"{how}, turn {event.turn}: {changes_in_words(event.payload.get('change')) or 'no changes'}"
     text = event.payload.get("text")
     said = f": {one_line(text)}" if isinstance(text, str) and text else ""
     return f"{event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"

@@ -116,10 +116,10 @@ class Voices:
         """A line for a pipe."""
         if line.voice == "change":
             return f"({one_line(line.text)})"
-        who, said, thought = one_line(line.who), self._said(line), self._thought(line)
+        who, thought = one_line(line.who), self._thought(line)
         if line.voice == "silence":
-            return f"({who}: {said.strip('()')})"
-        return f"{who}: {said}{' ' if thought else ''}{thought}".rstrip()
+            return f"({who}: {one_line(line.text) or 'says nothing'})"
+        return f"{who}: {self._said(line)}{' ' if thought else ''}{thought}".rstrip()
 
     def _width_of(self, who: str) -> int:
         self._who_chars = max(self._who_chars, min(cell_len(one_line(who)), who_chars_max))

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from glasshouse.cli.drawing.lanes import rows
+from glasshouse.cli.drawing.session_lanes import lanes_of
 from glasshouse.events.event import Event, place_of
 from glasshouse.world.values import Channel, Graph, Session
 
@@ -73,7 +73,7 @@ def checked(facts: dict[str, str], *, is_good: bool = True) -> Table:
 def lineage(sessions: Sequence[Session]) -> Group:
     """Sessions as lanes, parents before children."""
     drawn = []
-    for lanes, session in rows(sessions):
+    for lanes, session in lanes_of(sessions):
         cells = [Text(lanes, style="green")]
         if session is not None:
             cells += [Text(session.origin, style="bold"), Text(short(session.id), style="dim")]

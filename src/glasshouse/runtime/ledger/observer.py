@@ -39,14 +39,20 @@ class Observer:
     """A view of the show: everything, one run, or wherever one creature is. Feed it events live or from a saved log."""
 
     def __init__(
-        self, follow: str | None = None, *, run_id: str | None = None, role: Role = "audience"
+        self,
+        follow: str | None = None,
+        *,
+        run_id: str | None = None,
+        role: Role = "audience",
+        past_run_ids: tuple[str, ...] = (),
     ) -> None:
+        """Of a branch, `past_run_ids` are the runs whose past it has (`views.stage.past_runs`)."""
         if role not in ROLES:
             raise Refused(f"There is no role {role!r}.", f"Write one of {', '.join(ROLES)}.")
         self.role: Role = role
         self.errors: list[Exception] = []
         """What callbacks raised, the latest last."""
-        self._view = StageProjection(run_id=run_id)
+        self._view = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
         self._following = None if follow is None else Following(follow)
         self._callbacks: list[Callback] = []
         self._answers: list[tuple[Callback, Awaitable[None]]] = []

@@ -1,0 +1,113 @@
+"""`glasshouse branch`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import (
+    EventsOption,
+    MindsOption,
+    PaceOption,
+    RunOrSessionArgument,
+    StoreOption,
+    TurnsOption,
+)
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse branch last --disturb "A hen walks in."      from the end of the last run
+  glasshouse branch last --at 34 --drop                   as if event 34 had never been said
+  glasshouse branch r-1a2b --at 34 --replace "No."        as if it had been something else
+  glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
+  glasshouse branch last --max-turns 40                   with room to continue"""
+
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K|EVENT",
+        help="Where it begins: an event's number in the run, its id, the beginning of its id, or `last` for"
+        " the last line. By default: the end.",
+    ),
+]
+DropOption = Annotated[bool, typer.Option("--drop", help="The line named by --at was never said.")]
+ReplaceOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="The line named by --at was this instead.")
+]
+DisturbOption = Annotated[str | None, typer.Option(metavar="TEXT", help="The visitor says this first.")]
+ProfileOption = Annotated[
+    list[str] | None,
+    typer.Option("--profile", metavar="HANDLE=PROFILE", help="A creature thinks with another size of model."),
+]
+PersonaOption = Annotated[
+    list[str] | None, typer.Option("--persona", metavar="HANDLE=TEXT", help="A creature is somebody else.")
+]
+AddOption = Annotated[
+    list[Path] | None,
+    typer.Option("--add", metavar="FILE", readable=False, help="A creature's file: it is there, too."),
+]
+RemoveOption = Annotated[
+    list[str] | None, typer.Option("--remove", metavar="HANDLE", help="A creature is gone.")
+]
+ConnectOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connect", metavar="A:B[:CHANNEL]", help="B hears A, on that channel or one of their own."
+    ),
+]
+DisconnectOption = Annotated[
+    list[str] | None,
+    typer.Option("--disconnect", metavar="A:B[:CHANNEL]", help="B no longer hears A, there or anywhere."),
+]
+CountOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Another limit.")]
+AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="Another limit.")]
+
+
+def branch(
+    name: RunOrSessionArgument,
+    *,
+    at: AtOption = None,
+    drop: DropOption = False,
+    replace: ReplaceOption = None,
+    disturb: DisturbOption = None,
+    profile: ProfileOption = None,
+    persona: PersonaOption = None,
+    add: AddOption = None,
+    remove: RemoveOption = None,
+    connect: ConnectOption = None,
+    disconnect: DisconnectOption = None,
+    max_turns: CountOption = None,
+    max_calls_per_turn: CountOption = None,
+    max_total_calls: CountOption = None,
+    max_total_tokens: CountOption = None,
+    hourly_budget_usd: AmountOption = None,
+    max_wall_minutes: AmountOption = None,
+    turns: TurnsOption = None,
+    no_play: Annotated[bool, typer.Option("--no-play", help="Only make it, and play nothing.")] = False,
+    pace: PaceOption = None,
+    minds: MindsOption = False,
+    store: StoreOption = None,
+    as_json: EventsOption = False,
+) -> None:
+    """Play on from any event of a run, with something changed. The run it grows from stays as it is.
+
+    Everybody remembers what they had heard until then. Where nothing differs, answers come from the record and no model is
+    asked; so a branch without a change has the digest of its parent.
+    """
+    from glasshouse.cli.live.branching import Branching, WhatIfOptions
+    from glasshouse.cli.live.live import LiveRequest, play_live
+
+    limits = {
+        "max_turns": max_turns,
+        "max_calls_per_turn": max_calls_per_turn,
+        "max_total_calls": max_total_calls,
+        "max_total_tokens": max_total_tokens,
+        "hourly_budget_usd": hourly_budget_usd,
+        "max_wall_minutes": max_wall_minutes,
+    }
+    changes = WhatIfOptions(drop, replace, disturb, profile, persona, add, remove, connect, disconnect)
+    opener = Branching(name, at, changes, {key: value for key, value in limits.items() if value is not None})
+    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    play_live(request, opener.open, is_played=not no_play)

@@ -1,0 +1,55 @@
+"""`glasshouse check`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.exits import CHECK_FAILED
+from glasshouse.cli.options import JsonOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse check worlds/my-world                       a world's folder, or its scenario.yaml
+  glasshouse check worlds                                every world in a folder
+  glasshouse check worlds/my-world/creatures/ada.yaml    one creature
+  glasshouse check my-world --json                       by name; one problem a line"""
+
+
+def check(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A world's folder or name, a folder of worlds, or a file.")
+    ],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Find everything that is wrong with a world's files: all of it at once, each with file, line and field."""
+    from glasshouse.assembly import usual_tools
+    from glasshouse.cli.drawing.screen import one_line, print_json
+    from glasshouse.manifests.finding import find_world, shown_path
+    from glasshouse.manifests.loading import problems_in
+
+    checked = Path(path) if Path(path).exists() else find_world(path)
+    problems = problems_in(checked, tools=usual_tools().names())
+    for problem in problems:
+        if not as_json:
+            print(one_line(str(problem)))
+            continue
+        where = {
+            "line": problem.line or None,
+            "column": problem.column or None,
+            "field": problem.field or None,
+        }
+        print_json({"file": problem.path, **where, "problem": problem.text})
+    if as_json:
+        print_json({"path": str(checked), "is_sound": not problems, "problems": len(problems)})
+    elif problems:
+        count = f"{len(problems)} problem{'s'[: len(problems) != 1]}"
+        print(f"glasshouse: {shown_path(checked)}: {count}.", file=sys.stderr)
+    else:
+        print(f"{shown_path(checked)}: sound.")
+    if problems:
+        raise typer.Exit(CHECK_FAILED)

@@ -1,0 +1,46 @@
+"""`glasshouse compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.store_reader import StoreReader, Story
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse compare r-1a2b last               a run, and the one that began last
+  glasshouse compare r-1a2b r-3c4d --lines 20  with more of what only one of them has
+  glasshouse compare r-1a2b last --json        for machines"""
+
+_NAME: Final = "its id, the beginning of its id, or `last` for the last run."
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help=f"A run, or a session: {_NAME}")],
+    second: Annotated[str, typer.Argument(metavar="B", help=f"Another: {_NAME}")],
+    *,
+    lines: Annotated[
+        int, typer.Option(min=0, max=400, metavar="N", help="How many lines that only one has to draw.")
+    ] = 8,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Lay two runs side by side: where they part, what differs, and what each of them cost."""
+    from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
+    from glasshouse.cli.store_reader import read_store
+    from glasshouse.views.comparing import compared
+
+    async def stories(reader: StoreReader) -> tuple[Story, Story]:
+        return await reader.story(first), await reader.story(second)
+
+    a, b = read_store(store, stories)
+    comparison = compared((a.name, a.events), (b.name, b.events), a.skews)
+    if as_json:
+        print_comparison(comparison)
+    else:
+        draw_comparison(comparison, lines)

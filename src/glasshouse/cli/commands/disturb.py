@@ -1,0 +1,102 @@
+"""`glasshouse disturb`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.store_reader import StoreReader
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse disturb last "A lantern starts whispering recipes."
+  glasshouse disturb r-1a2b "It begins to rain." --store other.glasshouse"""
+
+answer_seconds_max: Final = 2.0
+look_seconds: Final = 0.05
+
+
+def disturb(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")
+    ],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say. All of the run hear it.")],
+    *,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say something to everybody in a run, from outside, while another process plays it.
+
+    The line is left in the store's inbox. If nobody plays the run now, it waits there for the next play of that run.
+    """
+    from glasshouse.cli.drawing.screen import print_json
+    from glasshouse.cli.store_reader import read_store
+
+    said = _checked(text)
+    left = read_store(store, lambda reader: _left(reader, run, said))
+    if as_json:
+        print_json(left)
+    elif left["status"] == "heard":
+        print(f"Said to {left['run_id']}.")
+    elif left["played_by"] is None:
+        print(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
+        print(f"  glasshouse play --continue {left['run_id']}{'' if store is None else f' --store {store}'}")
+    else:
+        print(
+            f"Left for {left['run_id']}. Process {left['played_by']} plays this store and has not read it yet:"
+            " it does at its next turn, unless that run is paused."
+        )
+
+
+def _checked(text: str) -> str:
+    """The text, if a run can hear it."""
+    from msgspec.json import encode
+
+    from glasshouse.errors import Refused
+    from glasshouse.events.event import payload_bytes_max
+    from glasshouse.world.ids import check_length
+
+    said = text.strip()
+    if not said:
+        raise Refused("There is nothing to say in an empty text.", "Say something.")
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in said):
+        raise Refused("The text holds bytes that are no text.", "Write it in UTF-8.")
+    check_length("text", said)
+    if len(encode({"text": said})) > payload_bytes_max:
+        raise Refused("The text is longer than an event may be.", "Say it in several lines.")
+    return said
+
+
+async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
+    """Leave the line for whoever plays the run; wait a moment for somebody to say it."""
+    from glasshouse.cli.store_file import holder_of
+    from glasshouse.errors import Refused
+
+    run = reader.run(name)
+    if run.is_finished:
+        raise Refused(
+            f"Run {run.id} has finished, and nobody in it hears anything any more.", "Play the world again."
+        )
+    holder = holder_of(reader.store.path)
+    number = await reader.store.put_in_inbox(text, run.id)
+    is_heard = holder is not None and await _is_read(reader, number)
+    status = "heard" if is_heard else "waiting"
+    return {"run_id": run.id, "text": text, "line": number, "status": status, "played_by": holder}
+
+
+async def _is_read(reader: StoreReader, number: int) -> bool:
+    """Whether the line leaves the inbox soon: it does so in the very commit in which it is said."""
+    import asyncio
+    import time
+
+    until = time.monotonic() + answer_seconds_max
+    while time.monotonic() < until:
+        waiting = await reader.store.read_inbox(number)  # At most `number` lines can stand before it.
+        if all(line.number != number for line in waiting):
+            return True
+        await asyncio.sleep(look_seconds)
+    return False

@@ -1,0 +1,31 @@
+"""`glasshouse doctor`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import typer
+
+from glasshouse.cli.exits import CHECK_FAILED
+from glasshouse.cli.options import JsonOption, StoreOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse doctor                            is everything here as it should be?
+  glasshouse doctor --store other.glasshouse   with another store
+  glasshouse doctor --json                     one finding a line"""
+
+
+def doctor(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """Look at Python, packages, settings, store, terminal and worlds. Exit 1 if something is broken."""
+    from glasshouse.cli.drawing.screen import print_json
+    from glasshouse.cli.health import draw, findings
+
+    listed = findings(store)
+    if as_json:
+        for finding in listed:
+            print_json(finding._asdict())
+    else:
+        draw(listed)
+    if any(finding.state == "broken" for finding in listed):
+        raise typer.Exit(CHECK_FAILED)

@@ -1,0 +1,63 @@
+"""`glasshouse export`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, RoleName, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.store_reader import StoreReader
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse export last play.glass                      the last run, with everybody's thoughts
+  glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
+  glasshouse export s-1a2b play.glass --as director      a session with everything there is"""
+
+
+def export(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SESSION|RUN", help="A run or a session: its id, the beginning of its id, or `last`."
+        ),
+    ],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file: .glass, or .jsonl for plain lines.")
+    ],
+    *,
+    role: Annotated[
+        RoleName, typer.Option("--as", help="For whom: only a director's file has all there is.")
+    ] = RoleName.AUDIENCE,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a session with all that it remembers into one file. Of a run: the session that knows its end."""
+    from glasshouse.cli.drawing.screen import print_json
+    from glasshouse.cli.store_reader import read_store
+
+    async def exported(reader: StoreReader) -> dict[str, Any]:
+        session_id, elsewhere = await reader.session_at_end_of(name)
+        written = await reader.terrarium.export(session_id, path, role=role.value)
+        return {
+            "path": str(written),
+            "session_id": session_id,
+            "role": role.value,
+            "sessions": len(reader.terrarium.lineage(session_id).ancestors) + 1,
+            "events": len(await reader.terrarium.events(session_id)),
+            "elsewhere": elsewhere,
+        }
+
+    facts = read_store(store, exported)
+    if as_json:
+        print_json(facts)
+        return
+    print(f"{facts['path']}: {facts['events']:,} events of {facts['session_id']}, as seen by: {role.value}.")
+    if facts["elsewhere"]:
+        others = ", ".join(facts["elsewhere"])
+        print(f"The run also went on in {others}: not in this file.", file=sys.stderr)

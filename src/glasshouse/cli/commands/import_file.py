@@ -1,0 +1,54 @@
+"""`glasshouse import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, StoreOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse import play.glass                           into the store here
+  glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be"""
+
+
+def import_file(
+    path: Annotated[Path, typer.Argument(metavar="PATH", readable=False, help="A file that `export` wrote.")],
+    *,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read in a session from a file. It can be read and branched from; nobody in it lives here."""
+    import asyncio
+
+    from glasshouse.cli.drawing.screen import print_json
+    from glasshouse.cli.store_file import store_path
+    from glasshouse.errors import Refused
+
+    into = store_path(store)
+    if not path.exists():  # Said before a store is made for nothing.
+        raise Refused(f"There is no file {path}.", "Check the path.")
+    facts = asyncio.run(_imported(path, into))
+    if as_json:
+        print_json(facts)
+        return
+    print(f"{facts['session_id']}: {facts['events']:,} events, now in {into}.")
+    print(f"Look at it: glasshouse show {facts['session_id']}{'' if store is None else f' --store {into}'}")
+
+
+async def _imported(path: Path, into: Path) -> dict[str, Any]:
+    from glasshouse.assembly import SqliteStore
+    from glasshouse.terrarium import Terrarium
+
+    async with Terrarium(SqliteStore(into)) as terrarium:
+        session = await terrarium.import_file(path)
+        return {
+            "path": str(path),
+            "session_id": session.id,
+            "sessions": len(terrarium.lineage(session.id).ancestors) + 1,
+            "events": len(await terrarium.events(session.id)),
+            "store": str(into),
+        }

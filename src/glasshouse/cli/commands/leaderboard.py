@@ -1,0 +1,89 @@
+"""`glasshouse leaderboard`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.store_reader import StoreReader
+    from glasshouse.views.leaderboard import Standing
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse leaderboard                          by creature, over every contest in the store
+  glasshouse leaderboard --by model               which model won more
+  glasshouse leaderboard --world WORLD            of one world alone
+  glasshouse leaderboard --branches               branches count as runs of their own
+  glasshouse leaderboard --by team --json         for machines"""
+
+
+class By(StrEnum):
+    """What the lines of a leaderboard stand for."""
+
+    CREATURE = "creature"
+    TEAM = "team"
+    MODEL = "model"
+
+
+def leaderboard(
+    *,
+    by: Annotated[By, typer.Option(help="What a line stands for.")] = By.CREATURE,
+    world: Annotated[
+        str | None, typer.Option(metavar="WORLD", help="Count the contests of this world alone.")
+    ] = None,
+    branches: Annotated[
+        bool,
+        typer.Option(
+            "--branches", help="Count branches, too. By default they are left out: a past would count twice."
+        ),
+    ] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show who has won how often, over every contest in a store, and what it cost."""
+    from glasshouse.cli.drawing.screen import Screen, print_json
+    from glasshouse.cli.drawing.standings import draw_standings, standing_facts
+    from glasshouse.cli.store_reader import read_store
+
+    async def read(reader: StoreReader) -> tuple[tuple[Standing, ...], int]:
+        _check_world(world, reader)
+        standings = reader.terrarium.leaderboard(by.value, world=world, branches=branches)
+        return standings, 0 if branches else len(reader.terrarium.branches_left_out(world=world))
+
+    standings, left_out = read_store(store, read)
+    if as_json:
+        for standing in standings:
+            print_json({**standing_facts(standing, by.value), "branches_left_out": left_out})
+        return
+    if standings:
+        draw_standings(Screen(), standings, by.value)
+    elif by is By.MODEL:
+        print("No two models have played against each other yet.", end=" ")
+        print("Let them: glasshouse tournament WORLD --models A,B")
+    elif world is None:
+        print("No contest was played to its end yet. Play one: glasshouse play WORLD")
+    else:
+        print("No contest of this world was played to its end here yet.", end=" ")
+        print(f"Play it: glasshouse play {world}")
+    if left_out == 1:
+        print("1 branch is left out; --branches counts it, too.")
+    elif left_out:
+        print(f"{left_out:,} branches are left out; --branches counts them, too.")
+
+
+def _check_world(world: str | None, reader: StoreReader) -> None:
+    """Refuse a name that no world has, neither of those played in the store nor of those that can be played."""
+    from glasshouse.errors import UnknownName
+    from glasshouse.manifests.finding import found_worlds
+
+    played = {run.scenario for run in reader.runs() if run.scenario}
+    if world is None or world in played:
+        return
+    known = played | {bundled.name for bundled in found_worlds()}
+    if world not in known:
+        raise UnknownName(noun="world", name=world, known=known)

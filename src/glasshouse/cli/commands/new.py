@@ -1,0 +1,127 @@
+"""`glasshouse new world` and `glasshouse new creature`: files to begin from, written from templates.
+
+Always holds: no file that is there already is written over.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from string import Template
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse new world my-world
+  glasshouse new creature ada --in worlds/my-world"""
+
+WORLD_EXAMPLES: Final = """\b
+Examples:
+  glasshouse new world my-world                          in ./worlds, where it is found by its name
+  glasshouse new world my-world --in elsewhere           in another folder"""
+
+CREATURE_EXAMPLES: Final = """\b
+Examples:
+  glasshouse new creature ada --in worlds/my-world       among the creatures of a world
+  glasshouse new creature ada                            in this folder"""
+
+TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
+SCENARIO: Final = "scenario.yaml"
+YAML_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"})
+"""Words that YAML does not read as text."""
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Begin a world or a creature from commented files that play at once.",
+)
+
+
+@app.command("world", epilog=WORLD_EXAMPLES, short_help="Write a small world that plays at once.")
+def new_world(
+    name: NameArgument,
+    *,
+    folder: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="The folder to make the world's folder in.")
+    ] = Path("worlds"),
+    as_json: JsonOption = False,
+) -> None:
+    """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once."""
+    from glasshouse.world.ids import check_name
+
+    check_name("world name", name)
+    world = folder / name
+    _check_is_free(world)
+    (world / "creatures").mkdir(parents=True)
+    title = name.replace("-", " ").replace("_", " ").title()
+    values = {"name": _as_yaml(name), "title": _as_yaml(title), "place": str(world)}
+    files = [_write(world / SCENARIO, SCENARIO, values)]
+    for creature in ("gardener.yaml", "wanderer.yaml"):
+        files.append(_write(world / "creatures" / creature, creature))
+    if as_json:
+        _print_json("world", name, world, files)
+        return
+    print(f"{world} has a new world, {name}:")
+    for file in files:
+        print(f"  {file}")
+    call = name if folder == Path("worlds") else str(world)
+    print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
+
+
+@app.command("creature", epilog=CREATURE_EXAMPLES, short_help="Write one creature's file.")
+def new_creature(
+    name: NameArgument,
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option("--in", metavar="DIR", help="A world's folder, or any folder to write the file in."),
+    ] = Path(),
+    as_json: JsonOption = False,
+) -> None:
+    """Write one creature's file, with comments. It is sound; list it in a cast to let it play."""
+    from glasshouse.errors import Refused
+    from glasshouse.world.ids import check_name
+
+    check_name("creature name", name)
+    if not folder.is_dir():
+        raise Refused(f"{folder} is no folder.", "Name one that is there, such as worlds/my-world.")
+    among = folder / "creatures" if (folder / SCENARIO).is_file() else folder
+    file = among / f"{name}.yaml"
+    _check_is_free(file)
+    among.mkdir(exist_ok=True)
+    _write(file, "creature.yaml", {"name": _as_yaml(name)})
+    if as_json:
+        _print_json("creature", name, file, [file])
+        return
+    print(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
+
+
+def _check_is_free(path: Path) -> None:
+    from glasshouse.errors import Refused
+
+    if os.path.lexists(path):
+        raise Refused(f"{path} exists already, and nothing is written over.", "Choose another name.")
+
+
+def _write(path: Path, template: str, values: dict[str, str] | None = None) -> Path:
+    text = Template((TEMPLATES / template).read_text(encoding="utf-8"))
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text.substitute(values) if values else text.template)
+    return path
+
+
+def _as_yaml(text: str) -> str:
+    """A text that YAML reads back as text: a name such as 12 or no stands between quotation marks."""
+    return text if text[:1].isalpha() and text.lower() not in YAML_WORDS else f'"{text}"'
+
+
+def _print_json(sort: str, name: str, path: Path, files: list[Path]) -> None:
+    from glasshouse.cli.drawing.screen import print_json
+
+    print_json({"new": sort, "name": name, "path": str(path), "files": [str(file) for file in files]})

@@ -1,0 +1,87 @@
+"""`glasshouse play`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import (
+    EventsOption,
+    MindsOption,
+    PaceOption,
+    SeedOption,
+    StoreOption,
+    TurnsOption,
+)
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse worlds                              what can be played
+  glasshouse play WORLD                          play it, from its first seed
+  glasshouse play WORLD --seed "a lost glove"    from a seed of your own
+  glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
+  glasshouse play --continue last                continue where it was left
+  glasshouse play --watch                        watch what another process plays
+  glasshouse play WORLD --json | head -n 20      events for machines"""
+
+
+def play(
+    world: Annotated[
+        str | None,
+        typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in."),
+    ] = None,
+    *,
+    seed: SeedOption = None,
+    rng_seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
+        ),
+    ] = None,
+    turns: TurnsOption = None,
+    pace: PaceOption = None,
+    minds: MindsOption = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
+    ] = False,
+    continued: Annotated[
+        str | None,
+        typer.Option(
+            "--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."
+        ),
+    ] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: EventsOption = False,
+) -> None:
+    """Play a world, live: every voice in its colour, line by line, at the pace of a reader.
+
+    Everything is kept in the store. At the end come the digest of the run and the commands to look at it again.
+
+    Keys, on a terminal at the pace of a reader: i says something to the run, space pauses, q stops the run, any other key
+    shows the next line at once.
+    """
+    if continued is not None and (world is not None or watch):
+        raise typer.BadParameter("--continue names the run; leave WORLD and --watch away.")
+    if world is None and continued is None and not watch:
+        raise typer.BadParameter("Name a world. `glasshouse worlds` lists them.", param_hint="WORLD")
+    if continued is not None or watch:
+        late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
+        for option in [option for option, value in late.items() if value is not None]:
+            raise typer.BadParameter(f"{option} is for a new run; leave it away.")
+
+    from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.cli.live.open_runs import continued_run, new_run
+    from glasshouse.cli.live.watching import watch_live
+
+    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    if watch:
+        watch_live(request, world, run_id)
+    elif world is not None:
+        play_live(request, new_run(world, seed, rng_seed or 0, run_id), is_new=True)
+    else:
+        play_live(request, continued_run(continued or "last", request.command_line))

@@ -1,0 +1,51 @@
+"""`glasshouse replay`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.exits import CHECK_FAILED
+from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArgument, StoreOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse replay last                       perform the last run again, at the pace of a reader
+  glasshouse replay last --minds --pace fast   all at once, with what everybody thought
+  glasshouse replay last --verify              drive the engine again and compare, event by event
+  glasshouse replay r-1a2b --json              one line of the play a line, for machines"""
+
+
+def replay(
+    run: RunArgument,
+    *,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Play the run again from its recorded completions; exit 1 if anything differs."
+        ),
+    ] = False,
+    pace: PaceOption = None,
+    minds: Annotated[bool, typer.Option("--minds", help="Show what everybody thought.")] = False,
+    numbers: NumbersOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Perform a recorded run again. Everything comes from the ledger: no model is asked, nothing is written."""
+    if verify:
+        from glasshouse.cli.drawing.verification import is_verified
+
+        if not is_verified(store, run, as_json=as_json):
+            raise typer.Exit(CHECK_FAILED)
+        return
+
+    from glasshouse.cli.live.pace import pace_here
+    from glasshouse.cli.live.playback import play_back, print_lines
+    from glasshouse.cli.store_reader import read_store
+
+    story = read_store(store, lambda reader: reader.story(run))
+    if as_json:
+        print_lines(story, has_minds=minds)
+    else:
+        play_back(story, pace_here(pace), has_minds=minds, has_numbers=numbers)

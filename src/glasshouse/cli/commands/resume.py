@@ -1,0 +1,58 @@
+"""`glasshouse resume`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import (
+    EventsOption,
+    MindsOption,
+    PaceOption,
+    RunOrSessionArgument,
+    StoreOption,
+    TurnsOption,
+)
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse resume                            continue the last run
+  glasshouse resume r-1a2b --turns 4           another one, four turns of it
+  glasshouse resume last --as-was              in the very shape it had, whatever the files say now
+  glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now"""
+
+
+def resume(
+    name: RunOrSessionArgument = "last",
+    *,
+    as_was: Annotated[
+        bool,
+        typer.Option("--as-was", help="In the very shape it had, creatures and wires that came later too."),
+    ] = False,
+    world: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where the world lies now, if it has moved. Where several scenarios had met, once for each that has.",
+        ),
+    ] = None,
+    turns: TurnsOption = None,
+    pace: PaceOption = None,
+    minds: MindsOption = False,
+    store: StoreOption = None,
+    as_json: EventsOption = False,
+) -> None:
+    """Continue a run, each creature with its own past.
+
+    A run that was interrupted continues in place. If its world was edited since, or if the run was over, a child of it is
+    played from the scenario as it is on disk now: a creature that is new there starts without a past, one that is no longer
+    there is gone. Where several scenarios had met in one session, all of them continue.
+    """
+    from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.cli.live.resuming import Resumption
+
+    opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))
+    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    play_live(request, opener.open)

@@ -1,0 +1,88 @@
+"""`glasshouse runs`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from glasshouse.cli.options import JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from glasshouse.cli.store_reader import StoreReader
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse runs                              every run in the store, the oldest first
+  glasshouse runs --store other.glasshouse     of another store
+  glasshouse runs --json | tail -n 1           the last one, for machines"""
+
+
+def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """List the runs in a store, also while one is being played."""
+    from glasshouse.cli.drawing.screen import print_json
+    from glasshouse.cli.store_reader import read_store
+
+    listed = read_store(store, _facts)
+    if as_json:
+        for run in listed:
+            print_json(run)
+    elif listed:
+        _draw(listed)
+    else:
+        print("There is no run yet. Play one: glasshouse play WORLD")
+
+
+async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
+    facts = []
+    for run in reader.runs():
+        first = await reader.terrarium.event(f"{run.session_id}.1")
+        origin = reader.terrarium.session(run.session_id).origin
+        facts.append(
+            {
+                "run_id": run.id,
+                "world": run.scenario,
+                "title": run.title,
+                "status": run.status,
+                "reason": (run.finished or {}).get("reason"),
+                "winner": run.winner,
+                "branch_of": run.branch_of,
+                "how": None if run.branch_of is None else origin,
+                "seed": run.seed,
+                "rng_seed": run.rng_seed,
+                "turns": run.turns,
+                "calls": run.calls,
+                "tokens": run.tokens,
+                "usd": run.usd,
+                "session_id": run.session_id,
+                "graph_ids": list(run.graph_ids),
+                "began": first.created_at.isoformat(),
+            }
+        )
+    return facts
+
+
+def _draw(listed: list[dict[str, Any]]) -> None:
+    from glasshouse.cli.drawing.screen import Screen
+    from glasshouse.cli.drawing.tables import draw_table
+    from glasshouse.cli.ids import short_id_chars, short_ids
+
+    short = short_ids([run["run_id"] for run in listed])
+    rows = []
+    for run in listed:
+        parent, how = run["branch_of"], "branch" if run["how"] == "branch" else "resumed"
+        grown_from = "" if parent is None else f"{short.get(parent, parent[:short_id_chars])} ({how})"
+        began = run["began"][5:16].replace("T", " ")
+        numbers = (str(run["turns"]), str(run["calls"]))
+        told = (
+            run["world"],
+            run["reason"] or run["status"],
+            run["winner"] or "",
+            *numbers,
+            began,
+            run["seed"],
+        )
+        rows.append((short[run["run_id"]], grown_from, *told))
+    headings = ["run", "grown from", "world", "status", "winner", "turns", "calls", "began", "seed"]
+    if not any(run["branch_of"] for run in listed):
+        headings.remove("grown from")
+        rows = [(name, *told) for name, _, *told in rows]
+    draw_table(Screen(), headings, rows, loose=("world", "winner", "seed"), spare=("seed", "calls", "began"))

@@ -1,0 +1,50 @@
+"""`glasshouse show`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOption, RunArgument, StoreOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse show last                         the stage as it is now
+  glasshouse show last --at 40                 the stage as it was after 40 events
+  glasshouse show r-1a2b --as audience         with what everybody thought
+  glasshouse show last --ledger                every event, one a line
+  glasshouse show last --numbers               with numbers that `glasshouse why` takes
+  glasshouse show last --ledger --json         every event, for machines"""
+
+
+def show(
+    run: RunArgument,
+    *,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K", help="How many events to look at, or the last of them by its id. By default: all."
+        ),
+    ] = None,
+    ledger: Annotated[bool, typer.Option("--ledger", help="Print every event instead of the stage.")] = False,
+    role: RoleOption = RoleName.SPECTATOR,
+    lines: Annotated[
+        int, typer.Option(min=0, max=200, metavar="N", help="How many of the last lines to draw.")
+    ] = 20,
+    numbers: NumbersOption = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the stage of a run as it was at any of its events. Folded from the ledger: no model is asked."""
+    from glasshouse.cli.drawing.stage import StageThen
+    from glasshouse.cli.store_reader import event_count_at, read_store
+
+    story = read_store(store, lambda reader: reader.story(run))
+    then = StageThen(story, event_count_at(story, at), role.value, has_numbers=numbers)
+    if ledger:
+        then.print_ledger(as_json=as_json)
+    elif as_json:
+        then.print_json()
+    else:
+        then.draw(lines)

@@ -1,0 +1,67 @@
+"""`glasshouse tournament`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse tournament WORLD --models offline,offline:hasty   two models, each on both sides
+  glasshouse tournament WORLD --against solo --rounds 5        the troupe against one with its purse
+  glasshouse leaderboard --by model                            all that was ever played in the store"""
+
+
+class Against(StrEnum):
+    """What a troupe may be played against."""
+
+    SOLO = "solo"
+
+
+def tournament(
+    world: WorldArgument,
+    *,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="The models that play, by name. With --against solo: offline if left out."
+        ),
+    ] = None,
+    rounds: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="How many rounds; each is played in both orders of seats."),
+    ] = 1,
+    against: Annotated[
+        Against | None,
+        typer.Option(
+            help="Let the troupe play against one creature alone, which has the purse that the troupe spent."
+        ),
+    ] = None,
+    seed: SeedOption = None,
+    rng_seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="The number that the chance of the first round comes from; each round adds one."
+        ),
+    ] = 0,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let models play a world against each other: every two of them, every round, in both orders of seats.
+
+    Both orders of a round have the same chance. Judges are played by the models behind their profiles. Every match is an
+    ordinary run of the store, so `glasshouse leaderboard` counts it.
+    """
+    if models is None and against is None:
+        raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")
+
+    from glasshouse.cli.live.matches import Entry, play_matches
+    from glasshouse.cli.store_file import store_path
+
+    names = tuple(name.strip() for name in (models or "offline").split(",") if name.strip())
+    entry = Entry(world, names, rounds, rng_seed, seed, is_against_solo=against is not None)
+    play_matches(entry, store_path(store), as_json=as_json)

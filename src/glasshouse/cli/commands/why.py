@@ -1,0 +1,44 @@
+"""`glasshouse why`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, RoleName, RoleOption, StoreOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse why last                          the last line of the last run
+  glasshouse why 34                            event 34 of the last run
+  glasshouse why 34 --run r-1a2b               of another run
+  glasshouse why s-1a2b.20 --as director       by its id, with what the model was asked"""
+
+
+def why(
+    event: EventArgument,
+    *,
+    run: InRunOption = None,
+    role: RoleOption = RoleName.AUDIENCE,
+    lines: Annotated[
+        int, typer.Option(min=0, max=256, metavar="N", help="How many lines of each prompt to draw.")
+    ] = 12,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell why something was said: the causes back to where it began, each with what was in sight.
+
+    No model is asked and nothing is written.
+    """
+    from glasshouse.cli.drawing.causes import draw_why, print_why
+    from glasshouse.cli.event_names import ask_about
+    from glasshouse.cli.store_reader import read_store
+
+    named, answer = read_store(
+        store, lambda reader: ask_about(reader, event, run, lambda t, name: t.why(name, role=role.value))
+    )
+    if as_json:
+        print_why(answer, named)
+    else:
+        draw_why(answer, named, lines)

@@ -1,0 +1,48 @@
+"""`glasshouse worlds`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from glasshouse.cli.options import JsonOption
+
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse worlds                            what can be played by its name from here
+  glasshouse worlds --json                     with the folder of each"""
+
+
+def worlds(*, as_json: JsonOption = False) -> None:
+    """List the worlds that can be played by name: those in ./worlds, then those that come with Glasshouse."""
+    from glasshouse.cli.drawing.screen import Screen, print_json
+    from glasshouse.cli.drawing.tables import draw_table
+    from glasshouse.manifests.finding import found_worlds
+
+    listed = [
+        {"world": w.name, "title": w.title, "where": w.where, "cast": _cast_size(w.path), "path": w.path}
+        for w in found_worlds()
+    ]
+    if as_json:
+        for world in listed:
+            print_json(world)
+    elif not listed:
+        print("There is no world here. Make one: glasshouse new world NAME")
+    else:
+        headings = ("world", "title", "where", "cast")
+        rows = [[str(world[heading]) for heading in headings] for world in listed]
+        draw_table(Screen(), headings, rows, loose=("world", "title"))
+
+
+def _cast_size(folder: str) -> int:
+    """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
+    from pathlib import Path
+
+    from glasshouse.manifests.finding import SCENARIO_FILE, source_at
+
+    scenario: Any = source_at(Path(folder) / SCENARIO_FILE).data
+    if not isinstance(scenario, dict):
+        return 0
+    troupes = scenario.get("troupes")
+    parts = [scenario, *(troupes.values() if isinstance(troupes, dict) else ())]
+    casts = [part.get("cast") for part in parts if isinstance(part, dict)]
+    return sum(len(cast) for cast in casts if isinstance(cast, list))

@@ -1,0 +1,149 @@
+"""The shape of a team on the screen: a tree for each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+from rich.text import Text
+from rich.tree import Tree
+
+from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.cli.drawing.voices import QUIET, Voices
+from glasshouse.cli.ids import short_ids
+from glasshouse.cli.store_reader import StoreReader, event_count_at
+from glasshouse.views.topology import Member, Shape
+from glasshouse.world.values import Channel, Wire
+
+
+@dataclass(frozen=True)
+class TreeRead:
+    """The graphs of a run or session, and the event after which they stood so; none means now."""
+
+    name: str
+    event_id: str | None
+    number: int | None
+    shapes: tuple[Shape, ...]
+
+
+async def read_tree(reader: StoreReader, name: str, at: str | None) -> TreeRead:
+    """The graphs that a run's creatures are in, or that of a session; now, or after one of its events."""
+    story = await reader.story(name)
+    number = None if at is None else event_count_at(story, at)
+    if number == 0:
+        return TreeRead(story.name, None, 0, ())
+    if number is None and story.run is None and not reader.terrarium.session(story.name).is_open:
+        number = len(story.events)
+    event_id = None if number is None else story.events[number - 1].id
+    shapes = await reader.terrarium.shapes(event_id)
+    if story.run is not None:
+        mine = [shape for shape in shapes if any(member.run_id == story.run_id for member in shape.members)]
+    else:
+        mine = [shape for shape in shapes if story.name == shape.graph.session_id]
+    return TreeRead(story.name, event_id, number, tuple(mine))
+
+
+def print_tree(read: TreeRead) -> None:
+    """One object for each graph."""
+    for shape in read.shapes:
+        graph = shape.graph
+        print_json(
+            {
+                "name": read.name,
+                "event_id": read.event_id,
+                "at": read.number,
+                "graph_id": graph.id,
+                "session_id": graph.session_id,
+                "turn": graph.turn,
+                "creatures": [msgspec.to_builtins(member) for member in shape.members],
+                "channels": [msgspec.to_builtins(channel) for channel in shape.channels],
+                "wires": [msgspec.to_builtins(wire) for wire in graph.wires],
+            }
+        )
+
+
+def draw_tree(read: TreeRead) -> None:
+    """A tree for each graph: its creatures, each under its parent; its channels; its wires."""
+    screen = Screen()
+    when = "now" if read.event_id is None else f"after event {read.number:,}"
+    screen.draw(Text(f"{read.name}, {when}", style="bold"))
+    if not read.shapes:
+        screen.draw("There is no graph of it then.")
+        return
+    voices = Voices([member.handle for shape in read.shapes for member in shape.members])
+    short = short_ids([shape.graph.id for shape in read.shapes])
+    for shape in read.shapes:
+        screen.draw(_tree_of(shape, short[shape.graph.id], voices))
+
+
+def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
+    graph, count = shape.graph, len(shape.members)
+    note = f"  turn {graph.turn}, {count} creature{'s'[: count != 1]}"
+    top = Tree(Text.assemble((f"graph {name}", "bold"), (note, QUIET)), guide_style=QUIET)
+    handles = {member.id: one_line(member.handle) for member in shape.members}
+    creatures = top.add(Text("creatures", style=QUIET))
+    _add_members(creatures, shape.members, voices)
+    if shape.channels:
+        channels = top.add(Text("channels", style=QUIET))
+        for channel in shape.channels:
+            _add_channel(channels, channel, handles)
+    if graph.wires:
+        wires = top.add(Text("wires", style=QUIET))
+        for wire in graph.wires:
+            wires.add(_wire(wire, handles))
+    return top
+
+
+def _add_members(top: Tree, members: tuple[Member, ...], voices: Voices) -> None:
+    """Each creature under its parent, or at the top if that is not here."""
+    here = {member.id for member in members}
+    branches: dict[str, Tree] = {}
+    waiting = list(members)
+    while waiting:
+        ready = [m for m in waiting if m.parent not in here or m.parent in branches]
+        if not ready:
+            ready = waiting[:1]
+        for member in ready:
+            branches[member.id] = branches.get(member.parent or "", top).add(_member(member, voices))
+        waiting = [member for member in waiting if member.id not in branches]
+
+
+def _member(member: Member, voices: Voices) -> Text:
+    notes = [
+        "" if member.role == "worker" else member.role,
+        "privileged" if member.is_privileged else "",
+        "" if member.is_running else "resting",
+        "" if member.id == member.handle else one_line(member.id),
+    ]
+    noted = ", ".join(note for note in notes if note)
+    return Text.assemble(
+        (one_line(member.handle), f"bold {voices.colour_of(member.handle)}"),
+        (f"  {noted}" if noted else "", QUIET),
+    )
+
+
+def _add_channel(top: Tree, channel: Channel, handles: dict[str, str]) -> None:
+    note = "" if channel.history == "full" else "  tells newcomers nothing"
+    branch = top.add(Text.assemble(one_line(channel.name), (note, QUIET)))
+    if set(channel.senders) == set(channel.listeners):
+        names = _names(channel.listeners, handles)
+        branch.add(Text(f"all listen and send: {names}" if channel.listeners else "nobody is on it"))
+        return
+    branch.add(Text(f"listen: {_names(channel.listeners, handles) or 'nobody'}"))
+    branch.add(Text(f"send: {_names(channel.senders, handles) or 'nobody'}"))
+
+
+def _names(ids: Iterable[str], handles: dict[str, str]) -> str:
+    return ", ".join(handles.get(name, name) for name in ids)
+
+
+def _wire(wire: Wire, handles: dict[str, str]) -> Text:
+    notes = [
+        "" if wire.with_content else "without its words",
+        f"when {one_line(wire.when)}" if wire.when else "",
+        f"as {one_line(wire.prompt)}" if wire.prompt else "",
+    ]
+    noted = ", ".join(note for note in notes if note)
+    ends = f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}"
+    return Text.assemble(ends, (f"  {noted}" if noted else "", QUIET))

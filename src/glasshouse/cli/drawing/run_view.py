@@ -1,0 +1,130 @@
+"""`RunView`: one run as people look on: its stage, kept by an observer, and the lines to show.
+
+Always holds: only lines that a person should see come out of it: silences and thoughts when minds are shown, failures
+always. Events of other runs in the same store do not touch it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.runtime.ledger.observer import Observer
+from glasshouse.views.diff import ViewDiff
+from glasshouse.views.stage import RunStatus, StageProjection
+from glasshouse.views.transcript import TranscriptLine, line_of
+
+quoted_lines_max: Final = 1_000
+"""So many lines can be quoted by later ones."""
+quoted_words_max: Final = 6
+turns_kept_max: Final = 8
+"""The branch that is offered at the end begins at most so many turns back."""
+
+
+class RunView:
+    """Give it events; it gives the lines to show."""
+
+    def __init__(self, run_id: str, *, has_minds: bool = False, past_run_ids: tuple[str, ...] = ()) -> None:
+        """Of a branch or a resumed run, `past_run_ids` are the runs whose past it has."""
+        self.run_id = run_id
+        self.past_run_ids = past_run_ids
+        self.calls_before = 0
+        """Calls that were spent before and that no event in sight tells of."""
+        self.expected: tuple[str, ...] = ()
+        """Handles of those who come in before anybody acts, and whose births are not taken in yet."""
+        self.last_id = ""
+        """The last event of this run."""
+        self.turn_ids: deque[str] = deque(maxlen=turns_kept_max)
+        """The events with which the last turns began."""
+        self._has_minds = has_minds
+        self._graph_ids: set[str] = set()
+        self._quotes: dict[str, str] = {}
+        self._lines: list[TranscriptLine] = []
+        # A director's view counts calls. What only a director may read is in no line.
+        self._observer = Observer(run_id=run_id, role="director", past_run_ids=past_run_ids)
+        self._observer.on_diff(self._take_lines)
+
+    @property
+    def stage(self) -> StageProjection:
+        """The stage as it is now."""
+        return self._observer.view
+
+    @property
+    def run(self) -> RunStatus:
+        """How the run stands."""
+        return self.stage.runs.get(self.run_id) or RunStatus()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is over."""
+        return self.run.state == "finished"
+
+    @property
+    def has_several_graphs(self) -> bool:
+        """Whether its graphs have merged or split: beside the one where it began there was more than one."""
+        return len(self._graph_ids) > 2
+
+    def expect(self, coming: Iterable[Event]) -> None:
+        """Look ahead, so that the whole cast is known when the first of several scenes is shown."""
+        births = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)
+        self.expected = tuple(
+            [
+                str(event.payload.get("handle", ""))
+                for event in births
+                if event.kind == kinds.CREATURE_STARTED and event.payload.get("run_id") == self.run_id
+            ]
+        )
+
+    def concerns(self, event: Event) -> bool:
+        """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""
+        if event.run_id is not None:
+            is_mine = event.run_id == self.run_id
+        elif event.kind == kinds.CREATURE_STARTED:
+            is_mine = event.payload.get("run_id") == self.run_id
+        else:
+            return event.graph_id in self._graph_ids
+        if is_mine:
+            self._graph_ids.add(event.graph_id)
+        return is_mine
+
+    def remember(self, event: Event) -> None:
+        """Take in an event of this run's story that came before what is shown."""
+        if self.concerns(event) or event.run_id in (None, *self.past_run_ids):
+            self.take(event)
+
+    def take(self, event: Event) -> list[TranscriptLine]:
+        """Take in the next event of this run; the lines to show of it."""
+        self.last_id = event.id
+        if event.kind == kinds.TURN_STARTED:
+            self.turn_ids.append(event.id)
+        self._observer.consume(event)
+        lines, self._lines = self._lines, []
+        return lines
+
+    def _take_lines(self, diff: ViewDiff) -> None:
+        for line in map(line_of, diff.new_lines):
+            if self._has_minds or (line.kind != kinds.AGENT_PASSED and line.kind not in kinds.INNER):
+                shown = replace(
+                    line, fields={name: self._quoted(value) for name, value in line.fields.items()}
+                )
+                self._lines.append(shown if self._has_minds else replace(shown, thought="", mood=""))
+                self._keep_quote(line)
+
+    def _keep_quote(self, line: TranscriptLine) -> None:
+        words = line.text.split()
+        dots = "…" if len(words) > quoted_words_max else ""
+        self._quotes[line.id] = f"{line.who}, “{' '.join(words[:quoted_words_max])}{dots}”"
+        if len(self._quotes) > quoted_lines_max:
+            del self._quotes[next(iter(self._quotes))]
+
+    def _quoted(self, value: Any) -> Any:
+        """A field's value; where it is the id of a line, who said that line and how it began."""
+        if isinstance(value, list) and any(part in self._quotes for part in value if isinstance(part, str)):
+            return "; ".join(str(self._quoted(part)) for part in value)
+        return self._quotes.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,99 @@
+"""Verifying a run: it is driven again from its recorded completions and compared with its record. So are the runs that it
+continues, because their past is part of its story."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from glasshouse.cli.drawing.screen import as_json as json_of
+from glasshouse.cli.drawing.screen import print_json, spelled
+from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.errors import Refused
+from glasshouse.events.codec import content_of
+from glasshouse.events.event import Event
+from glasshouse.runtime.replays.replay import Verification
+from glasshouse.terrarium import verify
+
+
+def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
+    """Whether a run, and every run that it continues, comes out the same; printed with the first difference."""
+    results = read_store(store, lambda reader: _results(reader, name))
+    if as_json:
+        own, *past = [_facts(run_id, result) for run_id, result in results.items()]
+        print_json({**own, "past": past})
+    else:
+        for run_id, result in results.items():
+            _print(run_id, result)
+    return all(isinstance(result, Refused) or result.is_same for result in results.values())
+
+
+async def _results(reader: StoreReader, name: str) -> dict[str, Verification | Refused]:
+    """What came of each run, or why it cannot be verified. The run that was named must be."""
+    run_id = reader.run(name).id
+    result: Verification | Refused = await verify(reader.terrarium, run_id)
+    results = {run_id: result}
+    while isinstance(result, Verification) and result.grows_from is not None:
+        run_id = result.grows_from
+        try:
+            result = await verify(reader.terrarium, run_id)
+        except Refused as refusal:
+            result = refusal
+        results[run_id] = result
+    return results
+
+
+def _facts(run_id: str, result: Verification | Refused) -> dict[str, Any]:
+    if isinstance(result, Refused):
+        return {"run_id": run_id, "is_same": None, "why": str(result)}
+    then, now = result.recorded_event, result.replayed_event
+    return {
+        "run_id": run_id,
+        "is_same": result.is_same,
+        "events": result.events,
+        "taken": result.taken,
+        "recorded_digest": result.recorded_digest,
+        "replayed_digest": result.replayed_digest,
+        "recorded_event": None if then is None else content_of(then),
+        "replayed_event": None if now is None else content_of(now),
+        "prompt_diffs": list(result.prompt_diffs),
+    }
+
+
+def _print(run_id: str, result: Verification | Refused) -> None:
+    if isinstance(result, Refused):
+        print(f"{run_id}: cannot be verified, and is taken as it stands. {result}")
+    elif result.is_same:
+        own, past = result.events - result.taken, ""
+        if result.taken:
+            whose = "came in a file, and are taken as they stand"
+            if result.grows_from is not None:
+                whose = f"are of {result.grows_from}"
+            past = f" The {result.taken:,} before them {whose}."
+        counted = f"{own:,} event{'s'[: own != 1]}{' of its own' if result.taken else ''}"
+        print(f"{run_id}: verified. {counted} came out the same, byte for byte.{past}")
+        print(f"digest {result.recorded_digest}")
+    else:
+        print(f"{run_id}: came out differently.")
+        print(f"recorded {result.recorded_digest}\nreplayed {result.replayed_digest}")
+        for diff in (_event_diff(result.recorded_event, result.replayed_event), *result.prompt_diffs):
+            if diff:
+                print(f"\n{spelled(diff)}")
+
+
+def _event_diff(then: Event | None, now: Event | None) -> str:
+    """How the first event that differs differs, one field a line. Ids and times always differ and say nothing."""
+    if then is None and now is None:
+        return ""
+    name = then.id if then is not None else "the end of the record"
+    diff = unified_diff(_fields(then), _fields(now), f"{name}, recorded", f"{name}, replayed", lineterm="")
+    return "\n".join(diff)
+
+
+def _fields(event: Event | None) -> list[str]:
+    if event is None:
+        return ["(nothing: it ended before)"]
+    content = content_of(event)
+    compared = ("turn", "actor", "kind", "channel", "payload", "private", "sealed", "model")
+    return [f"{field}: {json_of(content[field])}" for field in compared if content.get(field) is not None]

@@ -1,0 +1,213 @@
+"""Playing live: a world is played act by act, and every line is shown once it is in the ledger.
+
+Always holds: what is shown was committed before; the play never runs ahead of its reader by more than one act. However a
+play is left, the ledger is whole and the run can be continued.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshouse.assembly import SqliteStore
+from glasshouse.cli.drawing.run_view import RunView
+from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.interrupts import run_until_interrupted
+from glasshouse.cli.live.controls import Controls, Disturb
+from glasshouse.cli.live.displays import Display, JsonDisplay, PipeDisplay, TerminalDisplay
+from glasshouse.cli.live.feed import Feed, Reader, SilentReader
+from glasshouse.cli.live.keys import Keys, are_ours
+from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
+from glasshouse.cli.live.pace import Pace, pace_here
+from glasshouse.cli.live.summary import CommandLine, Summary, continue_call
+from glasshouse.cli.store_file import store_path
+from glasshouse.errors import Refused, StoreBusy
+from glasshouse.runtime.ports import Proposal
+from glasshouse.runtime.run import Run
+from glasshouse.terrarium import Terrarium
+from glasshouse.views.stage import past_runs
+
+
+@dataclass(frozen=True)
+class LiveRequest:
+    """What the command line asks for, whatever is played."""
+
+    store: Path
+    command_line: CommandLine
+    pace: Pace
+    turns: int | None = None
+    has_minds: bool = False
+    as_json: bool = False
+
+    @classmethod
+    def of(
+        cls, store: Path | None, pace: Pace | None, *, turns: int | None, has_minds: bool, as_json: bool
+    ) -> LiveRequest:
+        """From the options of a command."""
+        path = store_path(store)
+        here = pace or (Pace.FAST if as_json else pace_here(None))
+        return cls(path, CommandLine.on(path), here, turns, has_minds, as_json)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether somebody sits at a terminal and reads along."""
+        is_read = self.pace is Pace.READING and not self.as_json and sys.stdout.isatty()
+        return is_read and sys.stdin is not None and are_ours(sys.stdin.fileno())
+
+    def display(self) -> Display:
+        """Where the run appears."""
+        if self.as_json:
+            return JsonDisplay()
+        screen = Screen()
+        if not screen.is_terminal:
+            return PipeDisplay(has_minds=self.has_minds)
+        return TerminalDisplay(screen, has_minds=self.has_minds, has_bar=self.has_keys)
+
+    def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
+        """Who reads along: somebody at a terminal, or nobody with a keyboard."""
+        if self.has_keys:
+            return Controls(stack.enter_context(Keys(sys.stdin.fileno())), display, feed, disturb)
+        return SilentReader(self.pace)
+
+    def show_summary(self, display: Display, summary: Summary) -> None:
+        """Say how a run ended and what can be done with it."""
+        if self.as_json:
+            print_json(summary.facts())
+        else:
+            display.say(*summary.lines(self.command_line))
+
+
+def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_played: bool = True) -> None:
+    """Play, show, and say what to do next."""
+    if not is_new and not request.store.exists():
+        raise Refused(  # Said before a store is made for nothing.
+            f"There is no store at {request.store}.", "Play something first, or name another --store."
+        )
+    views: list[RunView] = []
+    try:
+        run_until_interrupted(lambda: _play(request, opener, views, is_played=is_played))
+    except KeyboardInterrupt:
+        unfinished = [view for view in views if not view.is_finished]
+        for index, view in enumerate(unfinished):
+            command = continue_call(view, request.command_line)
+            line = f"glasshouse: {command} goes on where this was stopped."
+            print(line if index else f"\n{line}", file=sys.stderr)
+        raise
+    except StoreBusy as busy:
+        raise StoreBusy(f"{busy} From here: {request.command_line.call('play', '--watch')}") from busy
+
+
+async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
+    store = SqliteStore(request.store)
+    approver = _Approver()
+    async with Terrarium(store, approver=approver) as terrarium:
+        opened = await opener(store, terrarium)
+        for run in opened.runs:
+            views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
+        play = _LivePlay(request, store, terrarium, approver, opened, is_played)
+        play.say_what_was_opened()
+        for index, runs in enumerate(side_by_side(opened.runs)):
+            run_ids = [run.id for run in runs]
+            if index and not request.as_json:
+                play.display.say("")
+            await play.show(runs, [view for view in views if view.run_id in run_ids])
+
+
+class _Approver:
+    """Hands a proposal on to whoever reads along at a terminal. Without a terminal nobody is asked, and nothing waits."""
+
+    reader: Reader | None = None
+
+    async def __call__(self, proposal: Proposal, /) -> bool | None:
+        return await self.reader.decide(proposal) if isinstance(self.reader, Controls) else None
+
+
+class _LivePlay:
+    """The runs of one command, one group that shares graphs after the other."""
+
+    def __init__(
+        self,
+        request: LiveRequest,
+        store: SqliteStore,
+        terrarium: Terrarium,
+        approver: _Approver,
+        opened: Opened,
+        is_played: bool,
+    ) -> None:
+        self.display = request.display()
+        self._request = request
+        self._store = store
+        self._terrarium = terrarium
+        self._approver = approver
+        self._opened = opened
+        self._is_played = is_played
+        self._is_left = False
+        """Whether the reader has left: later groups are not played any more."""
+
+    def say_what_was_opened(self) -> None:
+        if self._request.as_json:
+            for facts in self._opened.facts:
+                print_json(facts)
+        elif self._opened.said:
+            self.display.say(*self._opened.said, *([""] if self._is_played else []))
+
+    async def show(self, runs: list[Run], views: list[RunView]) -> None:
+        """Play runs that share their graphs, and say how each of them ended."""
+        feed = Feed(self._store, views, self.display, self._opened.shown_after)
+
+        async def disturb(text: str) -> None:
+            await self._terrarium.disturb(feed.view.run_id, text)
+
+        with ExitStack() as stack:
+            reader = self._request.reader(self.display, feed, disturb, stack)
+            self._approver.reader = reader
+            if self._is_played and not self._is_left:
+                await self._play(runs, feed, reader)
+            await feed.show(SilentReader(Pace.FAST))
+        known = [run.id for run in self._terrarium.runs()]
+        for run, view in zip(runs, views, strict=True):
+            now = self._terrarium.run_of(run.id)
+            summary = Summary(
+                view,
+                await self._terrarium.digest(run.id),
+                parent=run.branch_of if run.branch_of in known else None,
+                calls_recalled=now.calls_recalled if self._opened.is_branch and self._is_played else None,
+                is_one_of_several=bool(self._opened.beside),
+                had_nothing_left=now.is_finished and (now.turns, now.calls) == (run.turns, run.calls),
+            )
+            self._request.show_summary(self.display, summary)
+
+    async def _play(self, runs: list[Run], feed: Feed, reader: Reader) -> None:
+        """One act, then its lines; until nothing is left to do, or the reader leaves."""
+        for run in runs:
+            for handle in self._terrarium.send_visitors_away(run.id):
+                print(
+                    f"glasshouse: {handle} is played by a visitor, and passes here."
+                    " From Python, speak_as() gives it lines.",
+                    file=sys.stderr,
+                )
+
+        async def show_then_act(_graph_id: str) -> bool:
+            await feed.show(reader)
+            return not reader.is_leaving
+
+        run_ids = [run.id for run in runs]
+        await self._terrarium.run(*run_ids, turns=self._request.turns, before_act=show_then_act)
+        await feed.show(reader)
+        self._is_left = reader.is_leaving
+        for run in runs:
+            if self._is_left and not self._terrarium.run_of(run.id).is_finished:
+                await self._terrarium.finish(run.id, "stopped")
+
+
+async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> RunView:
+    """A view of a run that has taken in what was played before, without showing it."""
+    events = await terrarium.run_events(run.id)
+    view = RunView(run.id, has_minds=has_minds, past_run_ids=past_runs(events, run.id))
+    for event in events:
+        if (event.position or 0) <= shown_after:
+            view.remember(event)
+    view.calls_before = max(0, run.calls - view.stage.counters.calls) if shown_after else 0
+    return view

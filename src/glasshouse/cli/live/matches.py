@@ -1,0 +1,107 @@
+"""Playing a tournament on the command line: a line for each match as it ends, and the standings at last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
+from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.cli.drawing.standings import draw_standings, standing_facts
+from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
+from glasshouse.manifests.loading import load_world
+from glasshouse.terrarium import Terrarium
+from glasshouse.views.leaderboard import Outcome, Player, Standing
+
+
+class Entry(NamedTuple):
+    """What is to be played."""
+
+    world: str
+    models: tuple[str, ...]
+    rounds: int
+    rng_seed: int
+    seed: str | None
+    is_against_solo: bool
+
+
+def play_matches(entry: Entry, store: Path, *, as_json: bool) -> None:
+    """Play a tournament, and print each match and the standings."""
+    asyncio.run(_play(entry, store, as_json=as_json))
+
+
+async def _play(entry: Entry, store: Path, *, as_json: bool) -> None:
+    world, screen, is_solo = (
+        load_world(entry.world, tools=usual_tools().names()),
+        Screen(),
+        entry.is_against_solo,
+    )
+    check_draw(world, entry.models, entry.rounds, is_against_solo=is_solo)
+    for model in entry.models:
+        ModelRouter().route("fast", model)  # An unknown model is refused before a store is made for it.
+    async with Terrarium(SqliteStore(store)) as terrarium:
+        tournament = Tournament(
+            terrarium,
+            world,
+            entry.models,
+            rounds=entry.rounds,
+            rng_seed=entry.rng_seed,
+            seed=entry.seed,
+            is_against_solo=is_solo,
+        )
+        played: list[MatchPlayed] = []
+        async for match in tournament.play():
+            played.append(match)
+            if as_json:
+                print_json(_facts(match))
+            else:
+                screen.draw(f"{len(played)}/{tournament.matches}  {_line(match, has_models=not is_solo)}")
+        by = "side" if is_solo else "model"
+        run_ids = {match.run_id for match in played}
+        standings = sides(terrarium, played) if is_solo else terrarium.leaderboard("model", run_ids=run_ids)
+    if as_json:
+        for standing in standings:
+            print_json({"type": "standing", **standing_facts(standing, by)})
+    else:
+        screen.draw("")
+        draw_standings(screen, standings, by)
+
+
+def sides(terrarium: Terrarium, played: Sequence[MatchPlayed]) -> list[Standing]:
+    """How troupe and solo stand, for each model. What they cost is what their own runs have cost, counted once."""
+    standings: dict[str, Standing] = {}
+    counted: set[str] = set()
+    for match in played:
+        for side, model in match.seats.items():
+            run = terrarium.run_of(match.run_ids[side])
+            costs = (
+                [Player(side, side, model, run.calls, run.tokens, run.usd)] if run.id not in counted else []
+            )
+            counted.add(run.id)
+            outcome: Outcome = "won" if match.winner == side else "lost" if match.winner else "no_contest"
+            name = f"{side} ({model})"
+            standings[name] = standings.get(name, Standing(name)).plus(outcome, costs)
+    return sorted(standings.values(), key=lambda standing: (-standing.win_rate, -standing.won, standing.name))
+
+
+def _facts(match: MatchPlayed) -> dict[str, Any]:
+    return {
+        "type": "match",
+        "round": match.round,
+        "rng_seed": match.rng_seed,
+        "run_id": match.run_id,
+        "seats": dict(match.seats),
+        "winner": match.winner,
+        "winning_model": match.winning_model,
+        "why": match.why,
+        "read_from": dict(match.run_ids),
+    }
+
+
+def _line(match: MatchPlayed, *, has_models: bool) -> str:
+    seats = ", ".join(f"{seat}: {model}" if has_models else seat for seat, model in match.seats.items())
+    model = f" ({match.winning_model})" if has_models and match.winning_model else ""
+    won = f"won by {match.winner}{model}" if match.winner else "no contest"
+    return "  ".join(map(one_line, (f"round {match.round}", seats, won, match.run_id)))

@@ -1,0 +1,119 @@
+"""What is said when a run ends or is left: how it ended, its digest, and the exact commands to look at it again.
+
+Always holds: a command is printed with all it needs to be pasted as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshouse.cli.drawing.header import gauges
+from glasshouse.cli.drawing.run_view import RunView
+from glasshouse.cli.drawing.screen import one_line
+from glasshouse.cli.drawing.stage import ending_of
+from glasshouse.cli.store_file import checked_settings
+from glasshouse.events.event import Json
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """How this command line is called: its own name, and the store if it is not the usual one."""
+
+    program: str
+    store: str = ""
+
+    @classmethod
+    def on(cls, store: Path) -> CommandLine:
+        """For a store. The program is called by its name if the shell finds it so, else by the path it was called with."""
+        program, called = f"{shlex.quote(sys.executable)} -m glasshouse", Path(sys.argv[0])
+        if shutil.which("glasshouse"):
+            program = "glasshouse"
+        elif called.name == "glasshouse":
+            program = shlex.quote(os.path.relpath(called))
+        is_usual = os.path.abspath(store) == os.path.abspath(checked_settings().store)
+        return cls(program, "" if is_usual else f" --store {shlex.quote(str(store))}")
+
+    def call(self, *words: str) -> str:
+        """A command as it can be pasted."""
+        return f"{self.program} {shlex.join(words)}{self.store}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run as it was left."""
+
+    view: RunView
+    digest: str
+    parent: str | None = None
+    """The run that it can be compared with: the one that it is a branch of, or was resumed from."""
+    calls_recalled: int | None = None
+    """Of a branch that was just made: how many of its calls were answered from the record."""
+    is_one_of_several: bool = False
+    """Whether other runs were played in one go with it, so that it has to be told apart."""
+    had_nothing_left: bool = False
+    """Whether there was nothing to play."""
+
+    def lines(self, command_line: CommandLine) -> list[str]:
+        """Everything to say, line by line."""
+        view, run = self.view, self.view.run
+        if view.is_finished:
+            ending = ending_of(run, [note.text for note in view.stage.judge_notes])
+        else:
+            spent = [f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(view)]
+            why = f"Paused: {one_line(run.reason)} " if run.reason else ""
+            ending = f"{why}To be continued: {', '.join(spent)}."
+        if self.calls_recalled is not None:
+            were = "call was" if self.calls_recalled == 1 else "calls were"
+            ending += f" {f'{self.calls_recalled:,}' if self.calls_recalled else 'No'} {were} answered from the record."
+        if self.had_nothing_left and view.past_run_ids:
+            ending += " Nothing was left to play: branch from an earlier event, or with other limits."
+        if self.is_one_of_several:
+            ending = f"{one_line(run.title or view.run_id)}. {ending}"
+        return ["", ending, f"digest {self.digest}", *[f"  {call}" for call in self.calls(command_line)]]
+
+    def calls(self, command_line: CommandLine) -> list[str]:
+        """The commands that make sense for the run now."""
+        view, run_id, call = self.view, self.view.run_id, command_line.call
+        is_grown = bool(view.past_run_ids)
+        # A branch that is worth a try: some turns before the end, the visitor says what the world suggests.
+        turns = view.turn_ids
+        at = turns[len(turns) // 2] if turns else view.last_id
+        said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
+        offered = [
+            "" if view.is_finished else continue_call(view, command_line),
+            call("show", run_id),
+            call("compare", self.parent, run_id) if self.parent is not None else "",
+            call("why", "last", "--run", run_id) if view.stage.counters.lines else "",
+            call("lineage", run_id) if view.has_several_graphs or is_grown else "",
+            "" if is_grown else call("replay", run_id, "--verify"),
+            call("branch", run_id, "--at", at, "--disturb", said),
+        ]
+        return [command for command in offered if command]
+
+    def facts(self) -> Json:
+        """The same for machines."""
+        view, run = self.view, self.view.run
+        turns, calls = gauges(view)
+        return {
+            "played": {
+                "run_id": view.run_id,
+                "status": run.state,
+                "reason": run.reason,
+                "winner": run.winner,
+                "turns": turns.used,
+                "calls": calls.used,
+                "digest": self.digest,
+                "branch_of": view.past_run_ids[0] if view.past_run_ids else None,
+                "calls_recalled": self.calls_recalled,
+            }
+        }
+
+
+def continue_call(view: RunView, command_line: CommandLine) -> str:
+    """The command that continues a run."""
+    return command_line.call("play", "--continue", view.run_id)
