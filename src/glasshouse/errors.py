@@ -1,22 +1,22 @@
 """Every error Glasshouse raises on purpose.
 
     GlasshouseError
-    ├── Refused            the world says no; nothing changed          -> do what `.instead` says
-    │   ├── BadEvent       a draft or an event of the wrong shape      -> mend the draft
+    ├── Refused            the world refused; nothing changed          -> do what `.instead` says
+    │   ├── BadEvent       a draft or an event of the wrong shape      -> correct the draft
     │   └── UnknownName    nothing is called that                      -> use one of `.known`
-    ├── BudgetExceeded     a limit of the governor tripped             -> `.reason` names the limit
-    ├── ModelUnreachable   no model answered                           -> start its server, or bind another
-    ├── UnusableReply      a model's answer held no line               -> its act fails, the others go on
+    ├── BudgetExceeded     a limit of the run was reached              -> `.reason` names the limit
+    ├── ModelUnreachable   the model was not reached                   -> start its server, or bind another
+    ├── UnusableReply      a model's reply held no line                -> its act fails, the others continue
     ├── Conflict           an id is already taken by other content     -> read again, then append at the new seq
     ├── ImportConflict     a file disagrees with what the store holds  -> import it into another store
-    ├── BadWorld           a scenario or manifest does not hold        -> mend the file at the named line
-    └── StoreError         the ledger's file cannot serve
-        ├── StoreBusy      somebody else holds it                      -> stop the other, or wait
+    ├── BadWorld           a scenario or manifest has problems         -> correct the file at the named line
+    └── StoreError         the store cannot be used
+        ├── StoreBusy      another process has it open                 -> stop the other, or wait
         ├── StoreTooNew    written by a newer Glasshouse               -> upgrade
-        ├── StoreDamaged   not a ledger, or a broken one               -> restore a copy
-        └── StoreFailed    the disk is full, read-only or gone         -> make room, then go on
+        ├── StoreDamaged   not a ledger, or damaged                    -> restore a copy
+        └── StoreFailed    the disk is full, read-only or gone         -> free some space, then try again
 
-Each message is a whole sentence that says what to do next.
+Each message says what to do next.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from itertools import islice
 
 names_shown_max = 8
 value_chars_max = 120
-"""What a message quotes of a value is cut here."""
+"""A message quotes at most this much of a value."""
 names_compared_max = 500
 
 
 class GlasshouseError(Exception):
-    """The root of everything raised on purpose."""
+    """The base class of everything raised on purpose."""
 
 
 class Refused(GlasshouseError):
-    """The world says no. Nothing changed; `instead` names what would work."""
+    """The world refused the request, and nothing changed; `instead` names what would work."""
 
     def __init__(self, reason: str, instead: str = "") -> None:
         super().__init__(f"{reason} {instead}".strip())
@@ -45,11 +45,11 @@ class Refused(GlasshouseError):
 
 
 class BadEvent(Refused, ValueError):
-    """A draft or an event of the wrong shape: the writer's move."""
+    """A draft or an event has the wrong shape; its writer must correct it."""
 
 
 class UnknownName(Refused, LookupError):
-    """Nothing is called that; `known` holds some of what is, the likeliest first."""
+    """Nothing has this name; `known` lists names that exist, the most similar first."""
 
     def __init__(self, *, noun: str, name: object, known: Collection[str] = (), where: str = "") -> None:
         compared = list(islice(known, names_compared_max))
@@ -65,7 +65,7 @@ class UnknownName(Refused, LookupError):
 
 
 def in_brief(value: object) -> str:
-    """A value as a message quotes it: in quotation marks if it is a text, and short."""
+    """A value as a message quotes it: short, and in quotation marks if it is a text."""
     text = repr(value)
     return text if len(text) <= value_chars_max else f"{text[: value_chars_max - 3]}..."
 
@@ -86,10 +86,10 @@ def _advice(noun: str, close: list[str], shown: list[str], count: int) -> str:
 
 
 class BudgetExceeded(GlasshouseError):
-    """A limit of the governor tripped; `reason` is the limit's field name."""
+    """A limit of the run was reached; `reason` is the limit's field name."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The run reached its limit {reason}. Branch it with a higher one to go on.")
+        super().__init__(f"The run reached its limit {reason}. Branch it with a higher limit to continue.")
         self.reason = reason
 
 
@@ -98,7 +98,7 @@ class ModelUnreachable(GlasshouseError):
 
 
 class UnusableReply(GlasshouseError):
-    """A model answered, was asked to mend it, and its answer still holds no line."""
+    """A model's reply held no line, and neither did its second reply."""
 
 
 class Conflict(GlasshouseError):
@@ -110,7 +110,7 @@ class ImportConflict(GlasshouseError):
 
 
 class BadWorld(GlasshouseError):
-    """A scenario or manifest does not hold; each of `problems` names file, line and field."""
+    """A scenario or manifest has problems; each of `problems` names file, line and field."""
 
     def __init__(self, problems: str | Iterable[object]) -> None:
         self.problems: tuple[object, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -118,11 +118,11 @@ class BadWorld(GlasshouseError):
 
 
 class StoreError(GlasshouseError):
-    """The place where the ledger is kept cannot serve."""
+    """The store cannot be used."""
 
 
 class StoreBusy(StoreError):
-    """Another process or another terrarium holds the store."""
+    """Another process or another terrarium has the store open."""
 
 
 class StoreTooNew(StoreError):
@@ -130,8 +130,8 @@ class StoreTooNew(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The file is no ledger, or a broken one."""
+    """The file is not a ledger, or it is damaged."""
 
 
 class StoreFailed(StoreError):
-    """The disk is full, read-only or gone; what was acknowledged before is safe."""
+    """The disk is full, read-only or gone; everything acknowledged before is safe."""

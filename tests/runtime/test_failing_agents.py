@@ -87,7 +87,7 @@ async def test_an_agent_that_raises_fails_with_its_reason_and_the_others_go_on(
     ("draft", "reason"),
     [
         (Draft(kind="tale.told", payload={"text": "once"}), "odd may not emit tale.told"),
-        (Draft(kind=kinds.CREATURE_STARTED), "creature.started is written by the engine alone"),
+        (Draft(kind=kinds.CREATURE_STARTED), "Only the engine writes creature.started"),
         (Draft(kind="agent.spoke", payload={"text": "x"}, channel="nowhere"), "no channel 'nowhere'"),
         (Draft(kind="agent.spoke", payload={"text": "x" * 70_000}), ""),
         (Draft(kind="agent.spoke", payload={"text": object()}), ""),
@@ -124,7 +124,7 @@ async def test_nobody_forges_what_the_conductor_and_the_visitor_say(kind: str) -
 
     assert lines == ["a1", "z1", "a2", "z2"]
     assert [event.actor for event in failures] == ["odd", "odd"]
-    assert all(f"{kind} is written by the engine alone" in event.payload["reason"] for event in failures)
+    assert all(f"Only the engine writes {kind}" in event.payload["reason"] for event in failures)
 
 
 async def test_none_is_a_pass_and_counts_as_an_act() -> None:

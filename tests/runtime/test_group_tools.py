@@ -238,7 +238,7 @@ async def test_status_tells_who_is_there_and_what_may_be_done() -> None:
             {"use": "botanist", "profile": "strong"},
             "no profile of this run is called 'strong'",
         ),
-        ("group_add_node", {"use": "botanist", "handle": "Big Name"}, "is no handle"),
+        ("group_add_node", {"use": "botanist", "handle": "Big Name"}, "is not a handle"),
         ("group_channel", {"action": "close", "channel": "stagee"}, "Did you mean 'stage'?"),
         ("group_channel", {"action": "join", "creature": "moth"}, "Give channel."),
         ("group_channel", {"action": "burn", "channel": "stage"}, "Invalid enum value 'burn'"),
@@ -430,8 +430,8 @@ async def test_nobody_is_born_under_a_name_that_prompts_and_verdicts_use_for_som
         answer = await use(t, "group_add_node", use="cartographer", handle=name)
 
         assert not answer.is_ok
-        assert "has a meaning of its own" in answer.text
-        with pytest.raises(Refused, match="has a meaning of its own"):
+        assert "has a fixed meaning" in answer.text
+        with pytest.raises(Refused, match="has a fixed meaning"):
             await t.add_creature(Manifest(name="moth"), handle=name)
-        with pytest.raises(ValueError, match="has a meaning of its own"):
+        with pytest.raises(ValueError, match="has a fixed meaning"):
             Manifest(name=name)

@@ -58,7 +58,7 @@ async def test_an_event_of_another_history_is_no_bound() -> None:
         await born(t, "ada", "bo")
         foreign = (await t.events(t.creature("bo").session_id))[0].id
 
-        with pytest.raises(Refused, match="holds no event"):
+        with pytest.raises(Refused, match="has no event"):
             await t.events(t.creature("ada").session_id, after=foreign)
         with pytest.raises(UnknownName):
             await t.events("s-nowhere")

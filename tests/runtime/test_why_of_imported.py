@@ -198,7 +198,7 @@ async def test_a_split_that_names_too_few_is_refused_unless_the_other_side_came_
 
     async with house_of_others() as other:
         await other.import_file(paths[0])
-        with pytest.raises(Refused, match=r"parted 2 creatures and names 1 of them; the file does not carry"):
+        with pytest.raises(Refused, match=r"separated 2 creatures but names only 1; the file lacks"):
             await other.who_knew(said.id)
         await other.import_file(paths[1])
         both = await other.who_knew(said.id)

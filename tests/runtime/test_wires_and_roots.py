@@ -125,7 +125,7 @@ async def test_a_bad_condition_or_prompt_is_refused_by_the_api_in_words() -> Non
 
         with pytest.raises(Refused, match="Write one such as"):
             await t.wire("bo", "heron", when="text contains a question")
-        with pytest.raises(Refused, match=r"Nothing is put in for \{0\}"):
+        with pytest.raises(Refused, match=r"There is no placeholder \{0\}"):
             await t.wire("bo", "heron", prompt="{0}")
 
 

@@ -103,7 +103,7 @@ def check_kind(kind: object) -> None:
     """Refuse a malformed kind, in words."""
     if not isinstance(kind, str) or len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
         raise BadEvent(
-            f"{in_brief(kind)} is no event kind.",
+            f"{in_brief(kind)} is not an event kind.",
             f"Write two or more lower-case words joined by dots, {kind_chars_max} characters at most,"
             " such as 'agent.spoke' or 'weather.turned'.",
         )

@@ -62,7 +62,7 @@ def condition_of(text: str) -> Condition:
     """A condition as its clauses, or a refusal that says what is wrong with it."""
     if len(text) > condition_chars_max:
         raise Refused(
-            f"The condition has {len(text):,} characters.", f"At most {condition_chars_max} fit. {EXAMPLE}"
+            f"The condition has {len(text):,} characters.", f"Write at most {condition_chars_max}. {EXAMPLE}"
         )
     words = _words(text)
     parts: list[list[_Word]] = [[]]
@@ -95,7 +95,7 @@ def _words(text: str) -> list[_Word]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise Refused("A quotation mark in the condition has no partner.", f"Close it. {EXAMPLE}")
+            raise Refused("A quotation mark in the condition is not closed.", f"Close it. {EXAMPLE}")
         quoted, plain = found.groups()
         words.append(_Word(plain) if quoted is None else _Word(quoted, is_quoted=True))
         at = found.end()
@@ -104,12 +104,10 @@ def _words(text: str) -> list[_Word]:
 
 def _clause(words: list[_Word]) -> Clause:
     if not words:
-        raise Refused("The condition lacks something to look at.", EXAMPLE)
+        raise Refused("A clause of the condition is empty.", EXAMPLE)
     name, *rest = words
     if name.is_quoted or not _FIELD.fullmatch(name.text):
-        raise Refused(
-            f"{name.text!r} is nothing that a condition looks at: kind, text or another field is.", EXAMPLE
-        )
+        raise Refused(f"A clause begins with kind, text or another field, not with {name.text!r}.", EXAMPLE)
     if not rest or rest[0].is_quoted or rest[0].text not in ("is", "has"):
         raise Refused(f"After {name.text!r} the condition lacks 'is' or 'has'.", EXAMPLE)
     verb: Verb = "is" if rest[0].text == "is" else "has"
@@ -128,7 +126,7 @@ def _check_kind(value: str) -> None:
     try:
         check_kind(value)
     except BadEvent as wrong:
-        raise Refused(f"{in_brief(value)} is no event kind.", EXAMPLE) from wrong
+        raise Refused(f"{in_brief(value)} is not an event kind.", EXAMPLE) from wrong
 
 
 def _matches(found: object, verb: Verb, value: str) -> bool:

@@ -228,7 +228,7 @@ def privilege_granted(world: World, intent: GrantPrivilege) -> Decision:
     if intent.by in world.creatures:
         raise Refused(
             f"{intent.by} is a creature, and privilege is given only from outside.",
-            "Let somebody outside the graph grant it.",
+            "Grant it from outside the graph.",
         )
     if creature.is_privileged:
         return Decision(subject=creature.id)

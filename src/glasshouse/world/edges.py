@@ -48,7 +48,7 @@ def wire_added(world: World, intent: AddWire) -> Decision:
         raise Refused(f"{source.handle} cannot be wired to itself.", "Name another target.")
     if source.graph_id != target.graph_id:
         raise Refused(
-            f"{source.handle} and {target.handle} are in two graphs, and a wire never joins graphs.",
+            f"{source.handle} and {target.handle} are in two graphs, and a wire never merges graphs.",
             f"First connect({source.id!r}, {target.id!r}), then wire them.",
         )
     check_length("prompt", intent.prompt or "")

@@ -73,12 +73,12 @@ def check_handle(handle: str) -> None:
 def check_not_spoken_for(name: str) -> None:
     """Refuse a name that every prompt and every verdict uses for something else."""
     if name.partition("~")[0] in SPOKEN_FOR:
-        raise Refused(f"{name!r} has a meaning of its own in every world.", "Choose another name.")
+        raise Refused(f"{name!r} is reserved: it has a fixed meaning in every world.", "Choose another name.")
 
 
 def _check_not_reserved(noun: str, name: str) -> None:
     if name.partition("~")[0] in RESERVED_ACTORS:
-        raise Refused(f"{name!r} is the engine's own name.", f"Choose another {noun}.")
+        raise Refused(f"{name!r} is reserved for the engine.", f"Choose another {noun}.")
 
 
 def check_channel_name(name: str) -> None:
@@ -90,14 +90,14 @@ def check_run_id(run_id: object) -> None:
     """Refuse a run's id that could not be written in one word."""
     if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
         raise Refused(
-            f"{run_id!r} is no run id.", "Use letters, digits, '-', '_' and '.', 64 characters at most."
+            f"{run_id!r} is not a run id.", "Use letters, digits, '-', '_' and '.', 64 characters at most."
         )
 
 
 def check_length(noun: str, text: object) -> None:
     """Refuse a text that would not fit into an event."""
     if isinstance(text, str) and len(text) > text_chars_max:
-        raise Refused(f"The {noun} has {len(text):,} characters.", f"At most {text_chars_max:,} fit.")
+        raise Refused(f"The {noun} has {len(text):,} characters.", f"Write at most {text_chars_max:,}.")
 
 
 def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
@@ -107,7 +107,7 @@ def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
         or not pattern.fullmatch(name)
     ):
         raise Refused(
-            f"{in_brief(name)} is no {noun}.",
+            f"{in_brief(name)} is not a {noun}.",
             f"Use lower-case letters, digits, '-' and '_', {name_chars_max} characters at most.",
         )
 

@@ -100,7 +100,7 @@ def moment_of(sessions: Mapping[str, SessionState], prefixes: Mapping[str, int],
     session_id, seq = place_of(event_id)
     if not 1 <= seq <= prefixes.get(session_id, 0):
         raise Refused(
-            f"The history asked for holds no event {event_id!r}.",
+            f"This history has no event {event_id!r}.",
             "Name an event of this session or of one of its ancestors.",
         )
     segment = sessions[session_id].segment

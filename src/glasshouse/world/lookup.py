@@ -53,7 +53,5 @@ def the_unfinished_run(world: World, run_id: str) -> RunFacts:
     """A run that has not finished, or a refusal."""
     run = the_run(world, run_id)
     if run.status == "finished":
-        raise Refused(
-            f"Run {run.id} has finished, and nothing of it comes after its end.", "Branch it to go on."
-        )
+        raise Refused(f"Run {run.id} has finished.", "Branch it to continue.")
     return run

@@ -94,8 +94,8 @@ def part_unseen(world: World, event: Event) -> None:
     told = payload_of(event, TopologyChanged)
     if told.affected_count > len(told.affected_creatures):
         raise Refused(
-            f"{event.id} parted {told.affected_count:,} creatures and names {len(told.affected_creatures):,} of them; the"
-            " file does not carry the side that tells of the others.",
+            f"{event.id} separated {told.affected_count:,} creatures but names only {len(told.affected_creatures):,}; the"
+            " file lacks the side that names the others.",
             "Import that side as well, or ask in the store where it was played.",
         )
     world.births += 1

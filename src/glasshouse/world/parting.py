@@ -77,7 +77,7 @@ def _channels_between(
         place = "" if name is None else f" on {name}"
         raise Refused(
             f"{source.handle} does not send to {target.handle}{place}.",
-            "Look at environment(graph_id) for who sends where; the other direction is a disconnect of its own.",
+            "Look at environment(graph_id) for who sends where; to cut the other direction, disconnect it separately.",
         )
     return both
 

@@ -93,7 +93,7 @@ def _joined(creature: str, channel_id: str, direction: Direction) -> Fact:
 
 def _session_ids(world: World, intent: Restate) -> list[str]:
     if not intent.graphs or not all(graph.creatures for graph in intent.graphs):
-        raise Refused("Nobody was there to live again.", "Choose an event at which somebody was.")
+        raise Refused("No creature lived at this event.", "Choose an event at which a creature lived.")
     found: list[str] = []
     for graph in intent.graphs:
         for name, upto in graph.parents:

@@ -88,14 +88,12 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
 def _check(world: World, intent: OpenRun) -> None:
     check_run_id(intent.run_id)
     if intent.run_id in world.runs:
-        raise Refused(f"There is a run {intent.run_id} already.", "Leave run_id out, and get a fresh one.")
+        raise Refused(f"Run {intent.run_id} exists already.", "Leave out run_id to get a new one.")
     members = [member for troupe in intent.troupes for member in troupe.members]
     if not members:
         raise Refused("The scenario has no cast.", "Give it at least one creature.")
     if len(members) > cast_max:
-        raise Refused(
-            f"The cast has {len(members):,} creatures.", f"At most {cast_max:,} can be opened at once."
-        )
+        raise Refused(f"The cast has {len(members):,} creatures.", f"Open at most {cast_max:,} at once.")
     for member in members:
         check_name("creature name", member.name)
         check_handle(member.handle)
@@ -225,8 +223,8 @@ def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
     for wire in member.wires:
         if wire.to not in ids:
             raise Refused(
-                f"{member.handle} is wired to {wire.to}, which no channel joins it with.",
-                "Put both on one channel: a wire never joins graphs.",
+                f"{member.handle} is wired to {wire.to}, but no path of channels joins them.",
+                "Put both on one channel: a wire never merges graphs.",
             )
         check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
         source, target = ids[member.handle], ids[wire.to]

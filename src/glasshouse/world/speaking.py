@@ -25,7 +25,7 @@ def said(world: World, intent: Say) -> tuple[Write, ...]:
     if len(intent.drafts) > batch_events_max:
         raise Refused(
             f"{len(intent.drafts):,} lines are too many for one batch.",
-            f"Say at most {batch_events_max:,} at once.",
+            f"Append at most {batch_events_max:,} at once.",
         )
     if intent.caused_by is not None:
         _check_cause(world, intent.caused_by)
@@ -81,7 +81,7 @@ def check_may_act(world: World, creature: CreatureState) -> None:
     run = world.runs.get(creature.run_id or "")
     if run is not None and run.status == "finished":
         raise Refused(
-            f"The run of {creature.handle} has finished, and nothing of it comes after its end.",
+            f"The run of {creature.handle} has finished, so it can say nothing more.",
             "Branch the run, or add a creature of another run.",
         )
 
@@ -89,7 +89,7 @@ def check_may_act(world: World, creature: CreatureState) -> None:
 def _check_cause(world: World, cause: str) -> None:
     if not _has_happened(world, cause):
         raise Refused(
-            f"No event {cause!r} happened, so it can cause nothing.", "Give the id of an event, or none."
+            f"There is no event {cause!r}, so it cannot be a cause.", "Give the id of an event, or none."
         )
 
 
@@ -97,7 +97,7 @@ def _check_cites(world: World, cites: object) -> None:
     """Refuse a verdict that rests on what never happened."""
     for cited in cites if isinstance(cites, list | tuple) else ():
         if not isinstance(cited, str) or not _has_happened(world, cited):
-            raise Refused(f"No event {cited!r} happened, so no verdict can cite it.", "Cite ids of events.")
+            raise Refused(f"There is no event {cited!r}, so no verdict can cite it.", "Cite ids of events.")
 
 
 def _has_happened(world: World, name: str) -> bool:
@@ -109,7 +109,7 @@ def _has_happened(world: World, name: str) -> bool:
 def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
     if kind in kinds.NEVER_GRANTED:
         raise Refused(
-            f"{kind} is written by the engine alone.", "Ask for the change itself, such as connect()."
+            f"Only the engine writes {kind}.", "Make the change itself, for example with connect()."
         )
     granted = ", ".join(sorted(world.facts_of(creature).may_emit)) or "nothing"
     raise Refused(
@@ -135,7 +135,7 @@ def injected(world: World, intent: Inject) -> Decision:
     graph = the_graph(world, intent.graph_id)
     check_length("text", intent.text)
     if not intent.text.strip():
-        raise Refused("The visitor said nothing.", "Give a sentence.")
+        raise Refused("The visitor said nothing.", "Write a sentence.")
     if intent.run_id is not None:
         the_unfinished_run(world, intent.run_id)
     fact = Fact(kinds.USER_INJECTED, {"text": intent.text}, VISITOR, run_id=intent.run_id)

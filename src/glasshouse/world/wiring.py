@@ -68,18 +68,18 @@ def placeholders_of(prompt: str) -> tuple[str, ...]:
 @lru_cache(maxsize=templates_cache_max)
 def _template(prompt: str) -> Parts:
     if len(prompt) > prompt_chars_max:
-        raise Refused(f"The prompt has {len(prompt):,} characters.", f"At most {prompt_chars_max:,} fit.")
+        raise Refused(f"The prompt has {len(prompt):,} characters.", f"Write at most {prompt_chars_max:,}.")
     try:
         parts = list(Formatter().parse(prompt))
     except ValueError:
         raise Refused(
-            "A '{' or '}' stands alone in the prompt.", f"Write it twice to mean itself. {_EXAMPLE}"
+            "The prompt has a single '{' or '}'.", f"Write it twice for a literal brace. {_EXAMPLE}"
         ) from None
     for _, name, form, conversion in parts:
         if name is not None and (form or conversion or not _is_field(name)):
             shown = f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
             raise Refused(
-                f"Nothing is put in for {{{shown}}}.",
+                f"There is no placeholder {{{shown}}}.",
                 "Use {handle}, {kind}, {text}, or the name of another field of the line.",
             )
     return tuple((text, name) for text, name, _, _ in parts)

@@ -73,7 +73,7 @@ def test_stored_bytes_with_a_malformed_kind_are_refused(kind: str) -> None:
     with pytest.raises(BadEvent) as refusal:
         decoded(body)
 
-    assert "no event kind" in refusal.value.reason
+    assert "not an event kind" in refusal.value.reason
 
 
 @pytest.mark.parametrize("kind", WELL_FORMED)

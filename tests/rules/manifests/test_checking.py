@@ -67,8 +67,8 @@ NAMES = {
     "a prompt with a lone brace": (
         changed("wires: [wick]", "wires: [{to: wick, prompt: 'What of {text?'}]"),
         (
-            "scenario.yaml:10:63: cast.wires.prompt: a '{' or '}' stands alone in the prompt. Write it twice to mean"
-            " itself. Write one such as: What do you make of {text}, {handle} asks."
+            "scenario.yaml:10:63: cast.wires.prompt: the prompt has a single '{' or '}'. Write it twice for"
+            " a literal brace. Write one such as: What do you make of {text}, {handle} asks."
         ),
     ),
     "a prompt that tells what the wire keeps back": (

@@ -146,7 +146,7 @@ def test_every_problem_is_told_at_once_by_file_and_line(
         ("kind: versus", "kind: 3", "this should be one of none, judged, versus, not the number 3."),
         ("light: [wick]", "light: []", "competition.teams.light: this is empty. Write at least one item."),
         ("title: Lantern Lane", f"title: {'x' * 16_385}", "this text is too long. Write at most 16,384 characters."),
-        ("name: lantern-lane", "name: visitor", "name: 'visitor' is the engine's own name."),
+        ("name: lantern-lane", "name: visitor", "name: 'visitor' is reserved for the engine."),
     ],
 )  # fmt: skip
 def test_wrong_values_are_told_in_plain_words(old: str, new: str, expected: str, tmp_path: Path) -> None:

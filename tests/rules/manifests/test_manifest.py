@@ -118,7 +118,7 @@ def test_kinds_of_the_engine_can_be_heard() -> None:
 @pytest.mark.parametrize("field", ["subscribes_to", "may_emit"])
 @pytest.mark.parametrize("kind", ["agent", "Agent.spoke", "agent.spoke\n", "a-b.c"])
 def test_a_malformed_kind_is_refused_with_an_example(field: str, kind: str) -> None:
-    with pytest.raises(ValidationError, match=r"is no event kind\. Write two or more lower-case words"):
+    with pytest.raises(ValidationError, match=r"is not an event kind\. Write two or more lower-case words"):
         Manifest.model_validate({"name": "ada", field: [kind]})
 
 

@@ -72,18 +72,18 @@ def test_without_a_condition_every_line_goes_over() -> None:
 
 
 WRONG = {
-    "": "lacks something to look at",
-    "  ": "lacks something to look at",
-    "it is a question and": "lacks something to look at",
-    "Kind is agent.spoke": "'Kind' is nothing that a condition looks at",
-    '"text" has x': "'text' is nothing that a condition looks at",
+    "": "A clause of the condition is empty",
+    "  ": "A clause of the condition is empty",
+    "it is a question and": "A clause of the condition is empty",
+    "Kind is agent.spoke": "not with 'Kind'",
+    '"text" has x': "not with 'text'",
     "text": "After 'text' the condition lacks 'is' or 'has'",
     "text contains x": "After 'text' the condition lacks 'is' or 'has'",
     "text has": "does not say what 'text' has",
     "text has not": "does not say what 'text' has not",
     'text has ""': "does not say what 'text' has",
-    'text has "x': "A quotation mark in the condition has no partner",
-    "kind is spoke": "'spoke' is no event kind",
+    'text has "x': "A quotation mark in the condition is not closed",
+    "kind is spoke": "'spoke' is not an event kind",
 }
 
 

@@ -52,11 +52,11 @@ def line(kind: str = kinds.AGENT_SPOKE, channel: str | None = None) -> Draft:
 Asked = Callable[[HandWorld], Intent]
 
 REFUSED: dict[str, tuple[Asked, str, str]] = {
-    "a malformed name": (lambda w: new("Eve"), "'Eve' is no creature name.", "lower-case letters"),
-    "a numbered name": (lambda w: new("eve~2"), "'eve~2' is no creature name.", "lower-case letters"),
-    "the engine's name": (lambda w: new("conductor"), "the engine's own name", "another creature name"),
-    "a malformed handle": (lambda w: new(handle="E"), "'E' is no handle.", "lower-case letters"),
-    "the engine's handle": (lambda w: new(handle="visitor"), "the engine's own name", "another handle"),
+    "a malformed name": (lambda w: new("Eve"), "'Eve' is not a creature name.", "lower-case letters"),
+    "a numbered name": (lambda w: new("eve~2"), "'eve~2' is not a creature name.", "lower-case letters"),
+    "the engine's name": (lambda w: new("conductor"), "reserved for the engine", "another creature name"),
+    "a malformed handle": (lambda w: new(handle="E"), "'E' is not a handle.", "lower-case letters"),
+    "the engine's handle": (lambda w: new(handle="visitor"), "reserved for the engine", "another handle"),
     "a taken handle": (
         lambda w: new(handle="ada", graph=w.graph_of("bo")),
         "The handle 'ada' is taken in graph ada.",
@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
     "a channel in no graph": (lambda w: AddChannel("g-0", "hall"), "no open graph is called", "There are g-"),
     "a malformed channel": (
         lambda w: AddChannel(w.graph_of("ada"), "Hall"),
-        "'Hall' is no channel name.",
+        "'Hall' is not a channel name.",
         "lower-case letters",
     ),
     "a channel that is there": (
@@ -106,7 +106,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
     ),
     "connecting on a malformed channel": (
         lambda w: Connect("ada", "cy", "The Hall"),
-        "'The Hall' is no channel name.",
+        "'The Hall' is not a channel name.",
         "lower-case letters",
     ),
     "disconnecting from nobody": (lambda w: Disconnect("boo", "ada"), "called 'boo'", "mean 'bo'?"),
@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
     ),
     "a kind of the engine": (
         lambda w: Say("ada", (line(kinds.TOPOLOGY_CHANGED),)),
-        "topology.changed is written by the engine alone.",
+        "Only the engine writes topology.changed.",
         "connect()",
     ),
     "a second line that is not granted": (
@@ -181,7 +181,7 @@ REFUSED: dict[str, tuple[Asked, str, str]] = {
     ),
     "a line caused by what never happened": (
         lambda w: Say("ada", (line(),), f"{w.session_of('ada')}.900"),
-        "happened, so it can cause nothing.",
+        "so it cannot be a cause.",
         "Give the id of an event, or none.",
     ),
     "a fork of no session": (lambda w: Fork("s-0", "s-0.1", 1), "no session is called 's-0'", "There are s-"),
@@ -225,7 +225,7 @@ def test_no_kind_that_creatures_never_write_can_be_said_even_if_a_manifest_grant
     manifest = {"name": "eve", "may_emit": sorted(kinds.NEVER_GRANTED), "subscribes_to": []}
     made.do(AddCreature("eve", manifest, "d1"))
 
-    with pytest.raises(Refused, match=f"{kind} is written by the engine alone"):
+    with pytest.raises(Refused, match=f"Only the engine writes {kind}"):
         made.say("eve", kind=kind)
 
 

@@ -128,12 +128,12 @@ def test_wires_are_laid_within_a_graph() -> None:
     [
         (
             opening("r-2", member("cy", wires=["dee"]), member("dee", on=["den"]), channels=["stage", "den"]),
-            "which no channel joins it with",
+            "but no path of channels joins them",
         ),
-        (opening("r-1", member("cy")), "There is a run r-1 already"),
+        (opening("r-1", member("cy")), "Run r-1 exists already"),
         (opening("r-2"), "no cast"),
         (opening("r-2", member("cy", "not a handle!")), "handle"),
-        (opening("r-2", member("cy", on=["x" * 200]), channels=["x" * 200]), "no channel name"),
+        (opening("r-2", member("cy", on=["x" * 200]), channels=["x" * 200]), "not a channel name"),
         (opening("r-2", member("cy", on=["elsewhere"])), "elsewhere"),
         (opening("r-2", member("cy", "one"), member("dee", "one")), "one"),
     ],

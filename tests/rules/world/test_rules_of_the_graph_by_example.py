@@ -154,7 +154,7 @@ async def test_a_freed_number_is_given_again_and_none_is_below_two() -> None:
         await t.connect("ada", "bo")
 
         assert set(t.graph(ada.graph_id).channels) == {"ada-bo", "ada-bo~2", "ada-bo~3"}
-        with pytest.raises(Refused, match="no channel name"):
+        with pytest.raises(Refused, match="not a channel name"):
             await t.add_channel(ada.graph_id, "ada-bo~1")
 
 

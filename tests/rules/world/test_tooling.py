@@ -68,9 +68,9 @@ def test_telling_an_answer_never_fails_and_leaves_out_what_cannot_be_kept(result
 def test_no_draft_can_say_that_a_tool_was_used_or_an_edit_decided(kind: str) -> None:
     made = table("ada", "bo")
 
-    with pytest.raises(Refused, match="engine alone"):
+    with pytest.raises(Refused, match=r"[Oo]nly the engine writes"):
         made.do(Say("ada", (Draft(kind=kind, payload={"tool": "lamp"}),)))
-    with pytest.raises(ValueError, match="engine alone"):
+    with pytest.raises(ValueError, match=r"[Oo]nly the engine writes"):
         Manifest(name="ada", may_emit=(kind,))
 
 

@@ -70,15 +70,15 @@ def test_what_is_asked_is_bounded_whatever_was_heard() -> None:
 
 
 WRONG_PROMPTS = {
-    "{": "stands alone",
-    "}": "stands alone",
-    "{}": "Nothing is put in for {}",
-    "{0}": "Nothing is put in for {0}",
-    "{Text}": "Nothing is put in for {Text}",
-    "{text!r}": "Nothing is put in for {text!r}",
-    "{text:>9}": "Nothing is put in for {text:>9}",
-    "{text.x}": "Nothing is put in for {text.x}",
-    "{text[0]}": "Nothing is put in for {text[0]}",
+    "{": "has a single",
+    "}": "has a single",
+    "{}": "There is no placeholder {}",
+    "{0}": "There is no placeholder {0}",
+    "{Text}": "There is no placeholder {Text}",
+    "{text!r}": "There is no placeholder {text!r}",
+    "{text:>9}": "There is no placeholder {text:>9}",
+    "{text.x}": "There is no placeholder {text.x}",
+    "{text[0]}": "There is no placeholder {text[0]}",
     "x" * (prompt_chars_max + 1): "characters",
 }
 

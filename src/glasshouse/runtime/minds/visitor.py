@@ -27,7 +27,7 @@ class VisitorAgent(Agent):
     def say(self, text: str) -> None:
         """Give it the next line to say."""
         if not text.strip():
-            raise Refused("The visitor said nothing.", "Give a sentence.")
+            raise Refused("The visitor said nothing.", "Write a sentence.")
         if len(self._lines) >= visitor_lines_waiting_max:
             raise Refused(
                 f"{visitor_lines_waiting_max} lines wait already.", "Let the creature have its turn first."

@@ -228,7 +228,8 @@ def graph_of(folded: Folded, event: Event) -> str:
         if graph.session_id == event.session_id and graph.creatures:
             return graph.id
     raise Refused(
-        f"Nobody was in session {event.session_id} at {event.id}.", "Choose an event at which somebody was."
+        f"Nobody was in session {event.session_id} at {event.id}.",
+        "Choose an event at which a creature lived.",
     )
 
 
@@ -265,6 +266,6 @@ def graphs_meant(folded: Folded, event: Event) -> list[str]:
     if not found:
         raise Refused(
             f"Nobody was in session {event.session_id} at {event.id}.",
-            "Choose an event at which somebody was.",
+            "Choose an event at which a creature lived.",
         )
     return sorted(found, key=lambda name: world.graphs[name].born)

@@ -74,7 +74,7 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
     run_id = _run_at(past)
     if what_if.disturb is not None:
         if not what_if.disturb.strip():
-            raise Refused("The visitor says nothing.", "Give a sentence.")
+            raise Refused("The visitor says nothing.", "Write a sentence.")
         lines.append(LineAfter(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
     for handle, profile in what_if.profiles.items():
         if profile not in PROFILES:
