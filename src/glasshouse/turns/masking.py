@@ -121,15 +121,16 @@ def _around(masks: Masks, around: Around) -> Around:
         around,
         listens=tuple(map(masks.over_names, around.listens)),
         sends=tuple(map(masks.over_names, around.sends)),
-        neighbours=tuple([_neighbour(masks, one) for one in around.neighbours]),
+        neighbours=tuple(
+            [
+                Neighbour(masks.label_of(one.handle), one.role, tuple(map(masks.over_names, one.channels)))
+                for one in around.neighbours
+            ]
+        ),
         wired_to=tuple(map(masks.label_of, around.wired_to)),
         wired_from=tuple(map(masks.label_of, around.wired_from)),
         children=tuple(map(masks.label_of, around.children)),
     )
-
-
-def _neighbour(masks: Masks, one: Neighbour) -> Neighbour:
-    return Neighbour(masks.label_of(one.handle), one.role, tuple(map(masks.over_names, one.channels)))
 
 
 def _talk(masks: Masks, one: ToolTalk) -> ToolTalk:

@@ -75,10 +75,6 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, Origin]:
     return one_line(known_as or "") or "somebody", "cast"
 
 
-def _number(said: str) -> int:
-    return _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
-
-
 _reading_cache: dict[int, Reading] = {}
 """By the identity of a payload, which an entry keeps alive, so that an identity is never mistaken for another."""
 
@@ -110,7 +106,7 @@ def _read(event: Event, known_as: str | None) -> Reading:
     rest, points = ({}, {}) if len(payload) == 1 and "text" in payload else _parted(payload)
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     said = head + body
-    number = _number(said)
+    number = _NUMBERS_FROM + crc32(said.encode()) % _NUMBERS
     return Reading(
         payload=payload,
         kind=kind,

@@ -86,11 +86,7 @@ def asks_for_tool(reply: Json, offers: tuple[ToolOffer, ...]) -> bool:
     if kind is None:
         return isinstance(reply.get("tool"), str)
     folded = kind.strip().casefold() if isinstance(kind, str) else ""
-    return folded == kinds.TOOL_CALLED or _is_named(folded, offers)
-
-
-def _is_named(folded: str, offers: tuple[ToolOffer, ...]) -> bool:
-    return any(offer.name.casefold() == folded for offer in offers)
+    return folded == kinds.TOOL_CALLED or folded in [offer.name.casefold() for offer in offers]
 
 
 def tool_call_in(reply: Json, offers: tuple[ToolOffer, ...]) -> tuple[str, Json]:

@@ -66,7 +66,7 @@ def compared(
     entries = [list(_entries(events, skews)) for _, events in (first, second)]
     shared = _alike([entry for _, entry in entries[0]], [entry for _, entry in entries[1]])
     lines = [list(transcript_of(events)) for _, events in (first, second)]
-    said = [[_said(line) for line in of_each] for of_each in lines]
+    said = [[(line.who, line.kind, line.text) for line in of_each] for of_each in lines]
     lines_shared = _alike(*said)
     only = _only(*[words[lines_shared : lines_shared + lines_compared_max] for words in said])
     told = [
@@ -88,10 +88,6 @@ def _alike(first: Sequence[object], second: Sequence[object]) -> int:
     """How many are the same before the first that is not."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(first), len(second)))
-
-
-def _said(line: TranscriptLine) -> tuple[str, str, str]:
-    return line.who, line.kind, line.text
 
 
 def _only(first: Sequence[object], second: Sequence[object]) -> tuple[list[int], list[int]]:

@@ -150,16 +150,12 @@ def tool_returned(world: World, intent: ReturnTool) -> Decision:
         "tool": intent.tool,
         "number": intent.number,
         "is_ok": intent.is_ok,
-        "text": _storable(intent.text),
+        "text": intent.text[:answer_text_chars_max].encode("utf-8", "replace").decode(),
     }
     if (result := _kept(intent.result)) is not None:
         payload["result"] = result
     payload.update({name: True for name in ("is_edit", "is_engine") if getattr(intent, name)})
     return _after_call(world, intent, kinds.TOOL_RETURNED, payload)
-
-
-def _storable(text: str) -> str:
-    return text[:answer_text_chars_max].encode("utf-8", "replace").decode()
 
 
 def _kept(result: Any) -> Any:

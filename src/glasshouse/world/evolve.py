@@ -1,19 +1,19 @@
 """The fold: one event in, the world moved on.
 
 Always holds: the ledger's world changes here and in what is called from here (`members`, `carrying`) and nowhere
-else; only how far a session is written is noted by `fold` itself where an event does nothing more. What an event does
-depends on the world and the event alone, so folding a ledger gives the world that wrote it. An event costs what it moves:
-the fold never walks a graph that stays as it is.
+else. What an event does depends on the world and the event alone, so folding a ledger gives the world that wrote it. An
+event costs what it moves: the fold never walks a graph that stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import (
+    PAYLOAD_TYPES,
     ChannelClosed,
     ChannelEdge,
     ChannelOpened,
@@ -25,6 +25,7 @@ from glasshouse.events.payloads import (
     PrivilegeGranted,
     SessionAttached,
     SessionForked,
+    SessionRestated,
     TopologyChanged,
     WireAdded,
     WireRemoved,
@@ -88,12 +89,9 @@ def begin(world: World, segment: Segment) -> None:
 
 def _skew(world: World, segment: Segment) -> int:
     """A session's times are ahead of the story's by as much as those of the parent it goes on from in time."""
-    stories = [_story_end(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    ends = [(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    stories = [parent.segment.base + upto - parent.skew for parent, upto in ends]
     return segment.base - max(stories) if stories else 0
-
-
-def _story_end(session: SessionState, upto: int) -> int:
-    return session.segment.base + upto - session.skew
 
 
 def evolve(world: World, event: Event) -> None:
@@ -102,7 +100,9 @@ def evolve(world: World, event: Event) -> None:
     kind = event.kind
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
-        _FOLDS[kind](world, event)
+        is_large = kind == kinds.SESSION_RESTATED  # Then several folds share what was read.
+        told = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
+        _FOLDS[kind](world, event, told)
     elif kind == kinds.TURN_STARTED:
         graph = world.graphs.get(event.graph_id)
         if graph is not None:
@@ -192,8 +192,7 @@ def _note_left(session: SessionState, creature: str, seq: int) -> None:
     session.left[creature] = seq
 
 
-def _creature_started(world: World, event: Event) -> None:
-    told = payload_of(event, CreatureStarted)
+def _creature_started(world: World, event: Event, told: CreatureStarted) -> None:
     there = world.creatures.get(told.creature)
     if there is not None:
         there.is_running = True
@@ -247,8 +246,7 @@ def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphSt
     return graph
 
 
-def _creature_stopped(world: World, event: Event) -> None:
-    told = payload_of(event, CreatureStopped)
+def _creature_stopped(world: World, event: Event, told: CreatureStopped) -> None:
     creature = world.creatures[told.creature]
     if told.reason == "stopped":
         creature.is_running = False
@@ -276,22 +274,20 @@ def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
             del table[key]
 
 
-def _creature_renamed(world: World, event: Event) -> None:
-    told = payload_of(event, CreatureRenamed)
+def _creature_renamed(world: World, _event: Event, told: CreatureRenamed) -> None:
     creature = world.creatures[told.creature]
     world.graphs[creature.graph_id].handles.rename(creature.handle, told.handle, creature.id)
     creature.handle = told.handle
 
 
-def _channel_opened(world: World, event: Event) -> None:
-    told = payload_of(event, ChannelOpened)
+def _channel_opened(world: World, event: Event, told: ChannelOpened) -> None:
     world.births += 1
     world.channels[told.channel_id] = channel_arriving(told, event, world.births)
     world.graphs[event.graph_id].channels.take(told.name, told.channel_id)
 
 
-def _channel_closed(world: World, event: Event) -> None:
-    channel = world.channels.pop(payload_of(event, ChannelClosed).channel_id)
+def _channel_closed(world: World, event: Event, told: ChannelClosed) -> None:
+    channel = world.channels.pop(told.channel_id)
     world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
     for member, directions in world.topology.members_of.get(channel.id, {}).items():
         if directions & LISTEN:
@@ -299,15 +295,13 @@ def _channel_closed(world: World, event: Event) -> None:
     world.topology.remove_channel(channel.id)
 
 
-def _channel_renamed(world: World, event: Event) -> None:
-    told = payload_of(event, ChannelRenamed)
+def _channel_renamed(world: World, _event: Event, told: ChannelRenamed) -> None:
     channel = world.channels[told.channel_id]
     world.graphs[channel.graph_id].channels.rename(channel.name, told.name, channel.id)
     channel.name = told.name
 
 
-def _channel_joined(world: World, event: Event) -> None:
-    told = payload_of(event, ChannelEdge)
+def _channel_joined(world: World, event: Event, told: ChannelEdge) -> None:
     world.topology.join(told.creature, told.channel_id, BITS[told.direction])
     if told.direction == "listen":
         ears = world.creatures[told.creature].ears
@@ -319,31 +313,27 @@ def _channel_joined(world: World, event: Event) -> None:
             ear.spans.append(event.lamport)
 
 
-def _channel_left(world: World, event: Event) -> None:
-    told = payload_of(event, ChannelEdge)
+def _channel_left(world: World, event: Event, told: ChannelEdge) -> None:
     world.topology.leave(told.creature, told.channel_id, BITS[told.direction])
     if told.direction == "listen":
         world.creatures[told.creature].ears[told.channel_id].spans.append(event.lamport)
 
 
-def _wire_added(world: World, event: Event) -> None:
-    told = payload_of(event, WireAdded)
+def _wire_added(world: World, event: Event, told: WireAdded) -> None:
     wire = world.wires[told.edge_id] = wire_arriving(told)
     note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(told.source, {})[told.edge_id] = None
     world.wires_of.setdefault(told.target, {})[told.edge_id] = None
 
 
-def _wire_removed(world: World, event: Event) -> None:
-    told = payload_of(event, WireRemoved)
+def _wire_removed(world: World, event: Event, told: WireRemoved) -> None:
     world.wires.pop(told.edge_id, None)
     note_unwired(world, told.target, told.edge_id, event.lamport)
     _drop(world.wires_of, told.source, told.edge_id)
     _drop(world.wires_of, told.target, told.edge_id)
 
 
-def _parent_changed(world: World, event: Event) -> None:
-    told = payload_of(event, ParentChanged)
+def _parent_changed(world: World, _event: Event, told: ParentChanged) -> None:
     world.creatures[told.child].parent = told.new_parent
     if told.old_parent is not None:
         _drop(world.children_of, told.old_parent, told.child)
@@ -351,8 +341,7 @@ def _parent_changed(world: World, event: Event) -> None:
         world.children_of.setdefault(told.new_parent, {})[told.child] = None
 
 
-def _topology_changed(world: World, event: Event) -> None:
-    told = payload_of(event, TopologyChanged)
+def _topology_changed(world: World, event: Event, told: TopologyChanged) -> None:
     if told.kind == "merge":
         survivor = world.graphs[told.new_graph_ids[0]]
         survivor.session_id = event.session_id
@@ -365,8 +354,7 @@ def _topology_changed(world: World, event: Event) -> None:
                 del world.channels[channel_id]
 
 
-def _session_forked(world: World, event: Event) -> None:
-    told = payload_of(event, SessionForked)
+def _session_forked(world: World, event: Event, told: SessionForked) -> None:
     if told.restated:
         world.sessions[event.session_id].skew = told.skew
     graph = world.graphs.get(event.graph_id)
@@ -377,8 +365,7 @@ def _session_forked(world: World, event: Event) -> None:
         _graph_born(world, event, name="", turn=parent.turn)
 
 
-def _session_attached(world: World, event: Event) -> None:
-    told = payload_of(event, SessionAttached)
+def _session_attached(world: World, event: Event, told: SessionAttached) -> None:
     session = world.sessions[event.session_id]
     _note_joined(session, told.creatures, event.seq)
     graph = world.graphs[event.graph_id]
@@ -388,16 +375,15 @@ def _session_attached(world: World, event: Event) -> None:
             move(world, creature, graph, session.segment.base + 1)
 
 
-def _session_restated(world: World, event: Event) -> None:
-    told = restated_of(event)
+def _session_restated(world: World, event: Event, told: SessionRestated) -> None:
     take_over(world, world.graphs[event.graph_id], told, event.lamport)
 
 
-def _privilege_granted(world: World, event: Event) -> None:
-    world.creatures[payload_of(event, PrivilegeGranted).creature].is_privileged = True
+def _privilege_granted(world: World, _event: Event, told: PrivilegeGranted) -> None:
+    world.creatures[told.creature].is_privileged = True
 
 
-_FOLDS: dict[str, Callable[[World, Event], None]] = {
+_FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.CREATURE_STARTED: _creature_started,
     kinds.CREATURE_STOPPED: _creature_stopped,
     kinds.CREATURE_RENAMED: _creature_renamed,
