@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ import pytest
 
 import glasshouse
 from glasshouse import Terrarium
+from glasshouse.manifests import LoadedWorld
 
 PUBLIC = [
     importlib.import_module(f"glasshouse{name}")
@@ -57,6 +59,12 @@ def test_importing_the_package_brings_nothing_with_it() -> None:
     assert told.stdout.strip() == "[]"
 
 
+def hints_of(call: Any) -> dict[str, Any]:
+    """The type hints of a call, those included that only a type checker imports."""
+    later = {"LoadedWorld": LoadedWorld, "AnyWorld": Any, "Sequence": Sequence}
+    return get_type_hints(call, localns=later)
+
+
 def classes_in(hint: Any) -> set[type]:
     """The classes of Glasshouse that a type hint names."""
     inner = {found for part in get_args(hint) for found in classes_in(part)}
@@ -74,7 +82,7 @@ def given_back() -> set[type]:
     calls = [call.fget if isinstance(call, property) else call for call in calls]
     calls += [glasshouse.play, glasshouse.verify, glasshouse.rebuild_stage]
     found: set[type] = set()
-    new = {value for call in calls for value in classes_in(get_type_hints(call).get("return"))}
+    new = {value for call in calls for value in classes_in(hints_of(call).get("return"))}
     while new:
         found |= new
         held = [hint for value in new for name, hint in get_type_hints(value).items() if name[0] != "_"]

@@ -162,5 +162,5 @@ def seats_in(world: LoadedWorld) -> tuple[str, ...]:
 def _told(
     number: int, rng_seed: int, run: Run, seats: Mapping[str, str], runs: Mapping[str, str] | None = None
 ) -> MatchPlayed:
-    told = run.finished or {}
-    return MatchPlayed(number, rng_seed, run.id, seats, told.get("winner"), told.get("why"), runs or {})
+    why = None if run.finished is None else run.finished.why
+    return MatchPlayed(number, rng_seed, run.id, seats, run.winner, why, runs or {})

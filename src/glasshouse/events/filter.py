@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import creatures_named_in
+
+
+class HasId(Protocol):
+    """A creature as a value."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
 
 
 class EventFilter:
@@ -16,7 +25,7 @@ class EventFilter:
     def __init__(
         self,
         kinds: Iterable[str] | None = None,
-        creature_ids: Iterable[str] | None = None,
+        creature_ids: Iterable[str | HasId] | None = None,
         graph_ids: Iterable[str] | None = None,
         channels: Iterable[str] | None = None,
     ) -> None:
@@ -43,10 +52,10 @@ class EventFilter:
         return f"EventFilter({', '.join(shown)})"
 
 
-def _names(field: str, names: Iterable[str] | None) -> frozenset[str] | None:
+def _names(field: str, names: Iterable[str | HasId] | None) -> frozenset[str] | None:
     if isinstance(names, str):
         raise TypeError(f"EventFilter({field}=...) takes a set of names. Write {{{names!r}}}.")
-    return None if names is None else frozenset(names)
+    return None if names is None else frozenset([n if isinstance(n, str) else n.id for n in names])
 
 
 EVERYTHING = EventFilter()

@@ -5,8 +5,9 @@ Always holds: an unknown field is an error; a manifest is immutable, and its dig
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,6 +17,8 @@ from glasshouse.events.event import Json
 from glasshouse.manifests.fields import CreatureName, Kinds, Player, Strict, Text, Texts, number_max
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
+Role = Literal["worker", "judge", "narrator", "root"]
+Reply = Literal["json", "prose"]
 
 
 class Voice(Strict):
@@ -60,7 +63,7 @@ class Manifest(Strict):
     """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
 
     name: CreatureName = Field(description="The creature's name; the same as its file's name.")
-    role: Literal["worker", "judge", "narrator", "root"] = Field(
+    role: Role = Field(
         default="worker", description="Its part in the play. A judge reads the whole discussion."
     )
     persona: Text = Field(default="", description="Who it is; part of its prompt.")
@@ -79,7 +82,7 @@ class Manifest(Strict):
     model_profile: Profile = Field(default="fast", description="The size of its model.")
     memory: Memory = Field(default=Memory(), description="How many lines its prompt shows.")
     tools: Texts = Field(default=(), description="Tools that it may use.")
-    reply: Literal["json", "prose"] = Field(
+    reply: Reply = Field(
         default="json",
         description="How its model replies: as JSON, or as THINK and SAY lines for very small models.",
     )
@@ -87,6 +90,29 @@ class Manifest(Strict):
         default=None,
         description="Who plays it instead of a model: visitor, or a Python class as package.module:Class.",
     )
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            name: str,
+            role: Role = "worker",
+            persona: str = "",
+            wants: str = "",
+            cares_about: Sequence[str] = (),
+            temper: str = "",
+            voice: Voice | Mapping[str, Any] = ...,
+            subscribes_to: Sequence[str] = ...,
+            may_emit: Sequence[str] = (kinds.AGENT_SPOKE,),
+            schedule: Schedule | Mapping[str, Any] = ...,
+            model_profile: Profile = "fast",
+            memory: Memory | Mapping[str, Any] = ...,
+            tools: Sequence[str] = (),
+            reply: Reply = "json",
+            played_by: str | None = None,
+        ) -> None:
+            """What a program may give: lists and mappings as well as the types that the fields have."""
 
     @model_validator(mode="before")
     @classmethod

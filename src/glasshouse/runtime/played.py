@@ -73,7 +73,7 @@ class Played:
     @property
     def _ending(self) -> str:
         run = self.run
-        state = run.status if run.finished is None else str(run.finished.get("reason"))
+        state = run.status if run.finished is None else run.finished.reason
         won = f", won by {run.winner}" if run.winner else ""
         seed = f"{run.seed} · " if run.seed else ""
         return f"{seed}{run.turns} turns, {run.calls} calls, {state}{won} · {self.digest[:12]}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from glasshouse.events.event import Json
+from msgspec import convert
+
+from glasshouse.events.run_payloads import FinishReason, RunFinished
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.governor import Governor
 from glasshouse.world.lookup import the_run
@@ -29,7 +31,7 @@ class Run:
     tokens: int = 0
     usd: float | None = 0.0
     governor: Governor = field(default_factory=Governor)
-    finished: Json | None = None
+    finished: RunFinished | None = None
     """What `run.finished` told, once it is."""
     branch_of: str | None = None
     """The run whose past it has, where it is a branch or was resumed."""
@@ -46,7 +48,17 @@ class Run:
     @property
     def winner(self) -> str | None:
         """Who won, if it is over and somebody did."""
-        return None if self.finished is None else self.finished.get("winner")
+        return None if self.finished is None else self.finished.winner
+
+    @property
+    def reason(self) -> FinishReason | None:
+        """Why it ended, once it is over."""
+        return None if self.finished is None else self.finished.reason
+
+    @property
+    def axis(self) -> str | None:
+        """The limit that ended it, if one did."""
+        return None if self.finished is None else self.finished.axis
 
 
 class DueTurn(NamedTuple):
@@ -79,7 +91,7 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         tokens=purse.spent.tokens,
         usd=None if purse.spent.is_unpriced else purse.spent.usd,
         governor=purse.limits,
-        finished=purse.finished,
+        finished=None if purse.finished is None else convert(purse.finished, RunFinished),
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
         beside=tuple([one for one in purse.beside if one in folded.runs.purses]),
         calls_recalled=calls_recalled,

@@ -42,7 +42,7 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
                 "world": run.scenario,
                 "title": run.title,
                 "status": run.status,
-                "reason": (run.finished or {}).get("reason"),
+                "reason": run.reason,
                 "winner": run.winner,
                 "branch_of": run.branch_of,
                 "how": None if run.branch_of is None else origin,

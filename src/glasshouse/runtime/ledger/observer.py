@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.runtime.creature import CreatureOrId, id_of
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.views.diff import UNCHANGED, ViewDiff, diff_of
 from glasshouse.views.following import OF_THE_CAST, Following
@@ -40,7 +41,7 @@ class Observer:
 
     def __init__(
         self,
-        follow: str | None = None,
+        follow: CreatureOrId | None = None,
         *,
         run_id: str | None = None,
         role: Role = "audience",
@@ -53,7 +54,7 @@ class Observer:
         self.errors: list[Exception] = []
         """What callbacks raised, the latest last."""
         self._view = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
-        self._following = None if follow is None else Following(follow)
+        self._following = None if follow is None else Following(id_of(follow))
         self._callbacks: list[Callback] = []
         self._answers: list[tuple[Callback, Awaitable[None]]] = []
 
