@@ -15,13 +15,7 @@ from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import (
-    body_start,
-    check_room,
-    in_order_of_histories,
-    with_start,
-    without_start,
-)
+from glasshouse.stores.placing import Place, check_room, in_order_of_histories
 from glasshouse.world.lineage import Span
 from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment
@@ -34,11 +28,8 @@ class _Kept(msgspec.Struct):
 
     segment: Segment
     opened_at: int
+    place: Place
     positions: array[int]
-
-    def start(self, seq: int) -> bytes:
-        """How the body of an event of it begins."""
-        return body_start(self.segment.id, self.segment.graph_id, self.segment.base, seq)
 
 
 class MemoryStore:
@@ -49,7 +40,7 @@ class MemoryStore:
         self._is_open = False
         self._bodies: list[bytes] = []
         """Of the events by their positions, each without what the next two say."""
-        self._places: list[_Kept] = []
+        self._places: list[Place] = []
         self._seqs: array[int] = array("q")
         self._changes: array[int] = array("q")
         self._segments: dict[str, _Kept] = {}
@@ -153,20 +144,21 @@ class MemoryStore:
 
     def _body(self, position: int) -> bytes:
         """The whole body of the event at a position."""
-        return with_start(
-            self._bodies[position - 1], self._places[position - 1].start(self._seqs[position - 1])
-        )
+        index = position - 1
+        return self._places[index].whole(self._bodies[index].decode(), self._seqs[index]).encode()
 
     def _append(self, write: SegmentWrite, change: int, numbers: dict[str, int]) -> None:
         kept = self._segments.get(write.session_id)
         if kept is None and write.opens is not None:
-            kept = _Kept(write.opens, len(self._bodies) + 1, array("q"))
+            segment = write.opens
+            place = Place(segment.id, segment.graph_id, segment.base)
+            kept = _Kept(segment, len(self._bodies) + 1, place, array("q"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
         for index, body in enumerate(write.bodies):
             seq = len(kept.positions) + 1
-            self._bodies.append(without_start(body, kept.start(seq)))
-            self._places.append(kept)
+            self._bodies.append(kept.place.without_start(body.decode(), seq).encode())
+            self._places.append(kept.place)
             self._seqs.append(seq)
             position = len(self._bodies)
             kept.positions.append(position)

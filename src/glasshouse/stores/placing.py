@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
+import msgspec
+
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged
 from glasshouse.events.codec import all_decoded, content_of, decoded
 from glasshouse.events.event import Event
@@ -15,20 +17,29 @@ BodiesOf = Callable[[str, int, int], list[bytes]]
 """(session, first seq, last seq) -> the bodies kept there."""
 
 
-def body_start(session_id: str, graph_id: str, base: int, seq: int) -> bytes:
-    """How the body of every event begins: with what its place says of it. No store need keep that with each event."""
-    names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{graph_id}"'
-    return f'{names},"seq":{seq},"lamport":{base + seq},'.encode()
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """A segment, as much as it says of each of its events: what the body of every event begins with.
 
+    No store need keep that with each event.
+    """
 
-def without_start(body: bytes, start: bytes) -> bytes:
-    """A body without what its place says; the whole of it if it begins otherwise."""
-    return b"{" + body[len(start) :] if body.startswith(start) else body
+    session_id: str
+    graph_id: str
+    base: int
 
+    def without_start(self, body: str, seq: int) -> str:
+        """The body of an event without what its place says; the whole of it if it begins otherwise."""
+        start = self._start(seq)
+        return "{" + body[len(start) :] if body.startswith(start) else body
 
-def with_start(kept: bytes, start: bytes) -> bytes:
-    """The body that was kept without its start."""
-    return kept if kept.startswith(b'{"id":') else start + kept[1:]
+    def whole(self, kept: str, seq: int) -> str:
+        """The body that was kept without its start."""
+        return kept if kept.startswith('{"id":') else self._start(seq) + kept[1:]
+
+    def _start(self, seq: int) -> str:
+        session_id = self.session_id
+        names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{self.graph_id}"'
+        return f'{names},"seq":{seq},"lamport":{self.base + seq},'
 
 
 def check_room(write: SegmentWrite, head: int | None, bodies_of: BodiesOf) -> bool:

@@ -15,13 +15,7 @@ from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import (
-    body_start,
-    check_room,
-    in_order_of_histories,
-    soundly_decoded,
-    without_start,
-)
+from glasshouse.stores.placing import Place, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.world.lineage import Span
 from glasshouse.world.requests import Request, decoded_request, encoded_request
@@ -30,17 +24,17 @@ from glasshouse.world.state import Parent, Segment
 busy_milliseconds_max = 5_000
 wal_pages_max = 4_000
 prompts_remembered_max = 4_096
+places_remembered_max = 4_096
 
 _Row = tuple[int, int, int, int, str]
 
 
 class _Kept(NamedTuple):
-    """A segment as the file has it: its number, how far it is written, and what is the same of all its events."""
+    """A segment as the file has it: its number, how far it is written, and what it says of its events."""
 
     number: int
     head: int
-    graph_id: str
-    base: int
+    place: Place
 
 
 class Cursor(Protocol):
@@ -91,6 +85,7 @@ class Journal:
         self._connection = connection
         self._numbers = 0
         self._segments_cache: dict[str, _Kept] = {}
+        self._places_cache: dict[int, Place] = {}
         self._must_look = True
         self._prompts_kept_cache: set[str] = set()
 
@@ -208,16 +203,17 @@ class Journal:
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], rows: list[_Row]
     ) -> None:
         seq, position, changes = write.expected_head, self.position, write.changes
+        without_start = kept.place.without_start
         for index, body in enumerate(write.bodies):
             seq += 1
             position += 1
             if changes is not None:
                 change = numbers.setdefault(changes[index], position)
-            start = body_start(write.session_id, kept.graph_id, kept.base, seq)
             # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
-            rows.append((position, kept.number, seq, position - change, without_start(body, start).decode()))
+            text = without_start(body.decode(), seq)
+            rows.append((position, kept.number, seq, position - change, text))
         self.position = position
-        self._segments_cache[write.session_id] = _Kept(kept.number, seq, kept.graph_id, kept.base)
+        self._segments_cache[write.session_id] = _Kept(kept.number, seq, kept.place)
 
     def _open(self, write: SegmentWrite) -> _Kept:
         segment = write.opens
@@ -242,7 +238,7 @@ class Journal:
         )
         for ordinal, parent in enumerate(segment.parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        return _Kept(number, 0, segment.graph_id, segment.base)
+        return _Kept(number, 0, Place(segment.id, segment.graph_id, segment.base))
 
     def _segment(self, session_id: str) -> _Kept | None:
         kept = self._segments_cache.get(session_id)
@@ -251,7 +247,7 @@ class Journal:
             if row is None:
                 return None
             head = self._connection.execute(SQL["segment_head"], (row[0],)).fetchone()[0]
-            kept = self._segments_cache[session_id] = _Kept(row[0], head, row[1], row[2])
+            kept = self._segments_cache[session_id] = _Kept(row[0], head, Place(session_id, row[1], row[2]))
         return kept
 
     def _began(self, number: int) -> Segment | None:
@@ -264,6 +260,7 @@ class Journal:
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
         self._segments_cache.clear()
+        self._places_cache.clear()
         self._prompts_kept_cache.clear()
         position = self._connection.execute(SQL["last_position"]).fetchone()[0]
         numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
@@ -280,13 +277,27 @@ class Journal:
 
     def _rows(self, span: Span) -> list[tuple[int, int, str]]:
         asked = (span.session_id, span.first, span.last)
-        return self._connection.execute(SQL["events_of_segment"], asked).fetchall()
+        return self._whole(self._connection.execute(SQL["events_of_segment"], asked).fetchall())
+
+    def _whole(self, rows: list[tuple[int, int, int, int, str]]) -> list[tuple[int, int, str]]:
+        """Rows of (position, change, body), each body with what its place says of it."""
+        places = self._places_cache
+        if len(places) > places_remembered_max:
+            places.clear()
+        for number in {row[2] for row in rows} - places.keys():
+            segment = self._connection.execute(SQL["segment_place"], (number,)).fetchone()
+            if segment is None:
+                raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
+            places[number] = Place(*segment)
+        return [
+            (position, change, places[number].whole(body, seq))
+            for position, change, number, seq, body in rows
+        ]
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        return soundly_decoded(
-            self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
-        )
+        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
+        return soundly_decoded(self._whole(rows))
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""

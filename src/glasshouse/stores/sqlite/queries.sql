@@ -66,32 +66,18 @@ WITH RECURSIVE walk (segment, epoch, newest) AS (
     UNION ALL
     SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
 )
-SELECT
-    position,
-    position - in_change,
-    CASE
-        WHEN substr(body, 1, 6) = '{"id":' THEN body
-        ELSE '{"id":"' || segments.id || '.' || seq || '","session_id":"' || segments.id || '","graph_id":"' || graph_id
-            || '","seq":' || seq || ',"lamport":' || (base + seq) || ',' || substr(body, 2)
-    END
-FROM walk CROSS JOIN events INDEXED BY events_by_segment CROSS JOIN segments
-WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3 AND segments.number = walk.segment
+SELECT position, position - in_change, events.segment, seq, body FROM walk CROSS JOIN events INDEXED BY events_by_segment
+WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3
 LIMIT max(?3 - max(?2, 1) + 1, 0);
 
 -- name: events_after
-SELECT
-    position,
-    position - in_change,
-    CASE
-        WHEN substr(body, 1, 6) = '{"id":' THEN body
-        ELSE '{"id":"' || segments.id || '.' || seq || '","session_id":"' || segments.id || '","graph_id":"' || graph_id
-            || '","seq":' || seq || ',"lamport":' || (base + seq) || ',' || substr(body, 2)
-    END
-FROM events CROSS JOIN segments ON segments.number = events.segment
-WHERE position > ? ORDER BY position LIMIT ?;
+SELECT position, position - in_change, segment, seq, body FROM events WHERE position > ? ORDER BY position LIMIT ?;
 
 -- name: segments_after
 SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE opened_at > ? ORDER BY number;
+
+-- name: segment_place
+SELECT id, graph_id, base FROM segments WHERE number = ?;
 
 -- name: segment_of_number
 SELECT number, id, graph_id, origin, ordinal, base, at, is_imported, is_redacted FROM segments WHERE number = ?;
