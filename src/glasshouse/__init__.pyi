@@ -10,6 +10,7 @@ from glasshouse.events.event import Draft as Draft
 from glasshouse.events.event import EngineEvent as EngineEvent
 from glasshouse.events.event import Event as Event
 from glasshouse.events.filter import EventFilter as EventFilter
+from glasshouse.events.limits import Governor as Governor
 from glasshouse.manifests.manifest import Manifest as Manifest
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.ledger.observer import Observer as Observer
@@ -19,7 +20,6 @@ from glasshouse.runtime.past.what_if import WhatIf as WhatIf
 from glasshouse.terrarium import Terrarium as Terrarium
 from glasshouse.terrarium import play as play
 from glasshouse.terrarium import verify as verify
-from glasshouse.turns.governor import Governor as Governor
 from glasshouse.turns.moment import Moment as Moment
 from glasshouse.views.diff import ViewDiff as ViewDiff
 from glasshouse.views.stage import StageProjection as StageProjection

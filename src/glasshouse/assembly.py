@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from glasshouse.events.limits import Governor
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import RandomIds, SystemClock
@@ -20,7 +21,6 @@ from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.joined import JoinedTools
 from glasshouse.tools.toolbox import Toolbox
-from glasshouse.turns.governor import Governor
 
 __all__ = ["MemoryStore", "ModelRouter", "SqliteStore", "Toolbox", "assembled", "tool", "usual_tools"]
 

@@ -19,6 +19,7 @@ from glasshouse.assembly import MemoryStore, assembled
 from glasshouse.errors import Refused
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
+from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import History
 from glasshouse.events.redaction import Role
 from glasshouse.events.run_payloads import FinishReason
@@ -42,7 +43,6 @@ from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store, Toolbo
 from glasshouse.runtime.replays import replay
 from glasshouse.runtime.replays.replay import Verification
 from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.turns.governor import Governor
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew

@@ -17,12 +17,12 @@ import msgspec
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
+from glasshouse.events.limits import Governor
 from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.finding import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.troupe.model import OfflineModel
 from glasshouse.troupe.vocabulary import is_a, is_rare
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.prompt import Completion, Prompt
 
 WORLDS = [world.name for world in bundled_worlds()]

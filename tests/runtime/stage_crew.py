@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, kinds
+from glasshouse.events.limits import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
@@ -19,7 +20,6 @@ from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.terrarium import Terrarium, face_of
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.troupe import soon
 

@@ -8,11 +8,11 @@ import pytest
 
 from glasshouse import Agent, Draft, Event, kinds
 from glasshouse.errors import ModelUnreachable
+from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.context import prompt_for
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import (
     Asker,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import Paced, only, priced

@@ -14,13 +14,13 @@ import pytest
 from glasshouse import MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.assembly import ModelRouter
 from glasshouse.errors import UnknownName
+from glasshouse.events.limits import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.terrarium import play
 from glasshouse.testing import CountingModel, ScriptedModel, play_offline
-from glasshouse.turns.governor import Governor
 
 WOOD, SPROUTS = "thousand-token-wood", "twenty-sprouts"
 

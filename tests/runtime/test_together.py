@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
+from glasshouse.events.limits import Governor
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import (
     Doing,

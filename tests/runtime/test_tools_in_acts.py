@@ -6,10 +6,10 @@ import pytest
 
 from glasshouse import Draft, MemoryStore, Refused, kinds
 from glasshouse.errors import ModelUnreachable, StoreFailed, UnknownName
+from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall, tool_calls_in_act_max
 from tests.runtime.stage_crew import (

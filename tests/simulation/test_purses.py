@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse.events.limits import Governor
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.context import prompt_for
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of

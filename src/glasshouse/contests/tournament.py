@@ -13,11 +13,11 @@ from typing import Final
 
 from glasshouse.contests.read_out import read_out, said_in
 from glasshouse.errors import Refused
+from glasshouse.events.limits import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.governor import Governor
 
 rounds_max: Final = 1_000
 models_max: Final = 16

@@ -25,6 +25,10 @@ Upcaster = Callable[[Json], Json]
 VERSIONS: dict[str, int] = {}
 """The payload version of each kind that ever changed; all others are at 1."""
 
+EVENT_VERSION = 1
+"""The version of the event's own fields, those of its model's side included. A new field needs a default, so that events
+written before are still read."""
+
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 """(kind, old version) -> the payload one version on."""
 
@@ -108,7 +112,7 @@ def _lifted(
 
 def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> str:
     """A short name of the upcasters in force: caches made under another set are not used."""
-    names = ",".join(sorted(f"{kind}@{version}" for kind, version in upcasters))
+    names = ",".join([f"event@{EVENT_VERSION}", *sorted(f"{kind}@{version}" for kind, version in upcasters)])
     return blake2b(names.encode(), digest_size=6).hexdigest()
 
 

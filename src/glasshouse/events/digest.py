@@ -22,7 +22,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.events.payloads import CREATURE_FIELDS, restated_of
+from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, WireAdded, payload_of, restated_of
 
 _OF_ONE_MACHINE = frozenset({"recipe"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
@@ -55,11 +55,12 @@ class Digest:
     def take_in(self, event: Event) -> bytes | None:
         """Add the next event, and give what it adds. Those that only restate a past are listened to for names, and
         leave no trace."""
-        if event.kind == kinds.SESSION_FORKED and event.payload.get("restated"):
-            self._restated[event.session_id] = event.payload["restated"]
-            self._skews[event.session_id] = event.payload["skew"]
-            self._names.go_on_from(event.session_id, event.payload)
-            if event.payload.get("change") is None:
+        if event.kind == kinds.SESSION_FORKED and "restated" in event.payload:
+            forked = payload_of(event, SessionForked)
+            self._restated[event.session_id] = forked.restated
+            self._skews[event.session_id] = forked.skew
+            self._names.go_on_from(event.session_id, forked)
+            if forked.change is None:
                 return None
         elif event.seq <= self._restated.get(event.session_id, 0):
             self._names.learn(event)
@@ -132,14 +133,15 @@ class _Names:
         self._sessions: dict[str, tuple[str, int]] = {}
         """The session that a branch goes on from, and how much further its seqs would be there."""
 
-    def go_on_from(self, session_id: str, forked: Json) -> None:
-        if len(forked["parents"]) == 1:
-            self._sessions[session_id] = (forked["parents"][0], forked["upto"][0] - forked["restated"])
+    def go_on_from(self, session_id: str, forked: SessionForked) -> None:
+        if len(forked.parents) == 1:
+            self._sessions[session_id] = (forked.parents[0], forked.upto[0] - forked.restated)
 
     def learn(self, event: Event) -> None:
-        if event.kind == kinds.OUTPUT_WIRE_ADDED and event.payload.get("incarnation_of"):
-            was: str = event.payload["incarnation_of"]
-            self._meant[event.payload["edge_id"]] = self._meant.get(was, was)
+        if event.kind == kinds.OUTPUT_WIRE_ADDED:
+            wire = payload_of(event, WireAdded)
+            if wire.incarnation_of is not None:
+                self._meant[wire.edge_id] = self._meant.get(wire.incarnation_of, wire.incarnation_of)
         elif event.kind == kinds.SESSION_RESTATED:
             restated = restated_of(event)
             names = {"creature ": restated.creatures, "run ": restated.runs, "": restated.places}

@@ -14,6 +14,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Event, Json
+from glasshouse.events.limits import Governor
 
 Direction = Literal["listen", "send"]
 ChangeKind = Literal["merge", "split", "nothing"]
@@ -133,6 +134,28 @@ class TopologyChanged(Payload, frozen=True):
     affected_count: int
 
 
+class BranchChange(Payload, frozen=True):
+    """What a branch or a resumed session has otherwise than the past it grows from. Creatures go by their handles."""
+
+    drop: bool = False
+    """The line it begins at was never said."""
+    replace: str | None = None
+    """The line it begins at was this one."""
+    disturb: str | None = None
+    """The visitor said this first of all."""
+    profiles: dict[str, str] = {}
+    personas: dict[str, str] = {}
+    add: list[Json] = []
+    """The manifests of new creatures."""
+    remove: list[str] = []
+    connect: list[list[str]] = []
+    """Two handles, and the name of a channel if it mattered which."""
+    disconnect: list[list[str]] = []
+    limits: Governor | None = None
+    edited: dict[str, str] = {}
+    """The runs whose scenario was edited meanwhile, and its digest now."""
+
+
 class SessionForked(Payload, frozen=True):
     """A session began as the child of another."""
 
@@ -146,8 +169,7 @@ class SessionForked(Payload, frozen=True):
     """The last seq of each parent that it sees, where it goes on from them."""
     skew: int = 0
     """How far its lamport times run ahead of the story's, because of events that only restate."""
-    change: Json | None = None
-    """What a branch has otherwise than its parent."""
+    change: BranchChange | None = None
 
 
 class SessionRestated(Payload, frozen=True):

@@ -1,29 +1,42 @@
-"""The typed payloads of a run's own kinds: how it began, how it stands, how it ended.
+"""The typed payloads of a run's own kinds: how it began, what its acts wrote, how it ended.
 
 Always holds: `run.started` describes itself: whoever has the ledger needs no file to know what was played.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import Payload
 
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 
 
-class Recipe(msgspec.Struct, frozen=True, omit_defaults=True):
+class Recipe(Payload, frozen=True):
     """The scenario file that a run was opened from, and the digest of what it said then."""
 
     path: str
     digest: str
 
 
-class BranchOf(msgspec.Struct, frozen=True, omit_defaults=True):
+class CastEntry(Payload, frozen=True):
+    """One of the cast as its run began, and the model behind its profile."""
+
+    creature: str
+    handle: str
+    cast_key: str
+    profile: str
+    model: str
+    is_bound: bool = False
+    """Whether the run asked for this model by name."""
+
+
+class BranchOf(Payload, frozen=True):
     """The run that another goes on from, and the event up to which the two have one past."""
 
     run_id: str
@@ -39,10 +52,9 @@ class RunStarted(Payload, frozen=True):
     scenario: Json | None = None
     scenario_digest: str = ""
     recipe: Recipe | None = None
-    cast: list[Json] = msgspec.field(default_factory=list)
-    """Who plays: creature, handle, cast key, profile, and the model behind it."""
+    cast: list[CastEntry] = msgspec.field(default_factory=list)
     competition: Json = msgspec.field(default_factory=dict)
-    limits: Json = msgspec.field(default_factory=dict)
+    limits: Governor | None = None
     branch_of: BranchOf | None = None
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
     """The creatures that may be born while it plays: each one's manifest by its name."""
@@ -73,6 +85,65 @@ class RunContinued(Payload, frozen=True):
     """A paused run goes on."""
 
 
+class ActEnd(Payload, frozen=True, omit_defaults=False):
+    """Why an act ended without a line: its creature passed, or was removed meanwhile."""
+
+    reason: str
+
+
+class AgentFailed(Payload, frozen=True, omit_defaults=False):
+    """Why an act failed, and how often a model was asked for it."""
+
+    reason: str
+    attempts: int
+
+
+class UserInjected(Payload, frozen=True):
+    """What the visitor said."""
+
+    text: str
+
+
+class ToolCalled(Payload, frozen=True):
+    """A tool that an act asked for; `number` counts the calls of the act from 1."""
+
+    tool: str
+    arguments: Json
+    number: int
+
+
+class ToolReturned(Payload, frozen=True):
+    """What came of the call of that number."""
+
+    tool: str
+    number: int
+    is_ok: bool
+    text: str
+    result: Any = None
+    is_edit: bool = False
+    """Whether it changed the graph."""
+    is_engine: bool = False
+    """Whether these are words of the engine itself, which are trusted."""
+
+
+class EditProposed(Payload, frozen=True):
+    """A change that waits for somebody outside to allow it."""
+
+    tool: str
+    arguments: Json
+    number: int
+    why: str
+
+
+class EditDecided(Payload, frozen=True):
+    """Whether that change may be made, and who said so."""
+
+    is_approved: bool
+    by: str
+    reason: str
+    number: int
+
+
 class TurnStarted(Payload, frozen=True):
     """A graph's clock moved on."""
 
@@ -85,4 +156,12 @@ RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.RUN_PAUSED: RunPaused,
     kinds.RUN_CONTINUED: RunContinued,
     kinds.TURN_STARTED: TurnStarted,
+    kinds.AGENT_PASSED: ActEnd,
+    kinds.AGENT_FAILED: AgentFailed,
+    kinds.ACT_DISCARDED: ActEnd,
+    kinds.USER_INJECTED: UserInjected,
+    kinds.TOOL_CALLED: ToolCalled,
+    kinds.TOOL_RETURNED: ToolReturned,
+    kinds.EDIT_PROPOSED: EditProposed,
+    kinds.EDIT_DECIDED: EditDecided,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import Recipe, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import CastEntry, Scenario
@@ -25,7 +26,7 @@ def opening_of(
     run_id: str,
     seed: str | None,
     rng_seed: int,
-    limits: Json | None = None,
+    limits: Governor | None = None,
     models: Mapping[str, str] | None = None,
 ) -> OpenRun:
     """The intent that opens a world. Without a seed: the world's first; without limits: the world's own.
@@ -56,9 +57,9 @@ def opening_of(
     return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
 
 
-def limits_of(scenario: Scenario) -> Json:
-    """A scenario's limits as the fields of a governor."""
-    return scenario.governor.model_dump(mode="json", exclude={"on_turn_limit"})
+def limits_of(scenario: Scenario) -> Governor:
+    """A scenario's own limits."""
+    return Governor(**scenario.governor.model_dump(exclude={"on_turn_limit"}))
 
 
 def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:

@@ -159,8 +159,9 @@ class Archive:
             check_line(await history.event(history.event_meant(session_id, at)))
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)
         lines = changed(past, what_if)
-        limits = None if what_if.limits is None else what_if.limits.as_json()
-        return await self._show.restate(past, "branch", limits=limits, change=what_if.as_json(), lines=lines)
+        return await self._show.restate(
+            past, "branch", limits=what_if.limits, change=what_if.recorded(), lines=lines
+        )
 
     async def resume(
         self,

@@ -5,6 +5,7 @@ Always holds: this is the only place that knows how they are joined. The public 
 
 from __future__ import annotations
 
+from glasshouse.events.limits import Governor
 from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.no_tools import NoTools
 from glasshouse.runtime.archive import Archive
@@ -15,7 +16,6 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.minds import AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.stage import Stage
-from glasshouse.turns.governor import Governor
 
 
 class Parts:

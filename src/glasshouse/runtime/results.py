@@ -50,12 +50,11 @@ def result_of(run_id: str, purse: Purse) -> Result | None:
     competition, finished = purse.playbill.competition, purse.finished
     if finished is None or competition.kind == "none" or len(competition.may_win) < 2:
         return None
-    winner = finished.get("winner")
-    if winner is None and finished.get("reason") == "stopped":
+    if finished.winner is None and finished.reason == "stopped":
         return None
     teams = competition.teams or {name: (name,) for name in competition.contestants}
     seats = [Seat(name, _players(purse, handles)) for name, handles in teams.items()]
-    return Result(run_id, purse.playbill.name, tuple(seats), winner, tuple(finished.get("members") or ()))
+    return Result(run_id, purse.playbill.name, tuple(seats), finished.winner, tuple(finished.members or ()))
 
 
 def _players(purse: Purse, handles: tuple[str, ...]) -> tuple[Player, ...]:

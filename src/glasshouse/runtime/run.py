@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from msgspec import convert
-
+from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunFinished
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.governor import Governor
 from glasshouse.world.lookup import the_run
 
 
@@ -91,7 +89,7 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         tokens=purse.spent.tokens,
         usd=None if purse.spent.is_unpriced else purse.spent.usd,
         governor=purse.limits,
-        finished=None if purse.finished is None else convert(purse.finished, RunFinished),
+        finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
         beside=tuple([one for one in purse.beside if one in folded.runs.purses]),
         calls_recalled=calls_recalled,

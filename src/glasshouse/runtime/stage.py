@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Pacing
@@ -24,7 +25,6 @@ from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.turns.governor import Governor
 from glasshouse.world.lookup import the_creature
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Stage:
                 run_id=run_id or self._show.new_run_id(),
                 seed=seed,
                 rng_seed=rng_seed,
-                limits=None if governor is None else governor.as_json(),
+                limits=governor,
                 models=models,
             )
         )

@@ -1,4 +1,4 @@
-"""`Governor`: a run's limits, and whether one more model call may run. Pure: limits and spend in, an axis or none out.
+"""Whether one more model call of a run may be made. Pure: limits and spend in, the limit that refuses it or none out.
 
 Always holds: a call is let through only if even its worst case fits. What is spent never goes over a limit of calls or
 tokens, and over a limit of money only where nobody knew the price before.
@@ -11,25 +11,9 @@ from typing import Final
 
 import msgspec
 
-from glasshouse.events.event import Json
+from glasshouse.events.limits import Governor
 
 hour: Final = timedelta(hours=1)
-
-
-class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The limits of a run. None means no limit."""
-
-    max_turns: int | None = 100
-    max_calls_per_turn: int | None = 8
-    max_total_calls: int | None = 500
-    max_total_tokens: int | None = None
-    hourly_budget_usd: float | None = None
-    max_wall_minutes: float | None = None
-
-    def as_json(self) -> Json:
-        """The limits as a plain object."""
-        plain: Json = msgspec.to_builtins(self)
-        return plain
 
 
 class Cost(msgspec.Struct, frozen=True):

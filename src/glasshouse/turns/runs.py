@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import (
     SessionForked,
@@ -24,9 +25,9 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.events.run_payloads import BranchOf, RunStarted
+from glasshouse.events.run_payloads import BranchOf, RunFinished, RunStarted, ToolReturned
 from glasshouse.turns.clocks import Clocks, merged
-from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, hour
+from glasshouse.turns.governor import NOTHING, Cost, Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
@@ -110,7 +111,7 @@ class Purse(msgspec.Struct):
     """The manifests of those that may be born during the play, by name."""
     profiles: list[str] = msgspec.field(default_factory=list)
     """The sizes of model that its cast and its spawnable ask for."""
-    finished: Json | None = None
+    finished: RunFinished | None = None
     ended_in: str | None = None
     """The event that says how it ended."""
     told_in: str = ""
@@ -177,7 +178,7 @@ class Runs(msgspec.Struct):
         purse = self.purses.get(event.run_id or "")
         if purse is not None:
             self._note_spend(purse.spent, event)
-            if event.kind == kinds.TOOL_RETURNED and event.payload.get("is_edit"):
+            if event.kind == kinds.TOOL_RETURNED and payload_of(event, ToolReturned).is_edit:
                 self._note_edit(event)
             _note_end(purse, event)
             if purse.finished is not None:
@@ -190,17 +191,15 @@ class Runs(msgspec.Struct):
         if told.branch_of is not None and event.run_id in self.purses:
             return  # A run that lives again in several graphs is told of in each.
         purse = Purse(
-            limits=msgspec.convert(told.limits, Governor),
+            limits=told.limits or Governor(),
             playbill=playbill_of(told.scenario),
             rng_seed=told.rng_seed,
             seed=told.seed,
             started_at=event.created_at,
-            spent=Spent(
-                accounts={one["creature"]: Account(one["cast_key"], one["model"]) for one in told.cast}
-            ),
+            spent=Spent(accounts={one.creature: Account(one.cast_key, one.model) for one in told.cast}),
             folder=None if told.recipe is None else told.recipe.path,
-            cast={one["creature"]: one["handle"] for one in told.cast},
-            bound={one["creature"]: one["model"] for one in told.cast if one.get("is_bound")},
+            cast={one.creature: one.handle for one in told.cast},
+            bound={one.creature: one.model for one in told.cast if one.is_bound},
             told_in=event.id,
             branch_of=told.branch_of,
             scenario_digest=told.scenario_digest,
@@ -323,7 +322,7 @@ class Runs(msgspec.Struct):
 
 
 def _profiles(told: RunStarted) -> list[str]:
-    named = [str(one.get("profile", "")) for one in told.cast]
+    named = [one.profile for one in told.cast]
     named += [str(manifest.get("model_profile", "fast")) for manifest in told.spawnable.values()]
     return [name for name in dict.fromkeys(named) if name]
 
@@ -370,4 +369,4 @@ def _note_end(purse: Purse, event: Event) -> None:
         spent.truth = {**spent.truth, **event.sealed.get("facts", {})}
         spent.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in spent.knowers]
     if event.kind == kinds.RUN_FINISHED:
-        purse.finished, purse.ended_in = event.payload, event.id
+        purse.finished, purse.ended_in = payload_of(event, RunFinished), event.id

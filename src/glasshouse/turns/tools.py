@@ -11,6 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import ToolReturned
 
 tool_calls_in_act_max: Final = 8
 """After so many calls an act is offered no more tools, and must end."""
@@ -57,10 +59,5 @@ class ToolTalk(msgspec.Struct, frozen=True):
 
 def answer_of(returned: Event) -> ToolAnswer:
     """The answer that a `tool.returned` tells."""
-    told = returned.payload
-    return ToolAnswer(
-        is_ok=bool(told["is_ok"]),
-        text=str(told["text"]),
-        result=told.get("result"),
-        is_engine=bool(told.get("is_engine", False)),
-    )
+    told = payload_of(returned, ToolReturned)
+    return ToolAnswer(told.is_ok, told.text, told.result, told.is_engine)

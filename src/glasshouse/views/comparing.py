@@ -15,6 +15,8 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import RunFinished
 from glasshouse.views.spend import Spend, spend_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
@@ -110,14 +112,14 @@ def _told(
     only: Sequence[int],
 ) -> Told:
     ends = [event for event in story if event.kind == kinds.RUN_FINISHED]
-    end = ends[-1].payload if ends else {}
+    end = payload_of(ends[-1], RunFinished) if ends else None
     return Told(
         name=name,
         events=len(story),
         lines=len(lines),
         turns=max([event.turn for event in events], default=0),
-        reason=end.get("reason"),
-        winner=end.get("winner"),
+        reason=None if end is None else end.reason,
+        winner=None if end is None else end.winner,
         cost=spend_of(story),
         cost_apart=spend_of(story[shared:]),
         parts_with=story[shared] if shared < len(story) else None,

@@ -15,9 +15,17 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
-from glasshouse.events.event import CONDUCTOR, Draft, Json
-from glasshouse.events.payloads import builtins_of
-from glasshouse.events.run_payloads import TurnStarted
+from glasshouse.events.event import CONDUCTOR, Draft
+from glasshouse.events.payloads import Payload, builtins_of
+from glasshouse.events.run_payloads import (
+    ActEnd,
+    AgentFailed,
+    EditDecided,
+    EditProposed,
+    ToolCalled,
+    ToolReturned,
+    TurnStarted,
+)
 from glasshouse.world.decision import Decision, Fact, Write, written_in
 from glasshouse.world.intents import CallTool, DecideEdit, EndAct, ProposeEdit, ReturnTool, StartTurn
 from glasshouse.world.lookup import the_graph
@@ -60,10 +68,9 @@ def act_ended(world: World, intent: EndAct) -> Decision:
 
 def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
     if intent.failure:
-        payload: Json = {"reason": intent.failure, "attempts": intent.attempts}
-        kind = kinds.AGENT_FAILED
+        kind, payload = kinds.AGENT_FAILED, builtins_of(AgentFailed(intent.failure, intent.attempts))
     else:
-        kind, payload = kinds.AGENT_PASSED, {"reason": intent.passed}
+        kind, payload = kinds.AGENT_PASSED, builtins_of(ActEnd(intent.passed))
     return Fact(
         kind,
         payload,
@@ -96,10 +103,9 @@ def _discarded(world: World, intent: EndAct) -> Decision:
         if run is None or run.status == "finished":
             return Decision(subject=intent.creature)
         place = run.session_id
-    payload: Json = {"reason": "The creature was removed before its act ended."}
     fact = Fact(
         kinds.ACT_DISCARDED,
-        payload,
+        builtins_of(ActEnd("The creature was removed before its act ended.")),
         intent.creature,
         caused_by=intent.cause,
         run_id=intent.run_id,
@@ -131,10 +137,10 @@ def tool_called(world: World, intent: CallTool) -> Decision:
     if creature is None:
         raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
     check_may_act(world, creature)
-    payload = {"tool": intent.tool, "arguments": intent.arguments, "number": intent.number}
+    arguments = json_copy(kinds.TOOL_CALLED, intent.arguments)
     fact = Fact(
         kinds.TOOL_CALLED,
-        json_copy(kinds.TOOL_CALLED, payload),
+        builtins_of(ToolCalled(intent.tool, arguments, intent.number)),
         creature.id,
         private=intent.private,
         caused_by=intent.cause,
@@ -146,16 +152,16 @@ def tool_called(world: World, intent: CallTool) -> Decision:
 
 def tool_returned(world: World, intent: ReturnTool) -> Decision:
     """What came of a call."""
-    payload: Json = {
-        "tool": intent.tool,
-        "number": intent.number,
-        "is_ok": intent.is_ok,
-        "text": intent.text[:answer_text_chars_max].encode("utf-8", "replace").decode(),
-    }
-    if (result := _kept(intent.result)) is not None:
-        payload["result"] = result
-    payload.update({name: True for name in ("is_edit", "is_engine") if getattr(intent, name)})
-    return _after_call(world, intent, kinds.TOOL_RETURNED, payload)
+    returned = ToolReturned(
+        intent.tool,
+        intent.number,
+        bool(intent.is_ok),
+        intent.text[:answer_text_chars_max].encode("utf-8", "replace").decode(),
+        _kept(intent.result),
+        intent.is_edit,
+        intent.is_engine,
+    )
+    return _after_call(world, intent, kinds.TOOL_RETURNED, returned)
 
 
 def _kept(result: Any) -> Any:
@@ -172,33 +178,24 @@ def _kept(result: Any) -> Any:
 
 def edit_proposed(world: World, intent: ProposeEdit) -> Decision:
     """A creature's change waits for somebody to allow it."""
-    payload: Json = {
-        "tool": intent.tool,
-        "arguments": intent.arguments,
-        "number": intent.number,
-        "why": intent.why,
-    }
-    return _after_call(world, intent, kinds.EDIT_PROPOSED, json_copy(kinds.EDIT_PROPOSED, payload))
+    arguments = json_copy(kinds.EDIT_PROPOSED, intent.arguments)
+    proposed = EditProposed(intent.tool, arguments, intent.number, intent.why)
+    return _after_call(world, intent, kinds.EDIT_PROPOSED, proposed)
 
 
 def edit_decided(world: World, intent: DecideEdit) -> Decision:
     """Somebody outside has spoken, or nobody was there."""
-    payload: Json = {
-        "is_approved": intent.is_approved,
-        "by": intent.by,
-        "reason": intent.reason,
-        "number": intent.number,
-    }
-    return _after_call(world, intent, kinds.EDIT_DECIDED, payload)
+    decided = EditDecided(intent.is_approved, intent.by, intent.reason, intent.number)
+    return _after_call(world, intent, kinds.EDIT_DECIDED, decided)
 
 
 def _after_call(
-    world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Json
+    world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Payload
 ) -> Decision:
     """What follows a call of a tool. Nothing is told of a creature that is gone, or whose run has finished."""
     creature = world.creatures.get(intent.creature)
     run = None if creature is None else world.runs.get(creature.run_id or "")
     if creature is None or (run is not None and run.status == "finished"):
         return Decision(subject=intent.creature)
-    fact = Fact(kind, payload, creature.id, caused_by=intent.called, run_id=creature.run_id)
+    fact = Fact(kind, builtins_of(payload), creature.id, caused_by=intent.called, run_id=creature.run_id)
     return written_in(world.graphs[creature.graph_id], [fact], creature.id)

@@ -12,7 +12,7 @@ import msgspec
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import Direction, History
+from glasshouse.events.payloads import BranchChange, Direction, History
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -163,7 +163,7 @@ class Restate(Intent, frozen=True, gc=False):
     at: str
     graphs: tuple[Regrown, ...]
     runs: tuple[Rerun, ...] = ()
-    change: Json | None = None
+    change: BranchChange | None = None
     times_changed: int = 0
     """So many logical times behind its end the past was changed; what lives again begins after all of them."""
 

@@ -191,7 +191,7 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
     for run in runs:
         if run.started is not None:
             cast = [
-                {**one, "creature": names.creatures.get(one["creature"], one["creature"])}
+                replace(one, creature=names.creatures.get(one.creature, one.creature))
                 for one in run.started.cast
             ]
             started = builtins_of(replace(run.started, cast=cast))

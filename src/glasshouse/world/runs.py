@@ -18,7 +18,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
-from glasshouse.events.run_payloads import RunContinued, RunFinished
+from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished
 from glasshouse.world.decision import (
     Decision,
     Fact,
@@ -138,16 +138,10 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
     return builtins_of(msgspec.structs.replace(intent.started, cast=cast))
 
 
-def cast_entry(member: Member, creature: str) -> Json:
+def cast_entry(member: Member, creature: str) -> CastEntry:
     """What `run.started` tells of one of the cast."""
-    return {
-        "creature": creature,
-        "handle": member.handle,
-        "cast_key": member.name,
-        "profile": member.manifest.get("model_profile", "fast"),
-        "model": member.model,
-        **({"is_bound": True} if member.is_bound else {}),
-    }
+    profile = member.manifest.get("model_profile", "fast")
+    return CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:

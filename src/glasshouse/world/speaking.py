@@ -7,6 +7,8 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import VISITOR, Draft, Event, place_of
 from glasshouse.events.model_use import ModelUse
+from glasshouse.events.payloads import builtins_of
+from glasshouse.events.run_payloads import UserInjected
 from glasshouse.world.decision import Decision, Fact, Write
 from glasshouse.world.ids import check_length
 from glasshouse.world.intents import Inject, Say
@@ -138,5 +140,5 @@ def injected(world: World, intent: Inject) -> Decision:
         raise Refused("The visitor said nothing.", "Write a sentence.")
     if intent.run_id is not None:
         the_unfinished_run(world, intent.run_id)
-    fact = Fact(kinds.USER_INJECTED, {"text": intent.text}, VISITOR, run_id=intent.run_id)
+    fact = Fact(kinds.USER_INJECTED, builtins_of(UserInjected(intent.text)), VISITOR, run_id=intent.run_id)
     return Decision((Write(graph.session_id, graph.id, (fact,)),), subject=graph.id)

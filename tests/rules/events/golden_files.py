@@ -40,8 +40,10 @@ from glasshouse.events.carried import (
 )
 from glasshouse.events.codec import VERSIONS, encoded
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens
 from glasshouse.events.payloads import (
+    BranchChange,
     ChannelClosed,
     ChannelEdge,
     ChannelOpened,
@@ -60,11 +62,29 @@ from glasshouse.events.payloads import (
     WireRemoved,
     builtins_of,
 )
+from glasshouse.events.run_payloads import (
+    ActEnd,
+    AgentFailed,
+    BranchOf,
+    CastEntry,
+    EditDecided,
+    EditProposed,
+    Recipe,
+    RunContinued,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    ToolCalled,
+    ToolReturned,
+    TurnStarted,
+    UserInjected,
+)
 
 FOLDER = Path(__file__).parent / "golden"
 
 SESSION, OTHER_SESSION = "s-5f2b1c0d9e8a7f60", "s-00112233445566aa"
 GRAPH, OTHER_GRAPH = "g-5f2b1c0d9e8a7f60", "g-00112233445566aa"
+OTHER_STAGE, OTHER_WIRE = "c-00112233445566aa", "w-00112233445566aa"
 STAGE, RUN, WIRE = "c-90abcdef12345678", "r-a1b2c3d4e5f60718", "w-1234567890abcdef"
 
 MANIFEST: Json = {"name": "echo", "persona": "A pond.", "may_emit": ["agent.spoke"], "subscribes_to": []}
@@ -79,6 +99,29 @@ MODEL_USE = ModelUse(
     ),
     shown=PromptDigests("22cc", "33dd"),
     is_untrusted=True,
+)
+
+LIMITS = Governor(
+    max_turns=40,
+    max_calls_per_turn=9,
+    max_total_calls=400,
+    max_total_tokens=9_000,
+    hourly_budget_usd=2.5,
+    max_wall_minutes=10.0,
+)
+
+CHANGE = BranchChange(
+    drop=True,
+    replace="No.",
+    disturb="A hen walks in.",
+    profiles={"moss": "strong"},
+    personas={"moss": "A stone."},
+    add=[MANIFEST],
+    remove=["fern"],
+    connect=[["moss", "echo", "stage"]],
+    disconnect=[["echo", "moss"]],
+    limits=LIMITS,
+    edited={"r-2": "0011223344556677"},
 )
 
 CARRIED = Carried(
@@ -146,20 +189,24 @@ CARRIED = Carried(
 
 ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.CREATURE_STARTED: CreatureStarted(
-        "echo~2", "echo", "echo", "0011223344556677", True, "moss", RUN, MANIFEST
+        "echo~2", "echo", "echo", "0011223344556677", True, "moss", RUN, MANIFEST, "echo", 2, True
     ),
     kinds.CREATURE_STOPPED: CreatureStopped("echo", "removed"),
     kinds.CREATURE_RENAMED: CreatureRenamed("echo~2", "echo", "echo~2"),
-    kinds.CHANNEL_OPENED: ChannelOpened(STAGE, "stage", "where all is said", "since_joined"),
+    kinds.CHANNEL_OPENED: ChannelOpened(STAGE, "stage", "where all is said", "since_joined", OTHER_STAGE),
     kinds.CHANNEL_CLOSED: ChannelClosed(STAGE, "stage"),
     kinds.CHANNEL_RENAMED: ChannelRenamed(STAGE, "stage", "stage~2"),
     kinds.CHANNEL_JOINED: ChannelEdge(STAGE, "echo", "listen"),
     kinds.CHANNEL_LEFT: ChannelEdge(STAGE, "echo", "send"),
-    kinds.OUTPUT_WIRE_ADDED: WireAdded(WIRE, "echo", "moss", False, "Answer this.", "judge.verdict"),
+    kinds.OUTPUT_WIRE_ADDED: WireAdded(
+        WIRE, "echo", "moss", False, "Answer this.", "judge.verdict", OTHER_WIRE
+    ),
     kinds.OUTPUT_WIRE_REMOVED: WireRemoved(WIRE, "echo", "moss", "split"),
     kinds.PARENT_LINK_CHANGED: ParentChanged("fern", "echo", None),
     kinds.TOPOLOGY_CHANGED: TopologyChanged("split", [GRAPH], [GRAPH, OTHER_GRAPH], ["moss", "fern"], 2),
-    kinds.SESSION_FORKED: SessionForked(SESSION, [OTHER_SESSION], "split", f"{OTHER_SESSION}.12"),
+    kinds.SESSION_FORKED: SessionForked(
+        SESSION, [OTHER_SESSION], "branch", f"{OTHER_SESSION}.12", 3, [12], 2, CHANGE
+    ),
     kinds.SESSION_RESTATED: SessionRestated(
         SESSION,
         {"moss": "moss~2"},
@@ -171,49 +218,47 @@ ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.PRIVILEGE_GRANTED: PrivilegeGranted("echo", VISITOR),
 }
 
-OTHER_PAYLOADS: dict[str, tuple[str, Json]] = {
+RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
     kinds.RUN_STARTED: (
         CONDUCTOR,
-        {
-            "seed": "fog",
-            "rng_seed": 7,
-            "goal": "Find the word.",
-            "scenario": {
-                "name": "wood",
-                "goal": "Find the word.",
-                "cast": [{"use": "echo", "handle": "echo"}],
-            },
-            "scenario_digest": "0011223344556677",
-            "recipe": {"path": "worlds/wood", "digest": "0011223344556677"},
-            "cast": [
-                {
-                    "creature": "echo~2",
-                    "handle": "echo",
-                    "cast_key": "echo",
-                    "profile": "tiny",
-                    "model": "offline",
-                }
+        RunStarted(
+            seed="fog",
+            rng_seed=7,
+            goal="Find the word.",
+            scenario={"name": "wood", "goal": "Find the word.", "cast": [{"use": "echo", "handle": "echo"}]},
+            scenario_digest="0011223344556677",
+            recipe=Recipe("worlds/wood", "0011223344556677"),
+            cast=[
+                CastEntry("echo~2", "echo", "echo", "tiny", "offline"),
+                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True),
             ],
-            "competition": {"kind": "none"},
-            "limits": {"max_turns": 40, "max_calls_per_turn": 8, "max_total_calls": 500},
-        },
+            competition={"kind": "none"},
+            limits=LIMITS,
+            branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12"),
+            spawnable={"echo": MANIFEST},
+        ),
     ),
-    kinds.RUN_PAUSED: (CONDUCTOR, {"reason": "visitor"}),
-    kinds.RUN_CONTINUED: (CONDUCTOR, {}),
+    kinds.RUN_PAUSED: (CONDUCTOR, RunPaused("visitor")),
+    kinds.RUN_CONTINUED: (CONDUCTOR, RunContinued()),
     kinds.RUN_FINISHED: (
         CONDUCTOR,
-        {
-            "reason": "budget",
-            "turns": 40,
-            "calls": 96,
-            "tokens": 51_200,
-            "usd": None,
-            "axis": "max_turns",
-            "winner": None,
-            "why": None,
-        },
+        RunFinished("budget", 40, 96, 51_200, None, "max_turns", "the two", "They agreed.", ["echo", "moss"]),
     ),
-    kinds.TURN_STARTED: (CONDUCTOR, {"turn": 3}),
+    kinds.TURN_STARTED: (CONDUCTOR, TurnStarted(3)),
+    kinds.AGENT_PASSED: ("echo", ActEnd("nothing to add")),
+    kinds.AGENT_FAILED: ("echo", AgentFailed("The model gave no JSON.", 2)),
+    kinds.ACT_DISCARDED: ("echo", ActEnd("removed")),
+    kinds.USER_INJECTED: (VISITOR, UserInjected("A lantern starts whispering recipes.")),
+    kinds.TOOL_CALLED: ("echo", ToolCalled("group_status", {"scope": "graph"}, 1)),
+    kinds.TOOL_RETURNED: (
+        "echo",
+        ToolReturned("group_status", 1, True, "One creature.", {"creatures": ["echo"]}, True, True),
+    ),
+    kinds.EDIT_PROPOSED: ("echo", EditProposed("group_stop_node", {"node": "moss"}, 1, "to hear less")),
+    kinds.EDIT_DECIDED: ("echo", EditDecided(False, VISITOR, "No.", 1)),
+}
+
+OPEN_PAYLOADS: dict[str, tuple[str, Json]] = {
     kinds.WORLD_OBSERVED: (CONDUCTOR, {"text": "Fog comes up from the pond."}),
     kinds.AGENT_SPOKE: ("echo", {"text": "Grün wie Moos — „hör zu“, 苔."}),
     kinds.AGENT_THOUGHT: ("echo", {"text": "Nobody asked the moss."}),
@@ -221,27 +266,21 @@ OTHER_PAYLOADS: dict[str, tuple[str, Json]] = {
         "echo",
         {"text": "They ask twice.", "rests_on": [f"{SESSION}.3", f"{SESSION}.5"]},
     ),
-    kinds.AGENT_PASSED: ("echo", {"reason": "nothing to add"}),
-    kinds.AGENT_FAILED: ("echo", {"reason": "The model gave no JSON.", "attempts": 2}),
-    kinds.ACT_DISCARDED: ("echo", {"reason": "removed"}),
     kinds.JUDGE_VERDICT: (
         "owl",
         {"winner": "guesser", "text": "The word was named.", "cites": [f"{SESSION}.3"]},
     ),
-    kinds.USER_INJECTED: (VISITOR, {"text": "A lantern starts whispering recipes."}),
-    kinds.TOOL_CALLED: ("echo", {"tool": "group_status", "arguments": {"scope": "graph"}}),
-    kinds.TOOL_RETURNED: ("echo", {"tool": "group_status", "result": {"creatures": ["echo"]}, "ok": True}),
     kinds.LOOP_SUSPECTED: (CONDUCTOR, {"creatures": ["echo", "moss"], "turns": 4}),
-    kinds.EDIT_PROPOSED: ("echo", {"edit": {"connect": ["echo", "moss"]}, "why": "to hear it"}),
-    kinds.EDIT_DECIDED: (VISITOR, {"edit": f"{SESSION}.7", "approved": False}),
 }
+"""Kinds that creatures write, with whatever fields a world gives them."""
 
 
 def samples() -> dict[str, Event]:
     """A file's name, and the event that belongs into it, for every kind of the core as it is today."""
     engine = [_structural(kind, builtins_of(payload)) for kind, payload in ENGINE_PAYLOADS.items()]
-    others = [_said(kind, actor, payload) for kind, (actor, payload) in OTHER_PAYLOADS.items()]
-    return {_file_name(event): event for event in (*engine, *others)}
+    runs = [_said(kind, actor, builtins_of(payload)) for kind, (actor, payload) in RUN_PAYLOADS.items()]
+    others = [_said(kind, actor, payload) for kind, (actor, payload) in OPEN_PAYLOADS.items()]
+    return {_file_name(event): event for event in (*engine, *runs, *others)}
 
 
 def _file_name(event: Event) -> str:

@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "88ec6bf77aa0ef503cb795d62cf1c518de3e02ad216eaefd12d11930e1011860"
+GOLDEN_DIGEST = "60dc76965241a6a28fbc7e1d87926631b624fdfeac9f84324105a69f82a42693"
 
 STORY = a_story()
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
+from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
 from glasshouse.world.intents import (
     BeginRun,
@@ -45,7 +45,7 @@ class House(HandWorld):
         fold(self.folded, event)
 
     def begin_run(self, run_id: str, graph: str, limits: Governor | None = None) -> None:
-        self.do(BeginRun(run_id, graph, RunStarted(limits=(limits or Governor()).as_json())))
+        self.do(BeginRun(run_id, graph, RunStarted(limits=(limits or Governor()))))
 
     def finish_run(self, run_id: str) -> Event:
         return self.do(MoveRun(run_id, RunFinished("stopped", 0, 0, 0, 0.0))).events[0]
@@ -123,7 +123,7 @@ def member(
 def opening(run_id: str, *members: Member, channels: Iterable[str] = ("stage",), text: str = "") -> OpenRun:
     """The opening of one troupe."""
     troupe = Troupe(tuple(members), tuple(ChannelPlan(name) for name in channels))
-    return OpenRun(run_id, RunStarted(limits=Governor().as_json()), (troupe,), text)
+    return OpenRun(run_id, RunStarted(limits=Governor()), (troupe,), text)
 
 
 NAMES = ("ada", "bo", "cy", "dee", "eve")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.runs import carried_run
 from glasshouse.world.evolve import begin
 from glasshouse.world.intents import EndAct, RemoveChannel
@@ -47,7 +47,7 @@ def two_runs() -> House:
     house = House()
     for run_id, names in (("r-1", ("ada", "bo", "cy")), ("r-2", ("dee", "eve"))):
         intent = opening(run_id, *map(member, names))
-        house.do(type(intent)(run_id, type(intent.started)(limits=LIMITS[run_id].as_json()), intent.troupes))
+        house.do(type(intent)(run_id, type(intent.started)(limits=LIMITS[run_id]), intent.troupes))
     return house
 
 

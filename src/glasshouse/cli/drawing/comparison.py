@@ -17,6 +17,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.events.redaction import redacted
 from glasshouse.views.comparing import Comparison, Told
 from glasshouse.views.spend import Spend
@@ -110,8 +111,9 @@ def _gist(event: Event | None) -> str:
     if event is None:
         return "nothing: it ends there"
     if event.kind == kinds.SESSION_FORKED:
-        how = "a branch" if event.payload.get("how") == "branch" else "what was resumed"
-        return f"{how}, turn {event.turn}: {changes_in_words(event.payload.get('change')) or 'no changes'}"
+        forked = payload_of(event, SessionForked)
+        how = "a branch" if forked.how == "branch" else "what was resumed"
+        return f"{how}, turn {event.turn}: {changes_in_words(forked.change) or 'no changes'}"
     text = event.payload.get("text")
     said = f": {one_line(text)}" if isinstance(text, str) and text else ""
     return f"{event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"

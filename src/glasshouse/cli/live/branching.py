@@ -21,12 +21,14 @@ from glasshouse.cli.store_reader import StoreReader, Story
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import builtins_of, payload_of
+from glasshouse.events.run_payloads import RunStarted
 from glasshouse.manifests.loading import load_creature
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.governor import Governor
 from glasshouse.views.transcript import transcript_of
 
 words_shown_max: Final = 10
@@ -101,11 +103,11 @@ class Branching:
             return None
         begun = [started for started in story.events if started.kind == kinds.RUN_STARTED]
         mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
-        then: Json = dict(mine[-1].payload.get("limits") or {}) if mine else {}
-        return msgspec.convert({**then, **self.limits}, Governor)
+        then = payload_of(mine[-1], RunStarted).limits if mine else None
+        return msgspec.structs.replace(then or Governor(), **self.limits)
 
     def _told(self, story: Story, event: Event | None, what_if: WhatIf, run: Run, position: int) -> Opened:
-        change = what_if.as_json()
+        change = what_if.recorded()
         number = len(story.events) if event is None else story.numbers[event.id]
         facts: Json = {
             "run_id": run.id,
@@ -113,15 +115,12 @@ class Branching:
             "branch_of": run.branch_of,
             "at": event.id if event is not None else story.events[-1].id,
             "number": number,
-            "change": change,
+            "change": None if change is None else builtins_of(change),
         }
-        shown = dict(change or {})
-        if self.limits:
-            shown["limits"] = dict(self.limits)
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
         side = "from right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
-        changes = changes_in_words(shown)
+        changes = changes_in_words(change, self.limits)
         end = "" if changes.endswith("”") else "."
         told = f"Changed: {changes}{end}" if changes else "Nothing is changed."
         return Opened(run, position, (said, told), ({"branched": facts},), is_branch=True)

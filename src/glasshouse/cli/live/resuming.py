@@ -16,6 +16,7 @@ from glasshouse.cli.store_reader import StoreReader
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import StageProjection, past_runs
@@ -70,7 +71,8 @@ async def _as_child(
     """What there is to say about the runs that were made from a session."""
     runs = (child, *[terrarium.run_of(run_id) for run_id in child.beside])
     forked = await terrarium.event(f"{child.session_id}.1")
-    edited = (forked.payload.get("change") or {}).get("edited", {})
+    change = payload_of(forked, SessionForked).change
+    edited = {} if change is None else change.edited
     said, facts = _several(session_id, runs), []
     for run in runs:
         who = _who(await terrarium.run_events(run.id), run.id, position)

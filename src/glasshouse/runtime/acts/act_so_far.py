@@ -14,6 +14,8 @@ from typing import NamedTuple
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import ToolCalled, ToolReturned
 from glasshouse.turns.prompt import Completion
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 
@@ -28,7 +30,8 @@ class Step(NamedTuple):
     @property
     def call(self) -> ToolCall:
         """What was asked for."""
-        return ToolCall(self.called.payload["tool"], self.called.payload["arguments"], self.called.private)
+        called = payload_of(self.called, ToolCalled)
+        return ToolCall(called.tool, called.arguments, self.called.private)
 
     @property
     def is_untrusted(self) -> bool:
@@ -46,7 +49,7 @@ class Step(NamedTuple):
     def answer_on_record(self) -> ToolAnswer | None:
         """What the tool said, where that is all that came of it. What changed the graph, or is the engine's own, must
         come out by itself when it is done again."""
-        if self.returned is None or self.returned.payload.get("is_edit", False):
+        if self.returned is None or payload_of(self.returned, ToolReturned).is_edit:
             return None
         answer = answer_of(self.returned)
         return None if answer.is_engine else answer

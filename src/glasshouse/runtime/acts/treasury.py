@@ -11,9 +11,10 @@ import asyncio
 from collections.abc import Callable
 
 from glasshouse.errors import BudgetExceeded
+from glasshouse.events.limits import Governor
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import NOTHING, Cost, Governor, Spend, tripped_by_call, tripped_by_time
+from glasshouse.turns.governor import NOTHING, Cost, Spend, tripped_by_call, tripped_by_time
 from glasshouse.world.state import World
 
 

@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
 from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.answers import Answers
@@ -33,7 +34,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import Governor, tripped_by_time, tripped_by_turn
+from glasshouse.turns.governor import tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs import Purse
 from glasshouse.turns.schedule import Due, runs_acting, shown_at
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
@@ -206,7 +207,7 @@ class Conductor:
         """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None:
-            started = RunStarted(limits=self._governor.as_json())
+            started = RunStarted(limits=self._governor)
             if self._governor.hourly_budget_usd is not None:
                 self._routes.check_prices_in(run_id)
             await self._ledger.change(BeginRun(run_id, graph.id, started))

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunFinished
 from glasshouse.runtime.conducting.referee_files import referee_named
 from glasshouse.runtime.conducting.referee_sight import RunPast, is_public_line
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.referees import Match, Referee, Ruling
 from glasshouse.turns.runs import Purse

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.run_payloads import CastEntry, RunStarted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.ports import Route, Router
@@ -71,15 +71,15 @@ class Routes:
 
     def with_models_now(self, past: Past, started: RunStarted) -> RunStarted:
         """What is told of a run that goes on from a past, with the models behind its cast as they are now."""
-        return replace(started, cast=[{**one, **self._model_now(past, one)} for one in started.cast])
+        return replace(started, cast=[self._model_now(past, entry) for entry in started.cast])
 
-    def _model_now(self, past: Past, one: Json) -> Json:
-        creature = past.world.creatures.get(one["creature"])
+    def _model_now(self, past: Past, entry: CastEntry) -> CastEntry:
+        creature = past.world.creatures.get(entry.creature)
         if creature is None:
-            return {}
+            return entry
         profile = _profile(past.world.facts_of(creature).manifest)
-        model = one["model"] if one.get("is_bound") else None
-        return {"profile": profile, "model": self.route(profile, model).name}
+        model = self.route(profile, entry.model if entry.is_bound else None).name
+        return replace(entry, profile=profile, model=model)
 
     def check_prices_of(self, past: Past, intent: Restate) -> None:
         """Check the prices of runs that go on, whose limits and creatures may have been changed."""
@@ -92,7 +92,7 @@ class Routes:
                 )
 
     def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
-        if started.limits.get("hourly_budget_usd") is not None:
+        if started.limits is not None and started.limits.hourly_budget_usd is not None:
             spawnable = [(_profile(manifest), None) for manifest in started.spawnable.values()]
             self.check_prices({*asked_for, *spawnable})
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import payload_of
+from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import BranchChange, payload_of
 from glasshouse.events.run_payloads import FinishReason, RunContinued, RunStarted
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.answers import Answers
@@ -31,10 +32,9 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.past.past import Past
-from glasshouse.runtime.past.regrow import Limits, Recipes, restate_of, resume_of
+from glasshouse.runtime.past.regrow import Recipes, restate_of, resume_of
 from glasshouse.runtime.ports import Batch, Clock, Router, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
-from glasshouse.turns.governor import Governor
 from glasshouse.world.intents import Inject, LineAfter, MoveRun, OpenRun
 from glasshouse.world.lookup import the_run
 from glasshouse.world.state import World
@@ -83,8 +83,8 @@ class Show:
         past: Past,
         how: Literal["branch", "resume"],
         *,
-        limits: Limits | None = None,
-        change: Json | None = None,
+        limits: Governor | None = None,
+        change: BranchChange | None = None,
         lines: tuple[LineAfter, ...] = (),
     ) -> Run:
         """Let a past live again: its graphs as they were, its runs under new ids, what they had spent spent."""

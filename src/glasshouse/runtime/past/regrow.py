@@ -25,6 +25,8 @@ from glasshouse.events.carried import (
     converted,
 )
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import BranchChange
 from glasshouse.events.run_payloads import BranchOf, RunStarted
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.clocks import Clocks
@@ -47,8 +49,6 @@ from glasshouse.world.state import CreatureState, GraphState
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Wire
 
-Limits = Mapping[str, object]
-
 
 def restate_of(
     past: Past,
@@ -56,8 +56,8 @@ def restate_of(
     new_run: Callable[[], str],
     started: Mapping[str, RunStarted],
     *,
-    limits: Limits | None = None,
-    change: Json | None = None,
+    limits: Governor | None = None,
+    change: BranchChange | None = None,
     lines: tuple[LineAfter, ...] = (),
 ) -> Restate:
     """The intent that lets a past live again just as it was, or as it has been changed."""
@@ -84,11 +84,11 @@ def _graph_of(past: Past, line: LineAfter) -> str:
     return past.home if speaker is None else speaker.graph_id
 
 
-def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: Limits | None) -> Rerun:
+def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: Governor | None) -> Rerun:
     if started is None:
         return Rerun(old, new)
     started = msgspec.structs.replace(
-        started, branch_of=BranchOf(old, past.cut), limits={**started.limits, **(limits or {})}
+        started, branch_of=BranchOf(old, past.cut), limits=limits or started.limits
     )
     return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
@@ -225,7 +225,9 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
             regrowth = _Regrowth(past, old, keys, part, continued)
             graphs.append(regrowth.regrown())
     edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
-    return Restate("resume", past.at.id, tuple(graphs), tuple(runs), {"edited": edited} if edited else None)
+    return Restate(
+        "resume", past.at.id, tuple(graphs), tuple(runs), BranchChange(edited=edited) if edited else None
+    )
 
 
 def _is_edited(past: Past, run: Rerun) -> bool:

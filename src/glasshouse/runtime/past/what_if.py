@@ -6,16 +6,17 @@ Always holds: it is carried out on a copy of that past. What cannot be done is r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import BranchChange
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.past import Past
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.prompt import PROFILES
 from glasshouse.world.evolve import manifest_facts
 from glasshouse.world.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
@@ -48,24 +49,21 @@ class WhatIf:
         """Whether the branch begins right before the event named, not right after it."""
         return self.drop or self.replace is not None
 
-    def as_json(self) -> Json | None:
-        """What a ledger tells of it; none if nothing is otherwise."""
-        plain: Json = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if value:
-                plain[one.name] = _plain(value)
-        return plain or None
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Governor):
-        return value.as_json()
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, tuple):
-        return [one.as_json() if isinstance(one, Manifest) else _plain(one) for one in value]
-    return value
+    def recorded(self) -> BranchChange | None:
+        """What the ledger keeps of it; none if nothing is otherwise."""
+        change = BranchChange(
+            drop=self.drop,
+            replace=self.replace or None,
+            disturb=self.disturb or None,
+            profiles=dict(self.profiles),
+            personas=dict(self.personas),
+            add=[manifest.as_json() for manifest in self.add],
+            remove=list(self.remove),
+            connect=[list(edge) for edge in self.connect],
+            disconnect=[list(edge) for edge in self.disconnect],
+            limits=self.limits,
+        )
+        return None if change == BranchChange() else change
 
 
 def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:

@@ -17,8 +17,9 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event, Json
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
+from glasshouse.events.limits import Governor
+from glasshouse.events.run_payloads import CastEntry, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
@@ -37,7 +38,6 @@ from glasshouse.runtime.replays.cassette import (
 )
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.replay_stage import ReplayStage, lay_out
-from glasshouse.turns.governor import Governor
 from glasshouse.turns.moment import Moment
 from glasshouse.world.intents import Member, OpenRun
 
@@ -242,13 +242,12 @@ class _Replay:
         ]
         return msgspec.structs.replace(opening, started=self._started, troupes=tuple(troupes))
 
-    def _as_then(self, member: Member, told: Json) -> Member:
+    def _as_then(self, member: Member, entry: CastEntry) -> Member:
         """One of the cast with what was dealt to it then, and the model that its run asked for."""
         opened = [e.sealed for e in self._cassette.events[: self._opened] if e.sealed is not None]
-        dealt = next((sealed["facts"] for sealed in opened if told["creature"] in sealed["to"]), None)
-        is_bound = bool(told.get("is_bound"))
+        dealt = next((sealed["facts"] for sealed in opened if entry.creature in sealed["to"]), None)
         return msgspec.structs.replace(
-            member, dealt=dealt, model=told["model"] if is_bound else "", is_bound=is_bound
+            member, dealt=dealt, model=entry.model if entry.is_bound else "", is_bound=entry.is_bound
         )
 
     async def _let_happen(self, event: Event) -> None:
@@ -294,13 +293,13 @@ def _started(run_id: str, events: Sequence[Event]) -> RunStarted:
 
 def _governor(started: RunStarted) -> Governor | None:
     """The limits of a run that was opened from no scenario: those of the terrarium it began in."""
-    return msgspec.convert(started.limits, Governor) if started.scenario is None and started.limits else None
+    return started.limits if started.scenario is None else None
 
 
 def _models(started: RunStarted, events: Sequence[Event]) -> dict[str, str]:
     """The models that stood behind profiles: as the cast is told, and of those who came later as they were asked."""
-    bound = {one["creature"] for one in started.cast if one.get("is_bound")}
-    names = {str(one["profile"]): str(one["model"]) for one in started.cast if not one.get("is_bound")}
+    bound = {entry.creature for entry in started.cast if entry.is_bound}
+    names = {entry.profile: entry.model for entry in started.cast if not entry.is_bound}
     for event in events:
         use = event.model
         if use and use.calls and event.actor not in bound and event.actor not in RESERVED_ACTORS:

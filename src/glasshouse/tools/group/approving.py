@@ -12,6 +12,8 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import EditDecided
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
@@ -87,8 +89,11 @@ class Approving:
 
 
 def _decided(on_the_way: tuple[Event, ...]) -> Verdict | None:
-    told = next((event.payload for event in on_the_way if event.kind == kinds.EDIT_DECIDED), None)
-    return None if told is None else Verdict(told["is_approved"], told["by"], told["reason"])
+    event = next((event for event in on_the_way if event.kind == kinds.EDIT_DECIDED), None)
+    if event is None:
+        return None
+    decided = payload_of(event, EditDecided)
+    return Verdict(decided.is_approved, decided.by, decided.reason)
 
 
 async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | None:

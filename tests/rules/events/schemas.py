@@ -1,0 +1,67 @@
+"""The schema of every struct that reaches the ledger, by its name and version, as `golden_schemas.json` keeps it.
+
+A schema in the file is never rewritten: there are ledgers with that shape. To add the schema of a new kind or version, run
+
+    python -m tests.rules.events.schemas
+
+which writes only what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from glasshouse.events.codec import EVENT_VERSION, VERSIONS
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import PAYLOAD_TYPES
+from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
+
+FILE = Path(__file__).with_name("golden_schemas.json")
+
+TYPES: dict[str, type[msgspec.Struct]] = {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}
+
+
+def schema_of(struct: type[msgspec.Struct]) -> Any:
+    """Every field of a struct and of those in it: name, type, default, and whether others are refused; no prose."""
+    return _without_prose(msgspec.to_builtins(msgspec.json.schema(struct)))
+
+
+def _without_prose(value: Any) -> Any:
+    if isinstance(value, dict):
+        # A field may be called `title` or `description`, but its schema is an object, not a text.
+        return {
+            key: _without_prose(part)
+            for key, part in value.items()
+            if not (key in ("title", "description") and isinstance(part, str))
+        }
+    return [_without_prose(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def schemas_now(
+    types: Mapping[str, type[msgspec.Struct]] = TYPES, versions: Mapping[str, int] = VERSIONS
+) -> dict[str, Any]:
+    """The schemas of today: of the event itself, and of each kind's payload."""
+    payloads = {f"{kind}@{versions.get(kind, 1)}": schema_of(types[kind]) for kind in sorted(types)}
+    return {f"event@{EVENT_VERSION}": schema_of(Event), **payloads}
+
+
+def kept() -> dict[str, Any]:
+    """The schemas in the file."""
+    schemas: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return schemas
+
+
+def changed(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+    """What differs from the file: a shape that changed without a version, or one that the file does not have."""
+    return [name for name, schema in now.items() if then.get(name) != schema]
+
+
+if __name__ == "__main__":
+    schemas = sorted({**schemas_now(), **kept()}.items())
+    lines = [f"{json.dumps(name)}: {json.dumps(schema, sort_keys=True)}" for name, schema in schemas]
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
