@@ -13,13 +13,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final
-
-import msgspec
+from typing import Final, NamedTuple
 
 from glasshouse.events.event import Event, Json
-from glasshouse.turns.moment import Moment, Origin
-from glasshouse.turns.reading import Reading, body_of, content_words, is_line_for, reading_of, speaker_of
+from glasshouse.turns.moment import Moment
+from glasshouse.turns.reading import Reading, body_of, content_words, is_line_for, reading_of
 
 numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
@@ -28,14 +26,11 @@ STRIKING: Final = 2
 """From this importance on a line may be remembered whatever it is about."""
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class Line(NamedTuple):
     """One heard event as its reader sees it."""
 
     ref: str
     event_id: str
-    handle: str
-    origin: Origin
-    kind: str
     text: str
     """The whole physical line."""
 
@@ -97,24 +92,16 @@ class NumberedLines:
         ]
         return found if len(found) == len(indexes) else [self.text(index) for index in indexes]
 
-    def line(self, index: int) -> Line:
-        """The line as a value."""
-        return self.as_line(self.ref(index), self.events[index - self.first], self.reading(index))
-
     def lines(self) -> Iterator[Line]:
         """All lines as values, oldest first."""
-        return (self.line(index) for index in self.indexes)
+        for index in self.indexes:
+            yield Line(self.ref(index), self.events[index - self.first].id, self.text(index))
 
     def line_of_older(self, event: Event) -> Line:
         """The line of an event that is older than all lines here. Its ref is one that none of them has."""
         reading = reading_of(event, self.handles.get(event.actor))
-        letters = _letters(len(self.numbers.get(reading.number, ())))
-        return self.as_line(f"#{reading.number}{letters}", event, reading)
-
-    def as_line(self, ref: str, event: Event, reading: Reading) -> Line:
-        """An event under a ref as a value."""
-        handle, origin = speaker_of(event.actor, reading.known_as)
-        return Line(ref, event.id, handle, origin, event.kind, self.written(ref, reading))
+        ref = f"#{reading.number}{_letters(len(self.numbers.get(reading.number, ())))}"
+        return Line(ref, event.id, self.written(ref, reading))
 
     def written(self, ref: str, reading: Reading) -> str:
         """The physical line that a reading makes under a ref."""
