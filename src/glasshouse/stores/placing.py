@@ -33,8 +33,10 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         return "{" + body[len(start) :] if body.startswith(start) else body
 
     def whole(self, kept: str, seq: int) -> str:
-        """The body that was kept without its start."""
-        return kept if kept.startswith('{"id":') else self._start(seq) + kept[1:]
+        """The body that was kept without its start. What is no text is damage, and is found so when it is decoded."""
+        if type(kept) is not str or kept.startswith('{"id":'):
+            return kept
+        return self._start(seq) + kept[1:]
 
     def _start(self, seq: int) -> str:
         session_id = self.session_id

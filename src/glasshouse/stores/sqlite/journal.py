@@ -277,10 +277,15 @@ class Journal:
 
     def _rows(self, span: Span) -> list[tuple[int, int, str]]:
         asked = (span.session_id, span.first, span.last)
-        return self._whole(self._connection.execute(SQL["events_of_segment"], asked).fetchall())
+        rows = self._connection.execute(SQL["events_of_segment"], asked).fetchall()
+        if not rows:
+            return []
+        whole = Place(span.session_id, *rows[0][4:]).whole
+        return [(at, change, whole(body, seq)) for at, change, seq, body, _, _ in rows]
 
-    def _whole(self, rows: list[tuple[int, int, int, int, str]]) -> list[tuple[int, int, str]]:
-        """Rows of (position, change, body), each body with what its place says of it."""
+    def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
         places = self._places_cache
         if len(places) > places_remembered_max:
             places.clear()
@@ -289,15 +294,9 @@ class Journal:
             if segment is None:
                 raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
             places[number] = Place(*segment)
-        return [
-            (position, change, places[number].whole(body, seq))
-            for position, change, number, seq, body in rows
-        ]
-
-    def read_after(self, position: int, events_max: int) -> list[Event]:
-        """The next events in the order of commits."""
-        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
-        return soundly_decoded(self._whole(rows))
+        return soundly_decoded(
+            [(at, change, places[n].whole(body, seq)) for at, change, n, seq, body in rows]
+        )
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""

@@ -57,16 +57,18 @@ SELECT scope, name, key, at, body FROM snapshots
 WHERE scope = ?1 AND name = ?2 AND key = ?3 AND at <= coalesce(?4, at) ORDER BY at DESC LIMIT 1;
 
 -- name: events_of_segment
-WITH RECURSIVE walk (segment, epoch, newest) AS (
+WITH RECURSIVE walk (segment, graph_id, base, epoch, newest) AS (
     SELECT
         number,
+        graph_id,
+        base,
         (SELECT epoch FROM events WHERE position >= opened_at + max(?2, 1) - 1 ORDER BY position LIMIT 1),
         (SELECT epoch FROM events ORDER BY position DESC LIMIT 1)
     FROM segments WHERE id = ?1
     UNION ALL
-    SELECT segment, epoch + 1, newest FROM walk WHERE epoch < newest
+    SELECT segment, graph_id, base, epoch + 1, newest FROM walk WHERE epoch < newest
 )
-SELECT position, position - in_change, events.segment, seq, body FROM walk CROSS JOIN events INDEXED BY events_by_segment
+SELECT position, position - in_change, seq, body, graph_id, base FROM walk CROSS JOIN events INDEXED BY events_by_segment
 WHERE events.epoch = walk.epoch AND events.segment = walk.segment AND seq BETWEEN ?2 AND ?3
 LIMIT max(?3 - max(?2, 1) + 1, 0);
 
