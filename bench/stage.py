@@ -13,7 +13,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.ledger.observer import Observer
-from glasshouse.views.seeking import StageSeeker
+from glasshouse.views.stage_at import StageSeeker
 from glasshouse.views.stage import rebuild_stage
 
 story_events = 100_000

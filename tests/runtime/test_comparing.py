@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.testing import play_offline
-from glasshouse.views.comparing import compared
+from glasshouse.views.comparison import compared
 
 WORLD = "thousand-token-wood"
 

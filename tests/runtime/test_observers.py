@@ -8,7 +8,7 @@ from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.observer import Observer, attach
 from glasshouse.views.diff import ViewDiff, patched
-from glasshouse.views.following import Following
+from glasshouse.views.follower import Follower
 from glasshouse.views.stage import StageProjection, rebuild_stage
 from tests.runtime.troupe import all_events, born, line, soon, terrarium_on, troupe
 from tests.runtime.watching import A_THOUGHTFUL_LINE, lines_of, reached
@@ -134,7 +134,7 @@ async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits(f
         ]
         assert lines_of(observer) == expected
         assert patched(StageProjection(), diffs) == observer.view
-        following = Following(followed)
+        following = Follower(followed)
         moves = [event for event in await all_events(store) if following.sees(event) and _is_move(event)]
         assert [event.payload["kind"] for event in moves] == ["merge"] * len(mine) + ["split"]
 

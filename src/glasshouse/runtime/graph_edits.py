@@ -22,7 +22,7 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
-from glasshouse.views.foreseen import channel_foreseen, creature_foreseen, wire_foreseen
+from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen
 from glasshouse.world.ids import short_hash
 from glasshouse.world.intents import (
     AddChannel,

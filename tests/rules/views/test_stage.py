@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
-from glasshouse.views import seeking
-from glasshouse.views.seeking import StageSeeker
+from glasshouse.views import stage_at
 from glasshouse.views.stage import CastMember, StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
+from glasshouse.views.stage_at import StageSeeker
 from tests.rules.views.stories_on_stage import (
     LIMITS,
     RUNS,
@@ -221,7 +221,7 @@ def test_seeking_to_any_event_in_any_order_equals_rebuilding(story: list[Event],
 
 
 def test_checkpoints_stay_bounded_and_seeking_stays_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seeking, "checkpoints_max", 4)
+    monkeypatch.setattr(stage_at, "checkpoints_max", 4)
     story = told(*(said("ada", f"{n}") for n in range(60)))
     seeker = StageSeeker(story, every=2)
 

@@ -33,7 +33,7 @@ def compare(
     """Lay two runs side by side: where they part, what differs, and what each of them cost."""
     from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
     from glasshouse.cli.store_reader import read_store
-    from glasshouse.views.comparing import compared
+    from glasshouse.views.comparison import compared
 
     async def stories(reader: StoreReader) -> tuple[Story, Story]:
         return await reader.story(first), await reader.story(second)

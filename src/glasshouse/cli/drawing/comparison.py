@@ -5,7 +5,7 @@ Always holds: what is shown of events is what an audience may read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import msgspec
 from rich.text import Text
@@ -19,92 +19,68 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.events.redaction import redacted
-from glasshouse.views.comparing import Comparison, Told
+from glasshouse.views.comparison import ComparedStory, Comparison
 from glasshouse.views.spend import Spend
-from glasshouse.views.transcript import TranscriptLine
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """The comparison for machines."""
     print_json(
         {
-            "is_same": found.is_same,
-            "shared_events": found.shared_events,
-            "shared_lines": found.shared_lines,
-            "first": _facts(found.first),
-            "second": _facts(found.second),
+            "is_same": comparison.is_same,
+            "shared_events": comparison.shared_events,
+            "shared_lines": comparison.shared_lines,
+            "first": _facts(comparison.first),
+            "second": _facts(comparison.second),
         }
     )
 
 
-def _facts(told: Told) -> Json:
-    parts_with = None if told.parts_with is None else content_of(redacted(told.parts_with, "audience"))
-    return {
-        "name": told.name,
-        "events": told.events,
-        "lines": told.lines,
-        "turns": told.turns,
-        "reason": told.reason,
-        "winner": told.winner,
-        "cost": _cost_facts(told.cost),
-        "cost_apart": _cost_facts(told.cost_apart),
-        "parts_with": parts_with,
-        "only_here": [msgspec.to_builtins(line) for line in told.only_here],
-    }
+def _facts(story: ComparedStory) -> Json:
+    facts = {name: getattr(story, name) for name in ("name", "events", "lines", "turns", "reason", "winner")}
+    for name, spend in (("cost", story.cost), ("cost_apart", story.cost_apart)):
+        facts[name] = {"calls": spend.calls, "tokens": spend.tokens, "usd": spend.usd}
+    parts_with = story.parts_with
+    facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
+    facts["only_here"] = [msgspec.to_builtins(line) for line in story.only_here]
+    return facts
 
 
-def _cost_facts(spend: Spend) -> Json:
-    return {"calls": spend.calls, "tokens": spend.tokens, "usd": spend.usd}
-
-
-def draw_comparison(found: Comparison, lines_shown: int) -> None:
+def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
     """The comparison for people."""
-    screen = Screen()
-    if found.is_same:
-        screen.draw(Text(f"One story: {found.shared_events:,} events, byte for byte.", style="bold"))
+    screen, stories = Screen(), (comparison.first, comparison.second)
+    shared = f"{comparison.shared_events:,}"
+    if comparison.is_same:
+        screen.draw(Text(f"One story: {shared} events, byte for byte.", style="bold"))
     else:
-        screen.draw(
-            Text(
-                f"They share {_counted(found.shared_events, 'event')} and"
-                f" {_counted(found.shared_lines, 'line')}, then they part.",
-                style="bold",
-            )
-        )
-        for told in (found.first, found.second):
-            _draw_plain(screen, f"{told.name} goes on with {_gist(told.parts_with)}")
+        events, lines = _counted(comparison.shared_events, "event"), _counted(comparison.shared_lines, "line")
+        screen.draw(Text(f"They share {events} and {lines}, then they part.", style="bold"))
+        for story in stories:
+            text = f"{story.name} goes on with {_gist(story.parts_with)}"
+            screen.draw(Text(text) if screen.is_terminal else text)
     screen.draw(Text())
-    rows = [
-        ("turns", *(f"{told.turns:,}" for told in (found.first, found.second))),
-        ("lines", *(f"{told.lines:,}" for told in (found.first, found.second))),
-        ("events", *(f"{told.events:,}" for told in (found.first, found.second))),
-        ("ended", *(told.reason or "not yet" for told in (found.first, found.second))),
-        ("winner", *(told.winner or "nobody" for told in (found.first, found.second))),
-        ("cost", *(_cost(told.cost) for told in (found.first, found.second))),
-        ("of it apart", *(_cost(told.cost_apart) for told in (found.first, found.second))),
-    ]
-    names = [found.first.name, found.second.name]
-    if names[0] == names[1]:
-        names[1] = f"{names[1]} again"
+    columns: dict[str, Callable[[ComparedStory], str]] = {
+        "turns": lambda story: f"{story.turns:,}",
+        "lines": lambda story: f"{story.lines:,}",
+        "events": lambda story: f"{story.events:,}",
+        "ended": lambda story: story.reason or "not yet",
+        "winner": lambda story: story.winner or "nobody",
+        "cost": lambda story: _cost(story.cost),
+        "of it apart": lambda story: _cost(story.cost_apart),
+    }
+    first, second = [story.name for story in stories]
+    names = (first, f"{second} again" if first == second else second)
+    rows = [(title, *map(cell, stories)) for title, cell in columns.items()]
     draw_table(screen, ("", *names), rows, loose=names)
     voices = Voices()
-    for told in (found.first, found.second):
-        _draw_only(screen, voices, told, lines_shown)
-
-
-def _draw_only(screen: Screen, voices: Voices, told: Told, lines_shown: int) -> None:
-    shown: Sequence[TranscriptLine] = told.only_here[:lines_shown]
-    if not shown:
-        return
-    more = len(told.only_here) - len(shown)
-    screen.draw(Text(), Text(f"only in {told.name}:", style="bold"))
-    for line in shown:
-        voices.show(screen, line)
-    if more:
-        screen.draw(Text(f"and {more:,} more", style=QUIET))
-
-
-def _draw_plain(screen: Screen, text: str) -> None:
-    screen.draw(Text(text) if screen.is_terminal else text)
+    for story in stories:
+        shown = story.only_here[:lines_shown]
+        if shown:
+            screen.draw(Text(), Text(f"only in {story.name}:", style="bold"))
+            for line in shown:
+                voices.show(screen, line)
+            if len(shown) < len(story.only_here):
+                screen.draw(Text(f"and {len(story.only_here) - len(shown):,} more", style=QUIET))
 
 
 def _gist(event: Event | None) -> str:

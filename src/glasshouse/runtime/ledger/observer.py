@@ -22,7 +22,7 @@ from glasshouse.events.redaction import ROLES, Role, redacted
 from glasshouse.runtime.creature import CreatureOrId, id_of
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.views.diff import UNCHANGED, ViewDiff, diff_of
-from glasshouse.views.following import OF_THE_CAST, Following
+from glasshouse.views.follower import OF_THE_CAST, Follower
 from glasshouse.views.stage import StageProjection
 
 observer_events_between_pauses_max: Final = 64
@@ -54,7 +54,7 @@ class Observer:
         self.errors: list[Exception] = []
         """What callbacks raised, the latest last."""
         self._view = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
-        self._following = None if follow is None else Following(id_of(follow))
+        self._follower = None if follow is None else Follower(id_of(follow))
         self._callbacks: list[Callback] = []
         self._answers: list[tuple[Callback, Awaitable[None]]] = []
 
@@ -87,13 +87,13 @@ class Observer:
             await self._settled(callback, answer)
 
     def _diff(self, event: Event) -> ViewDiff:
-        view, following = self._view, self._following
-        if following is not None and not following.sees(event):
+        view, follower = self._view, self._follower
+        if follower is not None and not follower.sees(event):
             return UNCHANGED
         before = replace(view.counters)
         touched = view.apply(event)
-        if following is not None and event.kind in OF_THE_CAST:
-            touched += following.cast_brought_to(view)
+        if follower is not None and event.kind in OF_THE_CAST:
+            touched += follower.cast_brought_to(view)
         return diff_of(view, touched, before)
 
     def _tell(self, callback: Callback, diff: ViewDiff) -> None:

@@ -1,4 +1,4 @@
-"""`Following`: which graph a creature is in, and who is there with it, kept from the events that tell of moves.
+"""`Follower`: which graph a creature is in, and who is there with it, kept from the events that tell of moves.
 
 Always holds: births, removals and `session.attached` are all that moves anybody from one graph to another; so whoever has
 read every event up to now knows where everybody is. A reader who begins in the middle knows it from the creature's next
@@ -25,7 +25,7 @@ OF_THE_CAST: Final = frozenset(
 """Kinds that may change who is in a graph, or what is known of them."""
 
 
-class Following:
+class Follower:
     """Follows one creature. Its stage's cast is always who is in that creature's graph."""
 
     def __init__(self, creature_id: str) -> None:

@@ -1,0 +1,115 @@
+"""Two stories side by side: where they part, what differs, and what each of them cost.
+
+Always holds: they part at the first event that would make their digests differ; so two stories are the same exactly if
+their digests are. Events that only restate a past are no part of it, and ids, wall times and latencies say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.digest import Digest
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import RunFinished
+from glasshouse.views.spend import Spend, spend_of
+from glasshouse.views.transcript import TranscriptLine, transcript_of
+
+lines_compared_max: Final = 400
+"""After the first line that differs, so many lines of each story are laid side by side."""
+
+
+class ComparedStory(msgspec.Struct, frozen=True):
+    """One of two stories."""
+
+    name: str
+    events: int
+    lines: int
+    turns: int
+    reason: str | None
+    """Why it is over; none if it is not."""
+    winner: str | None
+    cost: Spend
+    cost_apart: Spend
+    """What it cost from where they part."""
+    parts_with: Event | None = None
+    """The first event that the other does not have; none if it ends before."""
+    only_here: tuple[TranscriptLine, ...] = ()
+    """Lines that the other does not have, from the first one on."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Two stories compared."""
+
+    first: ComparedStory
+    second: ComparedStory
+    shared_events: int
+    """How many events they have in common before they part; those that restate a past are not counted."""
+    shared_lines: int
+    """How many lines are the same before the first that differs: who said it, and what."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether they are one story, byte for byte."""
+        return self.first.parts_with is None and self.second.parts_with is None
+
+
+class _Read:
+    """One story with what is compared of it: its entries in the digest, and its lines."""
+
+    def __init__(self, name: str, events: Sequence[Event], skews: Mapping[str, int] | None) -> None:
+        digest = Digest(skews)
+        entries = [(event, entry) for event in events if (entry := digest.take_in(event)) is not None]
+        self.name = name
+        self.turns = max([event.turn for event in events], default=0)
+        self.events = [event for event, _ in entries]
+        self.entries = [entry for _, entry in entries]
+        self.lines = list(transcript_of(events))
+        self.said = [(line.who, line.kind, line.text) for line in self.lines]
+
+    def compared(self, shared_events: int, only_here: Sequence[TranscriptLine]) -> ComparedStory:
+        """The story as it is shown, given where they part and the lines that only it has."""
+        ends = [payload_of(event, RunFinished) for event in self.events if event.kind == kinds.RUN_FINISHED]
+        end = ends[-1] if ends else None
+        return ComparedStory(
+            name=self.name,
+            events=len(self.events),
+            lines=len(self.lines),
+            turns=self.turns,
+            reason=None if end is None else end.reason,
+            winner=None if end is None else end.winner,
+            cost=spend_of(self.events),
+            cost_apart=spend_of(self.events[shared_events:]),
+            parts_with=self.events[shared_events] if shared_events < len(self.events) else None,
+            only_here=tuple(only_here),
+        )
+
+
+def compared(
+    first: tuple[str, Sequence[Event]],
+    second: tuple[str, Sequence[Event]],
+    skews: Mapping[str, int] | None = None,
+) -> Comparison:
+    """Compare two stories, each with its name and its events as `run_events` gives them. `skews` are those of a digest."""
+    a, b = _Read(*first, skews), _Read(*second, skews)
+    events, lines = _shared(a.entries, b.entries), _shared(a.said, b.said)
+    upto = lines + lines_compared_max
+    matcher = SequenceMatcher(None, a.said[lines:upto], b.said[lines:upto], autojunk=False)
+    only_a: list[TranscriptLine] = []
+    only_b: list[TranscriptLine] = []
+    for how, a_from, a_to, b_from, b_to in matcher.get_opcodes():
+        if how != "equal":
+            only_a += a.lines[lines + a_from : lines + a_to]
+            only_b += b.lines[lines + b_from : lines + b_to]
+    return Comparison(a.compared(events, only_a), b.compared(events, only_b), events, lines)
+
+
+def _shared(first: Sequence[object], second: Sequence[object]) -> int:
+    """How many are the same before the first that differs."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(first), len(second)))
