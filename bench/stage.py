@@ -13,8 +13,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, Event, Json
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.ledger.observer import Observer
-from glasshouse.views.stage_at import StageSeeker
 from glasshouse.views.stage import rebuild_stage
+from glasshouse.views.stage_at import StageSeeker
 
 story_events = 100_000
 cast_creatures = 8

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from glasshouse.cli.commands import new
+from glasshouse.cli.commands import add_command, new
 from glasshouse.cli.exits import errors_in_words
 
 COMMANDS: Final = {
@@ -92,11 +92,11 @@ def glasshouse(
 
 for _name, _short_help in COMMANDS.items():
     if _name == "new":
-        app.add_typer(new.app, name="new", epilog=new.EXAMPLES, short_help=_short_help)
+        app.add_typer(new.app, name=_name, short_help=_short_help)
         continue
     _function = {"import": "import_file"}.get(_name, _name.replace("-", "_"))
     _module = import_module(f"glasshouse.cli.commands.{_function}")
-    app.command(_name, epilog=_module.EXAMPLES, short_help=_short_help)(getattr(_module, _function))
+    add_command(app, _name, _short_help, getattr(_module, _function))
 
 
 def main() -> None:

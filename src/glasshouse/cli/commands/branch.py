@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -15,14 +15,6 @@ from glasshouse.cli.options import (
     StoreOption,
     TurnsOption,
 )
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse branch last --disturb "A hen walks in."      from the end of the last run
-  glasshouse branch last --at 34 --drop                   as if event 34 had never been said
-  glasshouse branch r-1a2b --at 34 --replace "No."        as if it had been something else
-  glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
-  glasshouse branch last --max-turns 40                   with room to continue"""
 
 AtOption = Annotated[
     str | None,
@@ -95,6 +87,14 @@ def branch(
 
     Everybody remembers what they had heard until then. Where nothing differs, answers come from the record and no model is
     asked; so a branch without a change has the digest of its parent.
+
+    \b
+    Examples:
+      glasshouse branch last --disturb "A hen walks in."      from the end of the last run
+      glasshouse branch last --at 34 --drop                   as if event 34 had never been said
+      glasshouse branch r-1a2b --at 34 --replace "No."        as if it had been something else
+      glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
+      glasshouse branch last --max-turns 40                   with room to continue
     """
     from glasshouse.cli.live.branching import Branching, WhatIfOptions
     from glasshouse.cli.live.live import LiveRequest, play_live

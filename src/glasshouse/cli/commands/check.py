@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse check worlds/my-world                       a world's folder, or its scenario.yaml
-  glasshouse check worlds                                every world in a folder
-  glasshouse check worlds/my-world/creatures/ada.yaml    one creature
-  glasshouse check my-world --json                       by name; one problem a line"""
 
 
 def check(
@@ -26,7 +19,15 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Find everything that is wrong with a world's files: all of it at once, each with file, line and field."""
+    """Find everything that is wrong with a world's files: all of it at once, each with file, line and field.
+
+    \b
+    Examples:
+      glasshouse check worlds/my-world                       a world's folder, or its scenario.yaml
+      glasshouse check worlds                                every world in a folder
+      glasshouse check worlds/my-world/creatures/ada.yaml    one creature
+      glasshouse check my-world --json                       by name; one problem a line
+    """
     from glasshouse.assembly import usual_tools
     from glasshouse.cli.drawing.screen import one_line, print_json
     from glasshouse.manifests.finding import find_world, shown_path

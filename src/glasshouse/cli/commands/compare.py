@@ -11,12 +11,6 @@ from glasshouse.cli.options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from glasshouse.cli.store_reader import StoreReader, Story
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse compare r-1a2b last               a run, and the one that began last
-  glasshouse compare r-1a2b r-3c4d --lines 20  with more of what only one of them has
-  glasshouse compare r-1a2b last --json        for machines"""
-
 _NAME: Final = "its id, the beginning of its id, or `last` for the last run."
 
 
@@ -30,7 +24,14 @@ def compare(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Lay two runs side by side: where they part, what differs, and what each of them cost."""
+    """Lay two runs side by side: where they part, what differs, and what each of them cost.
+
+    \b
+    Examples:
+      glasshouse compare r-1a2b last               a run, and the one that began last
+      glasshouse compare r-1a2b r-3c4d --lines 20  with more of what only one of them has
+      glasshouse compare r-1a2b last --json        for machines
+    """
     from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
     from glasshouse.cli.store_reader import read_store
     from glasshouse.views.comparison import compared

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from glasshouse.cli.options import JsonOption, RunArgument, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse digest last                       of the run that began last
-  glasshouse digest r-1a2b --json              with the run's whole id and the number of its events"""
 
 
 def digest(run: RunArgument, *, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Print the digest of a run: equal wherever and whenever the story is the same."""
+    """Print the digest of a run: equal wherever and whenever the story is the same.
+
+    \b
+    Examples:
+      glasshouse digest last                       of the run that began last
+      glasshouse digest r-1a2b --json              with the run's whole id and the number of its events
+    """
     from glasshouse.cli.drawing.screen import print_json
     from glasshouse.cli.store_reader import read_store
 

@@ -11,11 +11,6 @@ from glasshouse.cli.options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from glasshouse.cli.store_reader import StoreReader
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse disturb last "A lantern starts whispering recipes."
-  glasshouse disturb r-1a2b "It begins to rain." --store other.glasshouse"""
-
 answer_seconds_max: Final = 2.0
 look_seconds: Final = 0.05
 
@@ -32,6 +27,11 @@ def disturb(
     """Say something to everybody in a run, from outside, while another process plays it.
 
     The line is left in the store's inbox. If nobody plays the run now, it waits there for the next play of that run.
+
+    \b
+    Examples:
+      glasshouse disturb last "A lantern starts whispering recipes."
+      glasshouse disturb r-1a2b "It begins to rain." --store other.glasshouse
     """
     from glasshouse.cli.drawing.screen import print_json
     from glasshouse.cli.store_reader import read_store

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import typer
 
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, StoreOption
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse doctor                            is everything here as it should be?
-  glasshouse doctor --store other.glasshouse   with another store
-  glasshouse doctor --json                     one finding a line"""
-
 
 def doctor(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Look at Python, packages, settings, store, terminal and worlds. Exit 1 if something is broken."""
+    """Look at Python, packages, settings, store, terminal and worlds. Exit 1 if something is broken.
+
+    \b
+    Examples:
+      glasshouse doctor                            is everything here as it should be?
+      glasshouse doctor --store other.glasshouse   with another store
+      glasshouse doctor --json                     one finding a line
+    """
     from glasshouse.cli.drawing.screen import print_json
     from glasshouse.cli.health import draw, findings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,12 +12,6 @@ from glasshouse.cli.options import JsonOption, RoleName, StoreOption
 
 if TYPE_CHECKING:
     from glasshouse.cli.store_reader import StoreReader
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse export last play.glass                      the last run, with everybody's thoughts
-  glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
-  glasshouse export s-1a2b play.glass --as director      a session with everything there is"""
 
 
 def export(
@@ -37,7 +31,14 @@ def export(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a session with all that it remembers into one file. Of a run: the session that knows its end."""
+    """Write a session with all that it remembers into one file. Of a run: the session that knows its end.
+
+    \b
+    Examples:
+      glasshouse export last play.glass                      the last run, with everybody's thoughts
+      glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
+      glasshouse export s-1a2b play.glass --as director      a session with everything there is
+    """
     from glasshouse.cli.drawing.screen import print_json
     from glasshouse.cli.store_reader import read_store
 

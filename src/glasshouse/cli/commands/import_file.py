@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from glasshouse.cli.options import JsonOption, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse import play.glass                           into the store here
-  glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be"""
 
 
 def import_file(
@@ -21,7 +16,13 @@ def import_file(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read in a session from a file. It can be read and branched from; nobody in it lives here."""
+    """Read in a session from a file. It can be read and branched from; nobody in it lives here.
+
+    \b
+    Examples:
+      glasshouse import play.glass                           into the store here
+      glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be
+    """
     import asyncio
 
     from glasshouse.cli.drawing.screen import print_json

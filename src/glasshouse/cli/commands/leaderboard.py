@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,6 @@ from glasshouse.cli.options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from glasshouse.cli.store_reader import StoreReader
     from glasshouse.views.leaderboard import Standing
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse leaderboard                          by creature, over every contest in the store
-  glasshouse leaderboard --by model               which model won more
-  glasshouse leaderboard --world WORLD            of one world alone
-  glasshouse leaderboard --branches               branches count as runs of their own
-  glasshouse leaderboard --by team --json         for machines"""
 
 
 class By(StrEnum):
@@ -45,7 +37,16 @@ def leaderboard(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show who has won how often, over every contest in a store, and what it cost."""
+    """Show who has won how often, over every contest in a store, and what it cost.
+
+    \b
+    Examples:
+      glasshouse leaderboard                          by creature, over every contest in the store
+      glasshouse leaderboard --by model               which model won more
+      glasshouse leaderboard --world WORLD            of one world alone
+      glasshouse leaderboard --branches               branches count as runs of their own
+      glasshouse leaderboard --by team --json         for machines
+    """
     from glasshouse.cli.drawing.screen import Screen, print_json
     from glasshouse.cli.drawing.standings import draw_standings, standing_facts
     from glasshouse.cli.store_reader import read_store

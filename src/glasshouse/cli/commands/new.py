@@ -12,38 +12,28 @@ from typing import Annotated, Final
 
 import typer
 
+from glasshouse.cli.commands import add_command
 from glasshouse.cli.options import JsonOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse new world my-world
-  glasshouse new creature ada --in worlds/my-world"""
-
-WORLD_EXAMPLES: Final = """\b
-Examples:
-  glasshouse new world my-world                          in ./worlds, where it is found by its name
-  glasshouse new world my-world --in elsewhere           in another folder"""
-
-CREATURE_EXAMPLES: Final = """\b
-Examples:
-  glasshouse new creature ada --in worlds/my-world       among the creatures of a world
-  glasshouse new creature ada                            in this folder"""
 
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 SCENARIO: Final = "scenario.yaml"
 YAML_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"})
 """Words that YAML does not read as text."""
 
+EXAMPLES: Final = """\b
+Examples:
+  glasshouse new world my-world
+  glasshouse new creature ada --in worlds/my-world"""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Begin a world or a creature from commented files that play at once.",
+    epilog=EXAMPLES,
 )
 
 
-@app.command("world", epilog=WORLD_EXAMPLES, short_help="Write a small world that plays at once.")
 def new_world(
     name: NameArgument,
     *,
@@ -52,7 +42,13 @@ def new_world(
     ] = Path("worlds"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once."""
+    """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once.
+
+    \b
+    Examples:
+      glasshouse new world my-world                          in ./worlds, where it is found by its name
+      glasshouse new world my-world --in elsewhere           in another folder
+    """
     from glasshouse.world.ids import check_name
 
     check_name("world name", name)
@@ -74,7 +70,6 @@ def new_world(
     print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
 
 
-@app.command("creature", epilog=CREATURE_EXAMPLES, short_help="Write one creature's file.")
 def new_creature(
     name: NameArgument,
     *,
@@ -84,7 +79,13 @@ def new_creature(
     ] = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Write one creature's file, with comments. It is sound; list it in a cast to let it play."""
+    """Write one creature's file, with comments. It is sound; list it in a cast to let it play.
+
+    \b
+    Examples:
+      glasshouse new creature ada --in worlds/my-world       among the creatures of a world
+      glasshouse new creature ada                            in this folder
+    """
     from glasshouse.errors import Refused
     from glasshouse.world.ids import check_name
 
@@ -125,3 +126,7 @@ def _print_json(sort: str, name: str, path: Path, files: list[Path]) -> None:
     from glasshouse.cli.drawing.screen import print_json
 
     print_json({"new": sort, "name": name, "path": str(path), "files": [str(file) for file in files]})
+
+
+add_command(app, "world", "Write a small world that plays at once.", new_world)
+add_command(app, "creature", "Write one creature's file.", new_creature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -14,16 +14,6 @@ from glasshouse.cli.options import (
     StoreOption,
     TurnsOption,
 )
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse worlds                              what can be played
-  glasshouse play WORLD                          play it, from its first seed
-  glasshouse play WORLD --seed "a lost glove"    from a seed of your own
-  glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
-  glasshouse play --continue last                continue where it was left
-  glasshouse play --watch                        watch what another process plays
-  glasshouse play WORLD --json | head -n 20      events for machines"""
 
 
 def play(
@@ -64,6 +54,16 @@ def play(
 
     Keys, on a terminal at the pace of a reader: i says something to the run, space pauses, q stops the run, any other key
     shows the next line at once.
+
+    \b
+    Examples:
+      glasshouse worlds                              what can be played
+      glasshouse play WORLD                          play it, from its first seed
+      glasshouse play WORLD --seed "a lost glove"    from a seed of your own
+      glasshouse play worlds/mine --turns 4          a world of yours, four turns of it
+      glasshouse play --continue last                continue where it was left
+      glasshouse play --watch                        watch what another process plays
+      glasshouse play WORLD --json | head -n 20      events for machines
     """
     if continued is not None and (world is not None or watch):
         raise typer.BadParameter("--continue names the run; leave WORLD and --watch away.")

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArgument, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse replay last                       perform the last run again, at the pace of a reader
-  glasshouse replay last --minds --pace fast   all at once, with what everybody thought
-  glasshouse replay last --verify              drive the engine again and compare, event by event
-  glasshouse replay r-1a2b --json              one line of the play a line, for machines"""
 
 
 def replay(
@@ -32,7 +25,15 @@ def replay(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Perform a recorded run again. Everything comes from the ledger: no model is asked, nothing is written."""
+    """Perform a recorded run again. Everything comes from the ledger: no model is asked, nothing is written.
+
+    \b
+    Examples:
+      glasshouse replay last                       perform the last run again, at the pace of a reader
+      glasshouse replay last --minds --pace fast   all at once, with what everybody thought
+      glasshouse replay last --verify              drive the engine again and compare, event by event
+      glasshouse replay r-1a2b --json              one line of the play a line, for machines
+    """
     if verify:
         from glasshouse.cli.drawing.verification import is_verified
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -15,13 +15,6 @@ from glasshouse.cli.options import (
     StoreOption,
     TurnsOption,
 )
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse resume                            continue the last run
-  glasshouse resume r-1a2b --turns 4           another one, four turns of it
-  glasshouse resume last --as-was              in the very shape it had, whatever the files say now
-  glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now"""
 
 
 def resume(
@@ -49,6 +42,13 @@ def resume(
     A run that was interrupted continues in place. If its world was edited since, or if the run was over, a child of it is
     played from the scenario as it is on disk now: a creature that is new there starts without a past, one that is no longer
     there is gone. Where several scenarios had met in one session, all of them continue.
+
+    \b
+    Examples:
+      glasshouse resume                            continue the last run
+      glasshouse resume r-1a2b --turns 4           another one, four turns of it
+      glasshouse resume last --as-was              in the very shape it had, whatever the files say now
+      glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
     from glasshouse.cli.live.live import LiveRequest, play_live
     from glasshouse.cli.live.resuming import Resumption

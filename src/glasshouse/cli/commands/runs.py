@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from glasshouse.cli.options import JsonOption, StoreOption
 
 if TYPE_CHECKING:
     from glasshouse.cli.store_reader import StoreReader
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse runs                              every run in the store, the oldest first
-  glasshouse runs --store other.glasshouse     of another store
-  glasshouse runs --json | tail -n 1           the last one, for machines"""
-
 
 def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """List the runs in a store, also while one is being played."""
+    """List the runs in a store, also while one is being played.
+
+    \b
+    Examples:
+      glasshouse runs                              every run in the store, the oldest first
+      glasshouse runs --store other.glasshouse     of another store
+      glasshouse runs --json | tail -n 1           the last one, for machines
+    """
     from glasshouse.cli.drawing.screen import print_json
     from glasshouse.cli.store_reader import read_store
 

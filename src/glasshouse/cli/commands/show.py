@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOption, RunArgument, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse show last                         the stage as it is now
-  glasshouse show last --at 40                 the stage as it was after 40 events
-  glasshouse show r-1a2b --as audience         with what everybody thought
-  glasshouse show last --ledger                every event, one a line
-  glasshouse show last --numbers               with numbers that `glasshouse why` takes
-  glasshouse show last --ledger --json         every event, for machines"""
 
 
 def show(
@@ -36,7 +27,17 @@ def show(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the stage of a run as it was at any of its events. Folded from the ledger: no model is asked."""
+    """Show the stage of a run as it was at any of its events. Folded from the ledger: no model is asked.
+
+    \b
+    Examples:
+      glasshouse show last                         the stage as it is now
+      glasshouse show last --at 40                 the stage as it was after 40 events
+      glasshouse show r-1a2b --as audience         with what everybody thought
+      glasshouse show last --ledger                every event, one a line
+      glasshouse show last --numbers               with numbers that `glasshouse why` takes
+      glasshouse show last --ledger --json         every event, for machines
+    """
     from glasshouse.cli.drawing.stage import StageThen
     from glasshouse.cli.store_reader import event_count_at, read_store
 

@@ -16,14 +16,6 @@ from glasshouse.cli.options import JsonOption, PaceOption
 if TYPE_CHECKING:
     from glasshouse.cli.tour.scenes import Scene
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse tour                          at the pace of a reader
-  glasshouse tour --pace fast              all at once
-  glasshouse tour --store my.glasshouse    keep the store that the tour wrote
-  glasshouse tour --json | head -n 3       facts for machines, one object a line"""
-
-
 seconds_per_line: Final = 0.16
 seconds_per_scene: Final = 0.6
 
@@ -42,6 +34,13 @@ def tour(
     """Take a short scripted tour: graphs merge, split, fork and are read back.
 
     It needs no network and no model, and shows the same every time.
+
+    \b
+    Examples:
+      glasshouse tour                          at the pace of a reader
+      glasshouse tour --pace fast              all at once
+      glasshouse tour --store my.glasshouse    keep the store that the tour wrote
+      glasshouse tour --json | head -n 3       facts for machines, one object a line
     """
     import asyncio
     from tempfile import TemporaryDirectory

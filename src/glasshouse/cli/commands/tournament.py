@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse tournament WORLD --models offline,offline:hasty   two models, each on both sides
-  glasshouse tournament WORLD --against solo --rounds 5        the troupe against one with its purse
-  glasshouse leaderboard --by model                            all that was ever played in the store"""
 
 
 class Against(StrEnum):
@@ -55,6 +49,12 @@ def tournament(
 
     Both orders of a round have the same chance. Judges are played by the models behind their profiles. Every match is an
     ordinary run of the store, so `glasshouse leaderboard` counts it.
+
+    \b
+    Examples:
+      glasshouse tournament WORLD --models offline,offline:hasty   two models, each on both sides
+      glasshouse tournament WORLD --against solo --rounds 5        the troupe against one with its purse
+      glasshouse leaderboard --by model                            all that was ever played in the store
     """
     if models is None and against is None:
         raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse tree                              the graphs of the last run as they are now
-  glasshouse tree last --at 40                 as they were after 40 events
-  glasshouse tree s-1a2b --json                the graph of a session, for machines"""
 
 
 def tree(
@@ -27,7 +21,14 @@ def tree(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw the shape of a team: graphs, channels with who listens and sends, creatures, wires, privilege."""
+    """Draw the shape of a team: graphs, channels with who listens and sends, creatures, wires, privilege.
+
+    \b
+    Examples:
+      glasshouse tree                              the graphs of the last run as they are now
+      glasshouse tree last --at 40                 as they were after 40 events
+      glasshouse tree s-1a2b --json                the graph of a session, for machines
+    """
     from glasshouse.cli.drawing.graph_tree import draw_tree, print_tree, read_tree
     from glasshouse.cli.store_reader import read_store
 

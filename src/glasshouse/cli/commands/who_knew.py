@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse who-knew last                     who could see the last line of the last run
-  glasshouse who-knew 34 --json                for machines"""
 
 
 def who_knew(
     event: EventArgument, *, run: InRunOption = None, store: StoreOption = None, as_json: JsonOption = False
 ) -> None:
-    """Tell which creatures could see an event, how, and since when; those who are gone, too."""
+    """Tell which creatures could see an event, how, and since when; those who are gone, too.
+
+    \b
+    Examples:
+      glasshouse who-knew last                     who could see the last line of the last run
+      glasshouse who-knew 34 --json                for machines
+    """
     from glasshouse.cli.drawing.causes import draw_knowers, print_knowers
     from glasshouse.cli.event_names import ask_about
     from glasshouse.cli.store_reader import read_store

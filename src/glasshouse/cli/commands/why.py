@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, RoleName, RoleOption, StoreOption
-
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse why last                          the last line of the last run
-  glasshouse why 34                            event 34 of the last run
-  glasshouse why 34 --run r-1a2b               of another run
-  glasshouse why s-1a2b.20 --as director       by its id, with what the model was asked"""
 
 
 def why(
@@ -30,6 +23,13 @@ def why(
     """Tell why something was said: the causes back to where it began, each with what was in sight.
 
     No model is asked and nothing is written.
+
+    \b
+    Examples:
+      glasshouse why last                          the last line of the last run
+      glasshouse why 34                            event 34 of the last run
+      glasshouse why 34 --run r-1a2b               of another run
+      glasshouse why s-1a2b.20 --as director       by its id, with what the model was asked
     """
     from glasshouse.cli.drawing.causes import draw_why, print_why
     from glasshouse.cli.event_names import ask_about

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from glasshouse.cli.options import JsonOption
 
-EXAMPLES: Final = """\b
-Examples:
-  glasshouse worlds                            what can be played by its name from here
-  glasshouse worlds --json                     with the folder of each"""
-
 
 def worlds(*, as_json: JsonOption = False) -> None:
-    """List the worlds that can be played by name: those in ./worlds, then those that come with Glasshouse."""
+    """List the worlds that can be played by name: those in ./worlds, then those that come with Glasshouse.
+
+    \b
+    Examples:
+      glasshouse worlds                            what can be played by its name from here
+      glasshouse worlds --json                     with the folder of each
+    """
     from glasshouse.cli.drawing.screen import Screen, print_json
     from glasshouse.cli.drawing.tables import draw_table
     from glasshouse.manifests.finding import found_worlds
