@@ -1,7 +1,7 @@
-"""The clocks of a graph: how many turns each run has behind it there, and what was done in the present turn.
+"""The clocks of a graph: how many turns each run has played there, and what happened in the present turn.
 
-Always holds: graphs that part share what was counted before, and when they meet again it counts once. Turns are counted
-along each graph's line: a merge keeps the longer count, a split gives both sides what was counted.
+Always holds: turns are counted along each graph's line. A split gives both sides what was counted before; a merge keeps the
+longer count, so what two graphs shared counts once when they meet again.
 """
 
 from __future__ import annotations

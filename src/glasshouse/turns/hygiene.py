@@ -1,7 +1,7 @@
-"""Hygiene: what a model wrote, made into what its creature says. Small models wrap, label and play the others too.
+"""Cleaning: what a model wrote, made into what its creature says. Small models add fences, labels and lines of others.
 
-Always holds: never raises; what comes out is one line without unsafe characters, at most as many words as asked for,
-and in nobody else's name. Doing it twice changes nothing that matters: no rule here adds words.
+Always holds: never raises; what comes out is one line without unsafe characters, at most as many words as allowed, and in
+nobody else's name. No rule here adds words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Masking: a judge's moment with labels for contestants, and its reply with names for labels.
+"""Masking: a judge's moment with labels for the contestants, and its reply with names for the labels.
 
-Always holds: the moment of anybody who wears no masks before it is handed back untouched, at the price of one look. What
-was covered once is kept, so that a line is the same object in the judge's next act.
+Always holds: a moment without masks is returned as it is. A masked event is cached, so that a line is the same object in
+the judge's next act.
 """
 
 from __future__ import annotations

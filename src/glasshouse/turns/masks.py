@@ -1,7 +1,7 @@
-"""Masks: the neutral labels that contestants wear before a judge, so that no name and no seat weighs on a verdict.
+"""Masks: the neutral labels of contestants before a judge, so that no name and no seat influences a verdict.
 
-Always holds: who wears which label hangs on the run's number and on the seats' places, never on names; whoever was
-named by a label is named again when the mask comes off, and a text without names is left as it is.
+Always holds: the run's `rng_seed` and the order of the seats decide who gets which label, never names. Whoever was named by
+a label is named again when the mask is taken off; a text without names stays as it is.
 """
 
 from __future__ import annotations

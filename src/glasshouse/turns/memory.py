@@ -1,8 +1,8 @@
-"""Memory: which of the lines a creature heard stand in its prompt. It has no store of its own.
+"""Memory: which of the lines that a creature heard stand in its prompt. It has no store of its own.
 
-Always holds: the discussion is the newest lines; when the window is full its older half goes at once, so that the
-text before the newest line stays the same for half a window. What is remembered stands in no other section, is at
-most `memory_lines_max` lines, and is chosen with whole numbers only, so that every machine chooses alike.
+Always holds: the discussion is the newest lines. When the window is full its older half is dropped at once, so that the
+text before the newest line stays the same for half a window. What is remembered stands in no other section, has at most
+`memory_lines_max` lines, and is chosen with whole numbers only, so that every machine chooses the same.
 """
 
 from __future__ import annotations

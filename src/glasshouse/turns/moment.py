@@ -1,7 +1,7 @@
-"""`Moment`: what was assembled for one act. An agent reads it and gives back one draft, or none.
+"""`Moment`: everything that an agent gets for one act. It reads the moment and gives back one draft, or none.
 
-Always holds: nothing in it is outside its creature's sight. The `private` and `sealed` parts of others' events are
-taken off before they get here, and so is everything about how their models were asked.
+Always holds: nothing in it is outside its creature's sight. The `private` and `sealed` parts of others' events, and how
+their models were asked, are removed before.
 """
 
 from __future__ import annotations

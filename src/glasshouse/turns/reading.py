@@ -1,7 +1,7 @@
-"""Readings: what is the same of an event in every prompt it stands in, worked out once.
+"""Readings: what is the same of an event in every prompt that shows it, computed once.
 
-Always holds: a reading is a function of what every hearer may see: the speaker's handle, the kind and the payload,
-never an id, a turn or a time. No text in it can end its line or open another.
+Always holds: a reading is a function of what every hearer may see: the speaker's handle, the kind and the payload, never an
+id, a turn or a time. No text in it can end its line or begin another.
 """
 
 from __future__ import annotations

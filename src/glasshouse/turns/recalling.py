@@ -1,7 +1,7 @@
-"""Recalling: which of the lines lately said a creature may see, in their order.
+"""Recalling: which of the recent lines a creature may see, in their order.
 
-Always holds: nothing here changes a table. A creature recalls what was said where it listened while it did, what was said
-to everybody in its graphs, and what is its own; at most `heard_lines_max` lines of it.
+Always holds: nothing here changes what is kept. A creature recalls what was said on its channels while it listened, what was
+said to everybody in its graphs, and its own lines; at most `heard_lines_max` of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Renaming: the lines of a past that was taken over, read with the names that everything has now.
+"""Renaming: the events of a past that a branch took over, read with the names of the present.
 
 Always holds: only names change, never what was said or when; what has no new name keeps its old one.
 """

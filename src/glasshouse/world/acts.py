@@ -1,9 +1,9 @@
 """Decisions while a show runs: a turn begins; an act calls tools, proposes edits, and ends.
 
-Always holds: an act ends in exactly one event, written to the graph its creature is in at that moment. If the creature
-is gone, `act.discarded` is told where it was last, or in its run's own session if that graph is closed too. A call names
-the act's cause; an answer and a proposal name their call. Nobody calls a tool who is gone or whose run has finished.
-Telling an answer never fails: what is too long is cut, and what cannot be kept is left out.
+Always holds: an act ends in exactly one event, written to the graph its creature is in at that moment. If the creature was
+removed, `act.discarded` is written where it was last, or in its run's own session if that graph is closed. A call names the
+act's cause; an answer and a proposal name their call. A removed creature, or one whose run has finished, calls no tool.
+Writing an answer never fails: what is too long is cut, and what cannot be kept is left out.
 """
 
 from __future__ import annotations

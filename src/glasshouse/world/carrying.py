@@ -1,7 +1,7 @@
 """What a graph carries over when it lives again in a branch or a resumed session: who heard what, in which order.
 
-Always holds: what is carried is written with the names it had; whoever takes it over reads it with the names it has
-now. So nobody gets the past of another: a creature has that of its own incarnation, and one that is new has none.
+Always holds: what is carried is written with the names it had, and read with the names of the present. So nobody gets the
+past of another: a creature has the past of the one it is an incarnation of, and a new creature has none.
 """
 
 from __future__ import annotations

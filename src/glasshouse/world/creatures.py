@@ -1,7 +1,7 @@
 """Decisions about single creatures: added, spawned by another, started, stopped, given privilege.
 
-Always holds: whoever is born into a graph is put on one of its channels in the same batch, so that it is a member by an
-edge. Who is spawned is never privileged, has no tool that its parent has not, lives in its parent's graph, and draws on the
+Always holds: whoever is added to a graph is put on one of its channels in the same batch, so that it is a member by an edge.
+A spawned creature is never privileged, has only tools that its parent has, lives in its parent's graph, and draws on the
 purse of its parent's run.
 """
 

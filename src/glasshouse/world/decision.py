@@ -1,4 +1,7 @@
-"""A decision: the facts to be written, where, and the change they make. Not yet stamped, not yet true."""
+"""A decision: the facts to be written, where, and the change they make; and the facts that several decisions share.
+
+Always holds: nothing here is stamped or true yet.
+"""
 
 from __future__ import annotations
 

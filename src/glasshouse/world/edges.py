@@ -1,4 +1,4 @@
-"""Decisions about channels and wires that neither merge nor split graphs."""
+"""Decisions about channels and wires that neither merge nor split a graph."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Connecting: within one graph a few edges; across two graphs a merge.
 
-Always holds: the graph with more creatures keeps its id, on a tie the older; the other side's creatures and
-channels are renamed where names clash, never the survivor's; both sessions end and one begins.
+Always holds: the graph with more creatures keeps its id, on a tie the older one. Where names clash, the other side's creatures
+and channels are renamed, never the survivor's. Both sessions end and one begins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The fold's steps for creatures, channels and wires: how they come, change their graph, and go.
+"""The fold's steps for creatures, channels and wires: how they are added, move between graphs, and are removed.
 
-Always holds: the fold and every forecast make a newcomer here, so that what is foreseen is what comes. Merges move small
-into large: whoever stays where it is costs nothing, and channels go with those who are on them. What is kept of creatures
-and wires that are gone, for `who_knew` and old names, is asked by no decision.
+Always holds: the fold and every dry run make a newcomer here, so both give the same. A merge moves the smaller side; whoever
+stays costs nothing, and channels move with their members. What is kept of removed creatures and wires, for `who_knew` and
+for old names, is read by no decision.
 """
 
 from __future__ import annotations

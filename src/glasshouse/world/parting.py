@@ -1,7 +1,7 @@
-"""Disconnecting and removing: edges go, and where they were the only bridge the graph splits.
+"""Disconnecting, removing and closing: where the only bridge goes, the graph splits.
 
-Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature; the parent's
-last event is the split's `topology.changed`; wires between two parts are removed with the reason `split`.
+Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature. The split's `topology.changed`
+is the last event of the parent's session. Wires between two parts are removed with the reason `split`.
 """
 
 from __future__ import annotations

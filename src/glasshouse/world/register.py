@@ -1,4 +1,4 @@
-"""A register of names: who is called what in one graph, and which name is free next."""
+"""A register of names: who has which name in one graph, and which name is free next."""
 
 from __future__ import annotations
 

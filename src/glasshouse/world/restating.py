@@ -1,7 +1,7 @@
-"""Letting a past live again: a branch, or a session that is resumed. One batch that says the shape again with new ids.
+"""The decision to let a past live again, in a branch or a resumed session: one batch that states its shape with new ids.
 
-Always holds: the parents' bytes do not change. Every creature, channel and wire is an incarnation of an old one, or
-new. All graphs of one restating run equally far ahead of the story's time, so that whatever was in order stays so.
+Always holds: the parents' bytes do not change. Every creature, channel and wire is new, or an incarnation of an old one. All
+graphs of one restated past run equally far ahead of the story's time, so that their order stays the same.
 """
 
 from __future__ import annotations

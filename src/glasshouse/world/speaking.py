@@ -1,4 +1,4 @@
-"""The append gate: what a creature may say, and where."""
+"""Decisions about what is said: by a creature (the kinds it may emit, the channels it may send on) and by the visitor."""
 
 from __future__ import annotations
 

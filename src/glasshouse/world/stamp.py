@@ -1,4 +1,4 @@
-"""Stamping: facts become events when they are given their place, their turn and their time."""
+"""Stamping: facts become events when they get their id, their place in the ledger, their turn and their time."""
 
 from __future__ import annotations
 

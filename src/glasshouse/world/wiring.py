@@ -1,8 +1,8 @@
-"""Wires at work: which of them a line goes over, and what the one who gets it is asked.
+"""Wires at work: which wires carry a line, and what the target is asked.
 
-Always holds: what is handed over is a function of the wire, the line and the speaker's handle at that moment, so it can
-be folded again, and nothing that happens to the wire afterwards changes it. A wire without content never shows a word
-of the line. What was heard stands in quotation marks inside what is asked, and all of it is bounded.
+Always holds: what is handed over is a function of the wire, the line and the speaker's handle at that moment, so it can be
+folded again, and later changes of the wire do not matter. A wire without content never shows a word of the line. Heard words
+stand in quotation marks inside what is asked, and all of it is bounded.
 """
 
 from __future__ import annotations

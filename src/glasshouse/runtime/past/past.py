@@ -1,7 +1,7 @@
-"""A past that can live again: everything that was folded at one moment, and the graphs that are asked for.
+"""A past that can live again: everything folded at one moment, and the graphs that are asked for.
 
-Always holds: what is found here is a copy of its own. It can be changed as one likes before it is restated; nothing of
-it is in the ledger until then.
+Always holds: a `Past` is a copy of its own. It may be changed freely before it is restated; until then nothing of it is in the
+ledger.
 """
 
 from __future__ import annotations

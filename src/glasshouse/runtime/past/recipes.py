@@ -1,8 +1,8 @@
 """The recipes of a past: the scenario of each of its runs, as it is on disk now, edited or not.
 
-Always holds: a world that somebody gives goes before the folder that a run was opened from, and that before the name of
-its scenario; what is nowhere is refused in words. What reads worlds is imported when one is to be read: few programs
-resume a session.
+Always holds: a world that the caller gives comes first, then the folder that a run was opened from, then the name of its
+scenario. If it is in none of these, resuming is refused. What reads worlds is imported only when one is read, because few
+programs resume a session.
 """
 
 from __future__ import annotations

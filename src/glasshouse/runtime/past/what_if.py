@@ -1,6 +1,6 @@
-"""`WhatIf`: what a branch has otherwise than the past it grows from.
+"""`WhatIf`: how a branch differs from the past it begins with.
 
-Always holds: it is carried out on a copy of that past. What cannot be done is refused in words, and nothing has changed.
+Always holds: it is applied to a copy of that past. What cannot be done is refused, and nothing has changed.
 """
 
 from __future__ import annotations
