@@ -162,7 +162,7 @@ def answers_in_prose(character: Character) -> bool:
 @lru_cache(maxsize=system_cache_values_max)
 def _system(handle: str, character: Character, goal: str, language: str, schema: str | None) -> str:
     voice = character.voice
-    told = (
+    parts = (
         ("", one_line(character.persona)),
         ("You want: ", one_line(character.wants)),
         ("You care about: ", _listed(character.cares_about)),
@@ -176,7 +176,7 @@ def _system(handle: str, character: Character, goal: str, language: str, schema:
         ("Speak ", f"{_LANGUAGES.get(language, one_line(language))}." if language else ""),
     )
     answer = AS_PROSE if schema is None else f"{AS_JSON}\n{schema}"
-    identity = [f"You are {handle}, {character.role}.", *(what + words for what, words in told if words)]
+    identity = [f"You are {handle}, {character.role}.", *(what + words for what, words in parts if words)]
     return "\n".join((*identity, "", HOW_TO_ANSWER, answer, TRUST))
 
 
@@ -203,7 +203,7 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
         KNOWN: _known(moment),
         REMEMBERED: [text(index) for index in remembered],
         DISTURBANCES: [text(index) for index in disturbances],
-        TOOLS_SAID: [_tool_line(one) for one in moment.talk] if moment.talk else [],
+        TOOLS_SAID: [_tool_line(talk) for talk in moment.talk] if moment.talk else [],
         ANSWERED: [
             *_answered(moment, text(cause) if cause is not None else "" if older is None else older.text),
             _last_line(moment.handle, moment.character),
@@ -218,12 +218,12 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
     return sections, indexes
 
 
-def _tool_line(one: ToolTalk) -> str:
-    arguments = compact_json(one.arguments)
+def _tool_line(talk: ToolTalk) -> str:
+    arguments = compact_json(talk.arguments)
     if len(arguments) > arguments_shown_chars_max:
         arguments = quoted(arguments, arguments_shown_chars_max)
-    told = "answered" if one.answer.is_ok else "failed"
-    return f"{one_line(one.tool)} {arguments} {told}: {quoted(one.answer.text, tool_said_chars_max)}"
+    outcome = "answered" if talk.answer.is_ok else "failed"
+    return f"{one_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, tool_said_chars_max)}"
 
 
 def _is_untrusted(
@@ -234,7 +234,7 @@ def _is_untrusted(
     if any(actor == VISITOR or actor in moment.visitors for actor in (moment.cause.actor, *speakers)):
         return True
     said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
-    return any(not one.answer.is_engine for one in said)
+    return any(not talk.answer.is_engine for talk in said)
 
 
 def _shown(moment: Moment, lines: NumberedLines, indexes: dict[str, Sequence[int]]) -> Shown:

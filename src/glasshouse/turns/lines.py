@@ -87,10 +87,10 @@ class NumberedLines:
     def texts(self, indexes: range) -> list[str]:
         """The physical lines of some indexes in a row."""
         first = self.first
-        found = [
+        plain = [
             text for text in self.plain[indexes.start - first : indexes.stop - first] if text is not None
         ]
-        return found if len(found) == len(indexes) else [self.text(index) for index in indexes]
+        return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
 
     def lines(self) -> Iterator[Line]:
         """All lines as values, oldest first."""

@@ -85,7 +85,7 @@ def _relevances(
     interests = interests_of(moment.character)
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
     striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
-    found: dict[int, int] = {}
+    relevances: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
@@ -93,19 +93,19 @@ def _relevances(
         for indexes in _rarest(lines, words, words_max):
             for index in indexes[-lines_a_word_max:]:
                 if index not in shown:
-                    found[index] = found.get(index, 1) + weight
+                    relevances[index] = relevances.get(index, 1) + weight
     wanted, cared_for = (frozenset(about), frozenset(interests)) if striking else (_NO_WORDS, _NO_WORDS)
     for index in striking:
         words = lines.reading(index).words
-        found[index] = (
+        relevances[index] = (
             1
             + _CAUSE_WEIGHT * len(wanted.intersection(words))
             + _INTEREST_WEIGHT * len(cared_for.intersection(words))
         )
     for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
         if index not in shown:
-            found[index] = found.get(index, 1) + _NAMED_WEIGHT
-    return found
+            relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
+    return relevances
 
 
 def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> Iterable[list[int]]:

@@ -163,8 +163,8 @@ def _ids_in(value: object) -> list[str]:
 def content_words(text: str) -> tuple[str, ...]:
     """The words of a text that say what it is about, each once, without an ending `s`, in the order they come."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD
-    found = dict.fromkeys(pattern.findall(text.casefold()))
-    return tuple(dict.fromkeys([word.rstrip("s") for word in found if word not in _HOLLOW]))
+    words = dict.fromkeys(pattern.findall(text.casefold()))
+    return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))
 
 
 def _importance(kind: str, text: object) -> int:

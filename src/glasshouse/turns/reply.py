@@ -92,9 +92,9 @@ def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | T
 
 
 def _the_object(text: str) -> Json:
-    found = object_in(text)
-    if found is not None:
-        return found
+    reply = object_in(text)
+    if reply is not None:
+        return reply
     if "{" in text:
         raise Wrong(
             "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
@@ -105,18 +105,20 @@ def _the_object(text: str) -> Json:
 def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
     marks = list(_PROSE.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    told: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for mark, end in zip(marks, ends, strict=False):
-        told.setdefault(mark[1].upper(), text[mark.end() : end])
-    if "SAY" not in told:
-        found = object_in(text)
-        if found is None:
+        parts.setdefault(mark[1].upper(), text[mark.end() : end])
+    if "SAY" not in parts:
+        reply = object_in(text)
+        if reply is None:
             raise Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
-        return _from_object(found, moment)
-    private = _private({"thought": told.get("THINK")})
-    if told["SAY"].strip() in {"-", "\u2013", "\u2014"}:
+        return _from_object(reply, moment)
+    private = _private({"thought": parts.get("THINK")})
+    if parts["SAY"].strip() in {"-", "\u2013", "\u2014"}:
         return Passed("", private)
-    return Draft(kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", told["SAY"], moment)}, private=private)
+    return Draft(
+        kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", parts["SAY"], moment)}, private=private
+    )
 
 
 def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
@@ -147,16 +149,16 @@ def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     ids = _event_ids(moment)
     cites = reply.get("cites")
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
-    mended["cites"] = [one for one in items if _ref(one) in ids][:items_max]
+    mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
     try:
         winners = words_allowed("winner", moment.playbill, ()) or ()
         mended["winner"] = word_in("winner", given, winners)
     except Wrong:
         mended["winner"] = NOBODY
     draft = _from_object(mended, moment)
-    told = _note(str(given or ""), named_chars_max)
-    if isinstance(draft, Draft) and mended["winner"] == NOBODY and told.casefold() not in ("", NOBODY):
-        draft.payload["named"] = told
+    name_given = _note(str(given or ""), named_chars_max)
+    if isinstance(draft, Draft) and mended["winner"] == NOBODY and name_given.casefold() not in ("", NOBODY):
+        draft.payload["named"] = name_given
     return draft
 
 
@@ -203,12 +205,12 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
         case "boolean":
             return truth_in(name, given)
         case "strings":
-            return [_text(name, one, moment) for one in items_in(name, given)]
+            return [_text(name, item, moment) for item in items_in(name, given)]
         case "event":
             return _event_id(name, given, _event_ids(moment))
         case "events":
             ids = _event_ids(moment) if given else {}
-            return list(dict.fromkeys(_event_id(name, one, ids) for one in items_in(name, given)))
+            return list(dict.fromkeys(_event_id(name, item, ids) for item in items_in(name, given)))
         case _:
             return _text(name, given, moment)
 
@@ -229,7 +231,7 @@ def _text(name: str, given: object, moment: Moment) -> str:
 def _others(moment: Moment) -> set[str]:
     """The names that a creature may not speak in."""
     others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
-    others.update(one.handle.casefold() for one in moment.around.neighbours)
+    others.update(neighbour.handle.casefold() for neighbour in moment.around.neighbours)
     return others
 
 
@@ -259,7 +261,7 @@ def object_in(text: str) -> Json | None:
         whole = None
     if isinstance(whole, dict):
         return whole
-    return _first_object(text) or _first_object(_SPURIOUS_COMMA.sub(lambda found: found[1] or "", text))
+    return _first_object(text) or _first_object(_SPURIOUS_COMMA.sub(lambda match: match[1] or "", text))
 
 
 def _first_object(text: str) -> Json | None:
@@ -268,20 +270,20 @@ def _first_object(text: str) -> Json | None:
     for _ in range(objects_tried_max):
         if at < 0:
             break
-        found, end = _object_at(text, at)
-        if found is not None and "kind" in found:
-            return found
-        first = first or found
+        value, end = _object_at(text, at)
+        if value is not None and "kind" in value:
+            return value
+        first = first or value
         at = text.find("{", end)
     return first
 
 
 def _object_at(text: str, at: int) -> tuple[Json | None, int]:
     try:
-        found, end = _decoder.raw_decode(text, at)
+        value, end = _decoder.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None, at + 1
-    return (found, end) if isinstance(found, dict) else (None, at + 1)
+    return (value, end) if isinstance(value, dict) else (None, at + 1)
 
 
 def _refused(constant: str) -> Any:

@@ -147,7 +147,7 @@ def _argument(name: str, given: Any, schema: Json) -> Any:
         case "boolean":
             return truth_in(name, given)
         case "array":
-            return [_argument(name, one, schema.get("items", {})) for one in items_in(name, given)]
+            return [_argument(name, item, schema.get("items", {})) for item in items_in(name, given)]
         case "object":
             return _object(name, given)
         case _:
@@ -196,8 +196,8 @@ def _whole_texts(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_whole_texts(key): _whole_texts(one) for key, one in value.items()}
-    return [_whole_texts(one) for one in value] if isinstance(value, list) else value
+        return {_whole_texts(key): _whole_texts(part) for key, part in value.items()}
+    return [_whole_texts(part) for part in value] if isinstance(value, list) else value
 
 
 def _text(name: str, given: Any) -> str:

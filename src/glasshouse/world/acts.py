@@ -97,12 +97,12 @@ def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft
 
 
 def _discarded(world: World, intent: EndAct) -> Decision:
-    place = _open_heir(world, intent.session_id)
-    if place is None:
+    session_id = _open_heir(world, intent.session_id)
+    if session_id is None:
         run = world.runs.get(intent.run_id or "")
         if run is None or run.status == "finished":
             return Decision(subject=intent.creature)
-        place = run.session_id
+        session_id = run.session_id
     fact = Fact(
         kinds.ACT_DISCARDED,
         builtins_of(ActEnd("The creature was removed before its act ended.")),
@@ -111,7 +111,7 @@ def _discarded(world: World, intent: EndAct) -> Decision:
         run_id=intent.run_id,
         model=intent.model,
     )
-    write = Write(place, world.sessions[place].segment.graph_id, (fact,))
+    write = Write(session_id, world.sessions[session_id].segment.graph_id, (fact,))
     return Decision((write,), subject=intent.creature)
 
 

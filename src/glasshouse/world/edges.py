@@ -94,7 +94,11 @@ def channel_joined(world: World, intent: JoinChannel) -> Decision:
     graph = world.graphs[creature.graph_id]
     channel = the_channel(world, graph, intent.channel)
     edges = world.topology.directions(creature.id, channel.id)
-    facts = [joined(creature.id, channel.id, one) for one in intent.directions if not edges & BITS[one]]
+    facts = [
+        joined(creature.id, channel.id, direction)
+        for direction in intent.directions
+        if not edges & BITS[direction]
+    ]
     change = unchanged(graph)
     if not facts:
         return Decision(change=change, subject=channel.id)

@@ -101,8 +101,8 @@ def evolve(world: World, event: Event) -> None:
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
         is_large = kind == kinds.SESSION_RESTATED  # Then several folds share what was read.
-        told = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
-        _FOLDS[kind](world, event, told)
+        payload = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
+        _FOLDS[kind](world, event, payload)
     elif kind == kinds.TURN_STARTED:
         graph = world.graphs.get(event.graph_id)
         if graph is not None:
@@ -139,10 +139,10 @@ def _run_moved(world: World, event: Event) -> None:
 
 
 def _run(world: World, run_id: str, session_id: str) -> RunFacts:
-    found = world.runs.get(run_id)
-    if found is None:
-        found = world.runs[run_id] = RunFacts(run_id, session_id)
-    return found
+    run = world.runs.get(run_id)
+    if run is None:
+        run = world.runs[run_id] = RunFacts(run_id, session_id)
+    return run
 
 
 def take_in(world: World, event: Event) -> None:
@@ -157,9 +157,9 @@ def take_in(world: World, event: Event) -> None:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
     elif event.kind == kinds.CREATURE_STOPPED:
-        told = payload_of(event, CreatureStopped)
-        if told.reason == "removed":
-            _note_left(session, told.creature, event.seq)
+        payload = payload_of(event, CreatureStopped)
+        if payload.reason == "removed":
+            _note_left(session, payload.creature, event.seq)
     elif event.kind == kinds.TOPOLOGY_CHANGED:
         change = payload_of(event, TopologyChanged)
         if change.kind == "split":  # A file need not carry the other side, which would say who went there.
@@ -167,12 +167,12 @@ def take_in(world: World, event: Event) -> None:
                 _note_left(session, name, event.seq)
 
 
-def _note_skew(world: World, session: SessionState, told: SessionForked) -> None:
+def _note_skew(world: World, session: SessionState, payload: SessionForked) -> None:
     """A session that restates a past says how far ahead it runs. Those that grew from it may have begun before it said
     so: a file's segments all begin before its events are told."""
-    if not told.restated:
+    if not payload.restated:
         return
-    session.skew = told.skew
+    session.skew = payload.skew
     waiting = list(session.children or ())
     while waiting:
         grown = world.sessions[waiting.pop()]
@@ -192,34 +192,34 @@ def _note_left(session: SessionState, creature: str, seq: int) -> None:
     session.left[creature] = seq
 
 
-def _creature_started(world: World, event: Event, told: CreatureStarted) -> None:
-    there = world.creatures.get(told.creature)
+def _creature_started(world: World, event: Event, payload: CreatureStarted) -> None:
+    there = world.creatures.get(payload.creature)
     if there is not None:
         there.is_running = True
         return
-    if told.manifest_digest not in world.manifests:
-        world.manifests[told.manifest_digest] = manifest_facts(told.manifest or {})
-    stem, _, number = told.creature.partition("~")
+    if payload.manifest_digest not in world.manifests:
+        world.manifests[payload.manifest_digest] = manifest_facts(payload.manifest or {})
+    stem, _, number = payload.creature.partition("~")
     world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
-    graph = world.graphs.get(event.graph_id) or _graph_born(world, event, told.handle)
+    graph = world.graphs.get(event.graph_id) or _graph_born(world, event, payload.handle)
     world.births += 1
-    world.creatures[told.creature] = creature_arriving(told, event, world.births)
-    if told.is_root:
-        graph.roots[told.creature] = None
-    if told.run_id is not None:
-        run = _run(world, told.run_id, event.session_id)
-        ordinal = told.ordinal or run.creatures_born + 1
+    world.creatures[payload.creature] = creature_arriving(payload, event, world.births)
+    if payload.is_root:
+        graph.roots[payload.creature] = None
+    if payload.run_id is not None:
+        run = _run(world, payload.run_id, event.session_id)
+        ordinal = payload.ordinal or run.creatures_born + 1
         run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
-        world.creatures[told.creature].ordinal = ordinal
+        world.creatures[payload.creature].ordinal = ordinal
         session = world.sessions[event.session_id]
         if session.segment.origin == "root" and session.joined is None:
-            session.note_run(told.run_id)  # A graph of its own: it begins with this creature.
-        session.note_writer(told.run_id)
-    graph.creatures[told.creature] = None
-    graph.handles.take(told.handle, told.creature)
-    if told.parent is not None:
-        world.children_of.setdefault(told.parent, {})[told.creature] = None
+            session.note_run(payload.run_id)  # A graph of its own: it begins with this creature.
+        session.note_writer(payload.run_id)
+    graph.creatures[payload.creature] = None
+    graph.handles.take(payload.handle, payload.creature)
+    if payload.parent is not None:
+        world.children_of.setdefault(payload.parent, {})[payload.creature] = None
 
 
 def manifest_facts(manifest: dict[str, object]) -> ManifestFacts:
@@ -246,9 +246,9 @@ def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphSt
     return graph
 
 
-def _creature_stopped(world: World, event: Event, told: CreatureStopped) -> None:
-    creature = world.creatures[told.creature]
-    if told.reason == "stopped":
+def _creature_stopped(world: World, event: Event, payload: CreatureStopped) -> None:
+    creature = world.creatures[payload.creature]
+    if payload.reason == "stopped":
         creature.is_running = False
         return
     graph = world.graphs[creature.graph_id]
@@ -274,20 +274,20 @@ def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
             del table[key]
 
 
-def _creature_renamed(world: World, _event: Event, told: CreatureRenamed) -> None:
-    creature = world.creatures[told.creature]
-    world.graphs[creature.graph_id].handles.rename(creature.handle, told.handle, creature.id)
-    creature.handle = told.handle
+def _creature_renamed(world: World, _event: Event, payload: CreatureRenamed) -> None:
+    creature = world.creatures[payload.creature]
+    world.graphs[creature.graph_id].handles.rename(creature.handle, payload.handle, creature.id)
+    creature.handle = payload.handle
 
 
-def _channel_opened(world: World, event: Event, told: ChannelOpened) -> None:
+def _channel_opened(world: World, event: Event, payload: ChannelOpened) -> None:
     world.births += 1
-    world.channels[told.channel_id] = channel_arriving(told, event, world.births)
-    world.graphs[event.graph_id].channels.take(told.name, told.channel_id)
+    world.channels[payload.channel_id] = channel_arriving(payload, event, world.births)
+    world.graphs[event.graph_id].channels.take(payload.name, payload.channel_id)
 
 
-def _channel_closed(world: World, event: Event, told: ChannelClosed) -> None:
-    channel = world.channels.pop(told.channel_id)
+def _channel_closed(world: World, event: Event, payload: ChannelClosed) -> None:
+    channel = world.channels.pop(payload.channel_id)
     world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
     for member, directions in world.topology.members_of.get(channel.id, {}).items():
         if directions & LISTEN:
@@ -295,92 +295,92 @@ def _channel_closed(world: World, event: Event, told: ChannelClosed) -> None:
     world.topology.remove_channel(channel.id)
 
 
-def _channel_renamed(world: World, _event: Event, told: ChannelRenamed) -> None:
-    channel = world.channels[told.channel_id]
-    world.graphs[channel.graph_id].channels.rename(channel.name, told.name, channel.id)
-    channel.name = told.name
+def _channel_renamed(world: World, _event: Event, payload: ChannelRenamed) -> None:
+    channel = world.channels[payload.channel_id]
+    world.graphs[channel.graph_id].channels.rename(channel.name, payload.name, channel.id)
+    channel.name = payload.name
 
 
-def _channel_joined(world: World, event: Event, told: ChannelEdge) -> None:
-    world.topology.join(told.creature, told.channel_id, BITS[told.direction])
-    if told.direction == "listen":
-        ears = world.creatures[told.creature].ears
-        ear = ears.get(told.channel_id)
+def _channel_joined(world: World, event: Event, payload: ChannelEdge) -> None:
+    world.topology.join(payload.creature, payload.channel_id, BITS[payload.direction])
+    if payload.direction == "listen":
+        ears = world.creatures[payload.creature].ears
+        ear = ears.get(payload.channel_id)
         if ear is None:
-            is_full = world.channels[told.channel_id].history == "full"
-            ears[told.channel_id] = Ear(is_full, [event.lamport])
+            is_full = world.channels[payload.channel_id].history == "full"
+            ears[payload.channel_id] = Ear(is_full, [event.lamport])
         else:
             ear.spans.append(event.lamport)
 
 
-def _channel_left(world: World, event: Event, told: ChannelEdge) -> None:
-    world.topology.leave(told.creature, told.channel_id, BITS[told.direction])
-    if told.direction == "listen":
-        world.creatures[told.creature].ears[told.channel_id].spans.append(event.lamport)
+def _channel_left(world: World, event: Event, payload: ChannelEdge) -> None:
+    world.topology.leave(payload.creature, payload.channel_id, BITS[payload.direction])
+    if payload.direction == "listen":
+        world.creatures[payload.creature].ears[payload.channel_id].spans.append(event.lamport)
 
 
-def _wire_added(world: World, event: Event, told: WireAdded) -> None:
-    wire = world.wires[told.edge_id] = wire_arriving(told)
+def _wire_added(world: World, event: Event, payload: WireAdded) -> None:
+    wire = world.wires[payload.edge_id] = wire_arriving(payload)
     note_wired(world, wire, event.lamport)
-    world.wires_of.setdefault(told.source, {})[told.edge_id] = None
-    world.wires_of.setdefault(told.target, {})[told.edge_id] = None
+    world.wires_of.setdefault(payload.source, {})[payload.edge_id] = None
+    world.wires_of.setdefault(payload.target, {})[payload.edge_id] = None
 
 
-def _wire_removed(world: World, event: Event, told: WireRemoved) -> None:
-    world.wires.pop(told.edge_id, None)
-    note_unwired(world, told.target, told.edge_id, event.lamport)
-    _drop(world.wires_of, told.source, told.edge_id)
-    _drop(world.wires_of, told.target, told.edge_id)
+def _wire_removed(world: World, event: Event, payload: WireRemoved) -> None:
+    world.wires.pop(payload.edge_id, None)
+    note_unwired(world, payload.target, payload.edge_id, event.lamport)
+    _drop(world.wires_of, payload.source, payload.edge_id)
+    _drop(world.wires_of, payload.target, payload.edge_id)
 
 
-def _parent_changed(world: World, _event: Event, told: ParentChanged) -> None:
-    world.creatures[told.child].parent = told.new_parent
-    if told.old_parent is not None:
-        _drop(world.children_of, told.old_parent, told.child)
-    if told.new_parent is not None:
-        world.children_of.setdefault(told.new_parent, {})[told.child] = None
+def _parent_changed(world: World, _event: Event, payload: ParentChanged) -> None:
+    world.creatures[payload.child].parent = payload.new_parent
+    if payload.old_parent is not None:
+        _drop(world.children_of, payload.old_parent, payload.child)
+    if payload.new_parent is not None:
+        world.children_of.setdefault(payload.new_parent, {})[payload.child] = None
 
 
-def _topology_changed(world: World, event: Event, told: TopologyChanged) -> None:
-    if told.kind == "merge":
-        survivor = world.graphs[told.new_graph_ids[0]]
+def _topology_changed(world: World, event: Event, payload: TopologyChanged) -> None:
+    if payload.kind == "merge":
+        survivor = world.graphs[payload.new_graph_ids[0]]
         survivor.session_id = event.session_id
-        for graph_id in told.old_graph_ids:
+        for graph_id in payload.old_graph_ids:
             if graph_id != survivor.id:
                 absorb(world, survivor, world.graphs[graph_id], event.lamport)
-    elif not told.new_graph_ids:
-        for graph_id in told.old_graph_ids:
+    elif not payload.new_graph_ids:
+        for graph_id in payload.old_graph_ids:
             for channel_id in world.graphs.pop(graph_id).channels.values():
                 del world.channels[channel_id]
 
 
-def _session_forked(world: World, event: Event, told: SessionForked) -> None:
-    if told.restated:
-        world.sessions[event.session_id].skew = told.skew
+def _session_forked(world: World, event: Event, payload: SessionForked) -> None:
+    if payload.restated:
+        world.sessions[event.session_id].skew = payload.skew
     graph = world.graphs.get(event.graph_id)
     if graph is not None:
         graph.session_id = event.session_id
-    elif told.how == "split":
-        parent = world.graphs[world.sessions[told.parents[0]].segment.graph_id]
+    elif payload.how == "split":
+        parent = world.graphs[world.sessions[payload.parents[0]].segment.graph_id]
         _graph_born(world, event, name="", turn=parent.turn)
 
 
-def _session_attached(world: World, event: Event, told: SessionAttached) -> None:
+def _session_attached(world: World, event: Event, payload: SessionAttached) -> None:
     session = world.sessions[event.session_id]
-    _note_joined(session, told.creatures, event.seq)
+    _note_joined(session, payload.creatures, event.seq)
     graph = world.graphs[event.graph_id]
-    for name in told.creatures:
+    for name in payload.creatures:
         creature = world.creatures[name]
         if creature.graph_id != graph.id:
             move(world, creature, graph, session.segment.base + 1)
 
 
-def _session_restated(world: World, event: Event, told: SessionRestated) -> None:
-    take_over(world, world.graphs[event.graph_id], told, event.lamport)
+def _session_restated(world: World, event: Event, payload: SessionRestated) -> None:
+    take_over(world, world.graphs[event.graph_id], payload, event.lamport)
 
 
-def _privilege_granted(world: World, _event: Event, told: PrivilegeGranted) -> None:
-    world.creatures[told.creature].is_privileged = True
+def _privilege_granted(world: World, _event: Event, payload: PrivilegeGranted) -> None:
+    world.creatures[payload.creature].is_privileged = True
 
 
 _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {

@@ -8,26 +8,26 @@ from glasshouse.world.state import ChannelState, CreatureState, GraphState, RunF
 
 def the_creature(world: World, creature_id: str) -> CreatureState:
     """A live creature by id, or a refusal that names the likely meant one."""
-    found = world.creatures.get(creature_id)
-    if found is None:
+    creature = world.creatures.get(creature_id)
+    if creature is None:
         raise UnknownName(noun="creature", name=creature_id, known=world.creatures)
-    return found
+    return creature
 
 
 def the_graph(world: World, graph_id: str) -> GraphState:
     """An open graph by id, or a refusal."""
-    found = world.graphs.get(graph_id)
-    if found is None:
+    graph = world.graphs.get(graph_id)
+    if graph is None:
         raise UnknownName(noun="open graph", name=graph_id, known=world.graphs)
-    return found
+    return graph
 
 
 def the_session(world: World, session_id: str) -> SessionState:
     """A session by id, or a refusal."""
-    found = world.sessions.get(session_id)
-    if found is None:
+    session = world.sessions.get(session_id)
+    if session is None:
         raise UnknownName(noun="session", name=session_id, known=world.sessions)
-    return found
+    return session
 
 
 def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
@@ -43,10 +43,10 @@ def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
 
 def the_run(world: World, run_id: str) -> RunFacts:
     """A run by id, or a refusal that names the likely meant one."""
-    found = world.runs.get(run_id)
-    if found is None:
+    run = world.runs.get(run_id)
+    if run is None:
         raise UnknownName(noun="run", name=run_id, known=world.runs)
-    return found
+    return run
 
 
 def the_unfinished_run(world: World, run_id: str) -> RunFacts:

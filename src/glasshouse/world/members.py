@@ -19,32 +19,36 @@ departed_creatures_max: Final = 10_000
 """So many creatures that are gone are remembered; older ones by their ids alone."""
 
 
-def creature_arriving(told: CreatureStarted, event: Event, born: int) -> CreatureState:
+def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> CreatureState:
     """A creature that is born with this event."""
     return CreatureState(
-        id=told.creature,
-        handle=told.handle,
+        id=payload.creature,
+        handle=payload.handle,
         graph_id=event.graph_id,
-        cast_key=told.cast_key,
-        manifest_digest=told.manifest_digest,
+        cast_key=payload.cast_key,
+        manifest_digest=payload.manifest_digest,
         born=born,
         stays=[Stay(event.graph_id, event.lamport)],
         ears={},
-        run_id=told.run_id,
-        parent=told.parent,
-        is_privileged=told.is_privileged,
-        is_root=told.is_root,
+        run_id=payload.run_id,
+        parent=payload.parent,
+        is_privileged=payload.is_privileged,
+        is_root=payload.is_root,
     )
 
 
-def channel_arriving(told: ChannelOpened, event: Event, born: int) -> ChannelState:
+def channel_arriving(payload: ChannelOpened, event: Event, born: int) -> ChannelState:
     """A channel that is opened with this event."""
-    return ChannelState(told.channel_id, told.name, told.description, told.history, event.graph_id, born)
+    return ChannelState(
+        payload.channel_id, payload.name, payload.description, payload.history, event.graph_id, born
+    )
 
 
-def wire_arriving(told: WireAdded) -> Wire:
+def wire_arriving(payload: WireAdded) -> Wire:
     """A wire as it is told of."""
-    return Wire(told.edge_id, told.source, told.target, told.with_content, told.prompt, told.when)
+    return Wire(
+        payload.edge_id, payload.source, payload.target, payload.with_content, payload.prompt, payload.when
+    )
 
 
 def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
@@ -91,18 +95,18 @@ def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
 
 def part_unseen(world: World, event: Event) -> None:
     """Move those whom a split took away out of the graph, in a history that need not tell where they went."""
-    told = payload_of(event, TopologyChanged)
-    if told.affected_count > len(told.affected_creatures):
+    payload = payload_of(event, TopologyChanged)
+    if payload.affected_count > len(payload.affected_creatures):
         raise Refused(
-            f"{event.id} separated {told.affected_count:,} creatures but names only {len(told.affected_creatures):,}; the"
+            f"{event.id} separated {payload.affected_count:,} creatures but names only {len(payload.affected_creatures):,}; the"
             " file lacks the side that names the others.",
             "Import that side as well, or ask in the store where it was played.",
         )
     world.births += 1
     parent = world.graphs[event.graph_id]
-    graph = GraphState(told.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
+    graph = GraphState(payload.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
     world.graphs[graph.id] = graph
-    for name in told.affected_creatures:
+    for name in payload.affected_creatures:
         move(world, world.creatures[name], graph, event.lamport + 1)
 
 

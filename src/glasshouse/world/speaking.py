@@ -59,8 +59,8 @@ def line_of(
     if draft.channel is not None:
         channel, channel_id = draft.channel, graph.channels.owners.get(draft.channel)
         if channel_id is None:
-            place = the_channel(world, graph, draft.channel)
-            channel, channel_id = place.name, place.id
+            open_channel = the_channel(world, graph, draft.channel)
+            channel, channel_id = open_channel.name, open_channel.id
         edges = world.topology.channels_of.get(creature.id)
         if edges is None or not edges.get(channel_id, 0) & SEND:
             _refuse_channel(world, creature, channel)

@@ -100,7 +100,7 @@ class WhyReader:
         came, by = (
             (None, "") if cause is None else arrival(folded.world, event, _as_heard(folded, event, cause))
         )
-        cited = [await self._event_or_none(one) for one in cited_in(event)]
+        cited = [await self._event_or_none(cited_event) for cited_event in cited_in(event)]
         calls = () if event.model is None else event.model.calls
         shown = await self._store.shown(event.position or 0) if calls else ()
         return Link(
@@ -110,7 +110,7 @@ class WhyReader:
             by=by,
             lines=await self._lines(shown[-1], events) if shown else (),
             tools=tuple(await self._tools(event)),
-            cites=tuple([one for one in cited if one is not None]),
+            cites=tuple([cited_event for cited_event in cited if cited_event is not None]),
             prompts=await self._prompts(calls) if role == "director" else (),
             missing=tuple(self._missing(event, cause, shown, house)),
         )
@@ -143,14 +143,14 @@ class WhyReader:
         """The lines that a call was shown. `events` are those that this answer has read already."""
         sections: dict[str, Section] = {}
         for section in _SECTIONS:
-            for one in getattr(shown, section):
-                sections.setdefault(one, section)
+            for line_id in getattr(shown, section):
+                sections.setdefault(line_id, section)
         ids = list(sections)[-shown_lines_max:]
-        spans = self._spans_of([one for one in ids if one not in events])
+        spans = self._spans_of([line_id for line_id in ids if line_id not in events])
         if spans:
             await self._ledger.wait_for_durability()
             events |= {event.id: event for event in await self._store.read(spans)}
-        lines = [events[one] for one in ids if one in events]
+        lines = [events[line_id] for line_id in ids if line_id in events]
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
         return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])
 
@@ -175,11 +175,13 @@ class WhyReader:
         before = await self._store.read(
             spans_before(self._ledger.world.sessions, event.session_id, event.seq - 1, tools_before_max)
         )
-        answers = {one.caused_by: one for one in before if one.kind == kinds.TOOL_RETURNED}
+        answers = {earlier.caused_by: earlier for earlier in before if earlier.kind == kinds.TOOL_RETURNED}
         return [
-            ToolUse(one, answers.get(one.id))
-            for one in before
-            if one.kind == kinds.TOOL_CALLED and one.actor == event.actor and one.caused_by == event.caused_by
+            ToolUse(earlier, answers.get(earlier.id))
+            for earlier in before
+            if earlier.kind == kinds.TOOL_CALLED
+            and earlier.actor == event.actor
+            and earlier.caused_by == event.caused_by
         ]
 
 
