@@ -43,14 +43,14 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
         born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
     numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
     ages: list[CarriedAges] = []
-    told = 0
+    births = 0
     for graph in graphs:
-        told += 1 + len(graph.creatures) + len(graph.channels)
+        births += 1 + len(graph.creatures) + len(graph.channels)
         ages.append(
             CarriedAges(
                 {name: numbers[name] for name in graph.creatures},
                 {channel: numbers[channel] for channel in graph.channels.values()},
-                told,
+                births,
             )
         )
     return ages
@@ -97,23 +97,23 @@ def places_of(shape: CarriedShape) -> dict[str, None]:
 
 def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedStay]]:
     """Where those were, and what they were called, who are not among the living of a shape."""
-    found: dict[str, list[CarriedStay]] = {}
+    departed: dict[str, list[CarriedStay]] = {}
     for name in names:
         other = world.ever(name)
         stays = list(world.remembered.get(name, ()))
         if other is not None:
             now = other.stays[-1]
             stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
-        found[name] = converted(stays, list[CarriedStay])
-    return found
+        departed[name] = converted(stays, list[CarriedStay])
+    return departed
 
 
-def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: int) -> None:
+def take_over(world: World, graph: GraphState, restated: SessionRestated, lamport: int) -> None:
     """Give everybody in a graph that lives again the past that was carried over."""
-    shape, names, places = told.carried.shape, told.creatures, told.places
+    shape, names, places = restated.carried.shape, restated.creatures, restated.places
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():
-        _give(world, world.creatures[names[key]], heard, told, lamport)
+        _give(world, world.creatures[names[key]], heard, restated, lamport)
     for key in shape.newcomers:
         for channel_id, ear in world.creatures[names[key]].ears.items():
             if channel_id in places.values():
@@ -122,9 +122,9 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
         _order(world.topology.members_of, places[channel], [names[key] for key in members])
     in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
     graph.creatures = dict.fromkeys(in_order)
-    _number(world, shape, told)
+    _number(world, shape, restated)
     if shape.ages is not None:
-        _give_ages(world, shape.ages, told)
+        _give_ages(world, shape.ages, restated)
     for name, stays in shape.departed.items():
         new = names.get(name, name)
         as_known = [Stay("", 0, 0, name)] if new != name else []
@@ -134,52 +134,52 @@ def take_over(world: World, graph: GraphState, told: SessionRestated, lamport: i
         world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     _listen(world, graph, lamport)
     for run_id in shape.born:
-        if told.runs[run_id] in world.runs:
-            world.runs[told.runs[run_id]].grown_in.append(told.session)
-            world.sessions[told.session].note_run(told.runs[run_id])
+        if restated.runs[run_id] in world.runs:
+            world.runs[restated.runs[run_id]].grown_in.append(restated.session)
+            world.sessions[restated.session].note_run(restated.runs[run_id])
 
 
-def _give_ages(world: World, ages: CarriedAges, told: SessionRestated) -> None:
+def _give_ages(world: World, ages: CarriedAges, restated: SessionRestated) -> None:
     before = world.births - ages.told
     for key, number in ages.creatures.items():
-        world.creatures[told.creatures[key]].born = before + number
+        world.creatures[restated.creatures[key]].born = before + number
     for key, number in ages.channels.items():
-        world.channels[told.places[key]].born = before + number
+        world.channels[restated.places[key]].born = before + number
 
 
 def _give(
-    world: World, creature: CreatureState, heard: CarriedCreature, told: SessionRestated, lamport: int
+    world: World, creature: CreatureState, heard: CarriedCreature, restated: SessionRestated, lamport: int
 ) -> None:
-    places = told.places
-    creature.reborn = chained_via(heard.reborn, told.session)
+    places = restated.places
+    creature.reborn = chained_via(heard.reborn, restated.session)
     creature.stays = _stays(heard.stays, places)
     creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
     creature.ears.update({places[channel]: Ear(is_full=False, spans=[]) for channel in heard.strange})
-    creature.handed = {**_handings(heard.handed, told, lamport), **creature.handed}
+    creature.handed = {**_handings(heard.handed, restated, lamport), **creature.handed}
     creature.ordinal = heard.ordinal
     _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
 
 
 def _handings(
-    handed: dict[str, list[CarriedWire]], told: SessionRestated, lamport: int
+    handed: dict[str, list[CarriedWire]], restated: SessionRestated, lamport: int
 ) -> dict[str, list[Handing]]:
     """What was handed over then, between those who are called otherwise now; from here on there are other wires."""
-    names = told.creatures
+    names = restated.creatures
     return {
         wire_id: [
             Handing(
                 Wire(
                     wire_id,
-                    names.get(one.source, one.source),
-                    names.get(one.target, one.target),
-                    one.with_content,
-                    one.prompt,
-                    one.when,
+                    names.get(wire.source, wire.source),
+                    names.get(wire.target, wire.target),
+                    wire.with_content,
+                    wire.prompt,
+                    wire.when,
                 ),
-                one.since,
-                lamport if one.until is None else one.until,
+                wire.since,
+                lamport if wire.until is None else wire.until,
             )
-            for one in wires
+            for wire in wires
         ]
         for wire_id, wires in handed.items()
     }
@@ -190,14 +190,14 @@ def _stays(stays: Iterable[CarriedStay], places: dict[str, str]) -> list[Stay]:
     return [Stay(places[stay.graph_id], stay.since, stay.until, stay.handle) for stay in known]
 
 
-def _number(world: World, shape: CarriedShape, told: SessionRestated) -> None:
+def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> None:
     """Who is new comes after all whom its run has brought forth."""
     for run_id, born in shape.born.items():
-        run = world.runs.get(told.runs[run_id])
+        run = world.runs.get(restated.runs[run_id])
         if run is not None:
             run.creatures_born = max(run.creatures_born, born)
     for key in shape.newcomers:
-        creature = world.creatures[told.creatures[key]]
+        creature = world.creatures[restated.creatures[key]]
         run = world.runs.get(creature.run_id or "")
         if run is not None:
             run.creatures_born += 1

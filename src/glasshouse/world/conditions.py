@@ -45,8 +45,8 @@ class Clause(msgspec.Struct, frozen=True, gc=False):
 
     def holds(self, event: Event) -> bool:
         """Whether it holds of this event."""
-        found = event.kind if self.name == KIND else event.payload.get(self.name)
-        return _matches(found, self.verb, self.value.casefold()) != self.is_negated
+        field = event.kind if self.name == KIND else event.payload.get(self.name)
+        return _matches(field, self.verb, self.value.casefold()) != self.is_negated
 
 
 class _Word(msgspec.Struct, frozen=True, gc=False):
@@ -93,12 +93,12 @@ def _words(text: str) -> list[_Word]:
     words: list[_Word] = []
     at, text = 0, text.strip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise Refused("A quotation mark in the condition is not closed.", f"Close it. {EXAMPLE}")
-        quoted, plain = found.groups()
+        quoted, plain = match.groups()
         words.append(_Word(plain) if quoted is None else _Word(quoted, is_quoted=True))
-        at = found.end()
+        at = match.end()
     return words
 
 
@@ -129,13 +129,13 @@ def _check_kind(value: str) -> None:
         raise Refused(f"{in_brief(value)} is not an event kind.", EXAMPLE) from wrong
 
 
-def _matches(found: object, verb: Verb, value: str) -> bool:
-    if isinstance(found, list):
-        return verb == "has" and any(_matches(item, "is", value) for item in found)
-    if isinstance(found, bool):
-        written = "true" if found else "false"
-    elif isinstance(found, str | int | float):
-        written = str(found).casefold()
+def _matches(field: object, verb: Verb, value: str) -> bool:
+    if isinstance(field, list):
+        return verb == "has" and any(_matches(item, "is", value) for item in field)
+    if isinstance(field, bool):
+        written = "true" if field else "false"
+    elif isinstance(field, str | int | float):
+        written = str(field).casefold()
     else:
         return False
     return value == written.strip() if verb == "is" else value in written

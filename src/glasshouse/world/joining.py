@@ -95,12 +95,12 @@ def _edges(
 
 
 def _across(world: World, source: CreatureState, target: CreatureState, intent: Connect) -> Decision:
-    one, other = world.graphs[source.graph_id], world.graphs[target.graph_id]
-    survivor, dropped = sorted((one, other), key=lambda graph: (-len(graph.creatures), graph.born))
+    first, second = world.graphs[source.graph_id], world.graphs[target.graph_id]
+    survivor, dropped = sorted((first, second), key=lambda graph: (-len(graph.creatures), graph.born))
     opens = _merged_segment(world, survivor, dropped)
     moved = by_age(world, dropped.creatures)
     change = change_of("merge", (survivor.id, dropped.id), (survivor.id,), moved)
-    channel_id = _found(world, intent.channel, one, other)
+    channel_id = _found(world, intent.channel, first, second)
     names_taken = {} if channel_id is not None or intent.channel is None else {intent.channel: ""}
     facts = [
         topology_changed(change),

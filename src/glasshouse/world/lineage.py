@@ -89,10 +89,10 @@ def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> d
 
 
 def _session(sessions: Mapping[str, SessionState], session_id: str) -> SessionState:
-    found = sessions.get(session_id)
-    if found is None:
+    session = sessions.get(session_id)
+    if session is None:
         raise UnknownName(noun="session", name=session_id, known=sessions)
-    return found
+    return session
 
 
 def moment_of(sessions: Mapping[str, SessionState], prefixes: Mapping[str, int], event_id: str) -> Moment:
@@ -221,15 +221,15 @@ def descendants_of(
 ) -> list[str]:
     """Every session that grew from this one, oldest first. `in_one_life` leaves out branches, what was resumed, and what
     grew from those alone: other lives with the same past."""
-    found: dict[str, None] = {}
+    descendants: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
         for child in _session(sessions, waiting.pop()).children or ():
             is_another_life = sessions[child].segment.origin in GOES_ON
-            if child not in found and not (in_one_life and is_another_life):
-                found[child] = None
+            if child not in descendants and not (in_one_life and is_another_life):
+                descendants[child] = None
                 waiting.append(child)
-    return _by_age(sessions, list(found))
+    return _by_age(sessions, list(descendants))
 
 
 def _by_age(sessions: Mapping[str, SessionState], names: list[str]) -> list[str]:
@@ -255,26 +255,26 @@ def agents_of(
     at_birth: dict[str, dict[str, None]] = {}
     for name in _by_age(sessions, _ended_line(sessions, names, members_now)):
         at_birth[name] = _present_at_birth(sessions, sessions[name].segment, at_birth, members_now)
-    found: dict[str, list[str]] = {}
+    agents: dict[str, list[str]] = {}
     for name in names:
         state = sessions[name]
         present = at_birth[name] if name in at_birth else members_now(name) or {}
-        found[name] = list(dict.fromkeys([*present, *(state.joined or ()), *(state.left or ())]))
-    return found
+        agents[name] = list(dict.fromkeys([*present, *(state.joined or ()), *(state.left or ())]))
+    return agents
 
 
 def _ended_line(
     sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
 ) -> list[str]:
     """These sessions and their ancestors, up to where somebody can still be asked."""
-    found: dict[str, None] = {}
+    ended: dict[str, None] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found and members_now(name) is None:
-            found[name] = None
+        if name not in ended and members_now(name) is None:
+            ended[name] = None
             waiting += [parent.session_id for parent in sessions[name].segment.parents]
-    return list(found)
+    return list(ended)
 
 
 def _present_at_birth(

@@ -74,9 +74,9 @@ def _channels_between(
         wanted = the_channel(world, graph, name).id
         both = [channel_id for channel_id in both if channel_id == wanted]
     if not both:
-        place = "" if name is None else f" on {name}"
+        where = "" if name is None else f" on {name}"
         raise Refused(
-            f"{source.handle} does not send to {target.handle}{place}.",
+            f"{source.handle} does not send to {target.handle}{where}.",
             "Look at environment(graph_id) for who sends where; to cut the other direction, disconnect it separately.",
         )
     return both
@@ -88,14 +88,17 @@ def channel_left(world: World, intent: LeaveChannel) -> Decision:
     graph = world.graphs[creature.graph_id]
     channel = the_channel(world, graph, intent.channel)
     edges = world.topology.directions(creature.id, channel.id)
-    leaves = [one for one in intent.directions if edges & BITS[one]]
+    leaves = [direction for direction in intent.directions if edges & BITS[direction]]
     if not leaves:
         raise Refused(
             f"{creature.handle} does not {' or '.join(intent.directions)} on {channel.name}.",
             _where_it_is(world, creature),
         )
-    facts = [engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel.id, creature.id, one)) for one in leaves]
-    is_off = edges == sum(BITS[one] for one in leaves)
+    facts = [
+        engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel.id, creature.id, direction))
+        for direction in leaves
+    ]
+    is_off = edges == sum(BITS[direction] for direction in leaves)
     ends: list[Node] = [("creature", creature.id), ("channel", channel.id)] if is_off else []
     apart = parted(world.topology, ends, cut=[(creature.id, channel.id)])
     return _finished(world, graph, facts, apart, gone=None, subject=channel.id)
@@ -133,7 +136,7 @@ def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]
         for name in world.topology.channels_of.get(creature.id, {})
         if world.topology.members_of[name].keys() == pair
     ]
-    return [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(one.id, one.name)) for one in alone]
+    return [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name)) for channel in alone]
 
 
 def graph_closed(world: World, intent: CloseGraph) -> Decision:
@@ -234,14 +237,14 @@ def _split(
 
 def _session_ids_for_parts(world: World, graph: GraphState, count: int) -> list[str]:
     """An id for each part, none of which an imported session has already."""
-    found: list[str] = []
+    session_ids: list[str] = []
     ordinal = 0
-    while len(found) < count:
+    while len(session_ids) < count:
         name = session_id_for("split", (graph.session_id,), ordinal)
         ordinal += 1
         if name not in world.sessions:
-            found.append(name)
-    return found
+            session_ids.append(name)
+    return session_ids
 
 
 def _opening(segment: Segment, moved: list[str]) -> Write:
@@ -253,13 +256,13 @@ def _opening(segment: Segment, moved: list[str]) -> Write:
 
 def _parted_wires(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
     """Each wire that leads out of a part that moves, once."""
-    told: set[str] = set()
+    removed: set[str] = set()
     for side in moved_sides:
         together = set(side)
         for name in side:
             for wire_id in world.wires_of.get(name, {}):
                 wire = world.wires[wire_id]
                 other = wire.target if wire.source == name else wire.source
-                if other not in together and other != gone and wire_id not in told:
-                    told.add(wire_id)
+                if other not in together and other != gone and wire_id not in removed:
+                    removed.add(wire_id)
                     yield wire_gone(world, wire_id, "split")

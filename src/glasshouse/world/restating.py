@@ -49,7 +49,7 @@ def restated(world: World, intent: Restate) -> Decision:
     sessions = _session_ids(world, intent)
     names = _names(world, intent, sessions)
     graph_ids = [graph_id_for(session_id) for session_id in sessions]
-    newcomers = [names.creatures[one.key] for graph in intent.graphs for one in graph.creatures]
+    newcomers = [names.creatures[revived.key] for graph in intent.graphs for revived in graph.creatures]
     change = change_of("nothing", (), graph_ids, newcomers)
     parts = [
         list(_shape_facts(intent, number, sessions[number], names, change))
@@ -70,11 +70,11 @@ def restated(world: World, intent: Restate) -> Decision:
             skew=skew,
             change=intent.change if number == 0 else None,
         )
-        told = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
+        payload = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
         whole = (
             _fact(kinds.SESSION_FORKED, forked),
             *facts,
-            _fact(kinds.SESSION_RESTATED, told),
+            _fact(kinds.SESSION_RESTATED, payload),
             *[_line(line, graph, names) for line in graph.lines],
         )
         writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
@@ -87,24 +87,24 @@ def _fact(kind: str, payload: Payload) -> Fact:
 
 
 def _joined(creature: str, channel_id: str, direction: Direction) -> Fact:
-    told: Json = {"channel_id": channel_id, "creature": creature, "direction": direction}
-    return Fact(kinds.CHANNEL_JOINED, told)
+    payload: Json = {"channel_id": channel_id, "creature": creature, "direction": direction}
+    return Fact(kinds.CHANNEL_JOINED, payload)
 
 
 def _session_ids(world: World, intent: Restate) -> list[str]:
     if not intent.graphs or not all(graph.creatures for graph in intent.graphs):
         raise Refused("No creature lived at this event.", "Choose an event at which a creature lived.")
-    found: list[str] = []
+    session_ids: list[str] = []
     for graph in intent.graphs:
         for name, upto in graph.parents:
             if not 1 <= upto <= the_session(world, name).head:
                 raise Refused(f"Session {name} has no event {upto}.", "Choose one of its events.")
         parents = [name for name, _ in graph.parents]
         ordinal = len(world.sessions[parents[0]].children or ())
-        while (session_id := free_session_id(world, intent.how, parents, ordinal)) in found:
+        while (session_id := free_session_id(world, intent.how, parents, ordinal)) in session_ids:
             ordinal += 1
-        found.append(session_id)
-    return found
+        session_ids.append(session_id)
+    return session_ids
 
 
 def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
@@ -113,18 +113,18 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
     names.runs = {run.old: run.new for run in intent.runs}
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
-        for one in graph.creatures:
-            taken = given.get(one.name, 0)
-            names.creatures[one.key] = f"{one.name}~{taken + 1}" if taken else one.name
-            given[one.name] = taken + 1
+        for revived in graph.creatures:
+            taken = given.get(revived.name, 0)
+            names.creatures[revived.key] = f"{revived.name}~{taken + 1}" if taken else revived.name
+            given[revived.name] = taken + 1
         here = graph_id_for(session_id)
         if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
             names.places[graph.graph_ids[0]] = here
-        attachments = len(list(attached(session_id, [one.key for one in graph.creatures])))
+        attachments = len(list(attached(session_id, [revived.key for revived in graph.creatures])))
         runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
         seq = 1 + runs_told + len(graph.creatures) + attachments
-        for place, channel in enumerate(graph.channels, start=seq + 1):
-            names.places[channel.key] = channel_id_for(session_id, place)
+        for channel_seq, channel in enumerate(graph.channels, start=seq + 1):
+            names.places[channel.key] = channel_id_for(session_id, channel_seq)
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for old in graph.strangers:
             if old not in names.creatures:
@@ -162,9 +162,9 @@ def _shape_facts(
 ) -> Iterator[Fact]:
     graph = intent.graphs[number]
     yield from _runs(_runs_in(graph, intent.runs), names)
-    for one in graph.creatures:
-        yield _born(one, names)
-    yield from attached(session_id, [names.creatures[one.key] for one in graph.creatures])
+    for revived in graph.creatures:
+        yield _born(revived, names)
+    yield from attached(session_id, [names.creatures[revived.key] for revived in graph.creatures])
     for channel in graph.channels:
         yield _opened(channel, names)
     for channel in graph.channels:
@@ -174,16 +174,16 @@ def _shape_facts(
             if directions & LISTEN:
                 yield _joined(names.creatures[key], names.places[channel.key], "listen")
     yield from _wires(graph, names)
-    for one in graph.creatures:
-        if not one.is_running:
-            yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[one.key], "stopped"))
+    for revived in graph.creatures:
+        if not revived.is_running:
+            yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[revived.key], "stopped"))
     if number == 0:
         yield topology_changed(change)
 
 
 def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
     """The runs that play in a graph and had begun: each session tells of them, since it may be carried elsewhere alone."""
-    here = {one.run_id for one in graph.creatures}
+    here = {revived.run_id for revived in graph.creatures}
     return [run for run in runs if run.started is not None and run.old in here]
 
 
@@ -191,8 +191,8 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
     for run in runs:
         if run.started is not None:
             cast = [
-                replace(one, creature=names.creatures.get(one.creature, one.creature))
-                for one in run.started.cast
+                replace(entry, creature=names.creatures.get(entry.creature, entry.creature))
+                for entry in run.started.cast
             ]
             started = builtins_of(replace(run.started, cast=cast))
             yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
@@ -201,37 +201,39 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
                 yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
 
 
-def _born(one: Revived, names: Names) -> Fact:
+def _born(revived: Revived, names: Names) -> Fact:
     """A creature lives again. Its manifest is plain JSON already, and is not walked through for each of many."""
     born = _fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(
-            creature=names.creatures[one.key],
-            handle=one.handle,
-            cast_key=one.name,
-            manifest_digest=one.manifest_digest,
-            is_privileged=one.is_privileged,
-            is_root=one.is_root,
-            parent=None if one.parent is None else names.creatures.get(one.parent),
-            run_id=None if one.run_id is None else names.runs.get(one.run_id, one.run_id),
+            creature=names.creatures[revived.key],
+            handle=revived.handle,
+            cast_key=revived.name,
+            manifest_digest=revived.manifest_digest,
+            is_privileged=revived.is_privileged,
+            is_root=revived.is_root,
+            parent=None if revived.parent is None else names.creatures.get(revived.parent),
+            run_id=None if revived.run_id is None else names.runs.get(revived.run_id, revived.run_id),
             manifest={},
-            incarnation_of=None if one.is_new else one.key,
+            incarnation_of=None if revived.is_new else revived.key,
         ),
     )
-    born.payload["manifest"] = one.manifest
+    born.payload["manifest"] = revived.manifest
     return born
 
 
 def _opened(channel: Reopened, names: Names) -> Fact:
     was = None if channel.is_new else channel.key
-    told = ChannelOpened(names.places[channel.key], channel.name, channel.description, channel.history, was)
-    return _fact(kinds.CHANNEL_OPENED, told)
+    payload = ChannelOpened(
+        names.places[channel.key], channel.name, channel.description, channel.history, was
+    )
+    return _fact(kinds.CHANNEL_OPENED, payload)
 
 
 def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
     for wire in graph.wires:
         source, target = names.creatures[wire.source], names.creatures[wire.target]
-        told = WireAdded(
+        payload = WireAdded(
             wire_id_for(source, target),
             source,
             target,
@@ -240,7 +242,7 @@ def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
             wire.when,
             wire.key or None,
         )
-        yield _fact(kinds.OUTPUT_WIRE_ADDED, told)
+        yield _fact(kinds.OUTPUT_WIRE_ADDED, payload)
 
 
 def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:

@@ -156,7 +156,7 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
                 groups[number] = [*groups.pop(other), *groups[number]]
                 group_of = {name: number if group == other else group for name, group in group_of.items()}
             group_of[channel] = number
-    order = {member.handle: place for place, member in enumerate(troupe.members)}
+    order = {member.handle: index for index, member in enumerate(troupe.members)}
     parts = [
         Ensemble(sorted(members, key=lambda m: order[m.handle]), [], troupe.opening)
         for members in groups.values()
@@ -264,9 +264,11 @@ def run_moved(world: World, intent: MoveRun) -> Decision:
         return Decision(subject=run.id)
     else:
         kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
-    place = _place_to_tell(world, run, intent.graph_id)
+    session_id = _place_to_tell(world, run, intent.graph_id)
     fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
-    return Decision((Write(place, world.sessions[place].segment.graph_id, (fact,)),), subject=run.id)
+    return Decision(
+        (Write(session_id, world.sessions[session_id].segment.graph_id, (fact,)),), subject=run.id
+    )
 
 
 def _place_to_tell(world: World, run: RunFacts, graph_id: str | None) -> str:

@@ -199,10 +199,10 @@ class _Groups:
             self._above[number] = number = self._above[self._above[number]]
         return number
 
-    def _unite(self, one: int, other: int) -> None:
-        if one == other:
+    def _unite(self, first: int, second: int) -> None:
+        if first == second:
             return
-        small, large = sorted((one, other), key=lambda g: len(self.growing[g]) + len(self._walked[g]))
+        small, large = sorted((first, second), key=lambda g: len(self.growing[g]) + len(self._walked[g]))
         self._above[small] = large
         self.growing[large].extend(self.growing.pop(small))
         self._walked[large].extend(self._walked[small])

@@ -109,10 +109,10 @@ def _filling(wire: Wire, event: Event, handle: str, name: str) -> str:
         return handle
     if name == "kind":
         return event.kind
-    found = event.payload.get(name) if wire.with_content else None
-    if found is None:
+    value = event.payload.get(name) if wire.with_content else None
+    if value is None:
         return ""
-    written = found if isinstance(found, str) else _encode(found)
+    written = value if isinstance(value, str) else _encode(value)
     return _encode(_cut(written, heard_chars_max))
 
 
