@@ -40,6 +40,7 @@ class Agendas:
         self._ledger = ledger
         self._endings = endings
         self._cache: dict[str, tuple[tuple[object, ...], Next]] = {}
+        self._graphs_cache: dict[tuple[str, ...], tuple[tuple[object, ...], tuple[str, ...]]] = {}
 
     def of(self, graph: GraphState) -> Next:
         """Looked up anew only when something was written to this graph, or a run began, paused or ended anywhere."""
@@ -69,8 +70,15 @@ class Agendas:
         world = self._ledger.world
         if not run_ids:
             return world.graphs.values()
-        names = {c.graph_id: None for c in world.creatures.values() if c.run_id in run_ids}
-        return [world.graphs[name] for name in names]
+        # Every merge and split begins a session; whoever else comes or goes is counted by its run.
+        runs = [world.runs.get(run_id) for run_id in run_ids]
+        counts = [None if run is None else (run.creatures_born, run.creatures_living) for run in runs]
+        key = (self._ledger.refolds, len(world.sessions), *counts)
+        kept = self._graphs_cache.get(tuple(run_ids))
+        if kept is None or kept[0] != key:
+            names = {one.graph_id: None for one in world.creatures.values() if one.run_id in run_ids}
+            kept = self._graphs_cache[tuple(run_ids)] = (key, tuple(names))
+        return [world.graphs[name] for name in kept[1]]
 
     def graph(self, graph_id: str) -> GraphState | None:
         """One open graph."""
@@ -93,13 +101,13 @@ class Agendas:
         """Whether no graph of a run has anything to do."""
         return all(self.of(graph).turn is None for graph in self.graphs((run_id,)))
 
-    def turns_ahead(self, graph: GraphState, turn: int) -> dict[str, int]:
-        """How many turns each run in a graph has played there once this turn is played."""
-        world, runs = self._ledger.world, self._ledger.folded.runs
-        return {
-            run_id: runs.turns_of(run_id, graph.id) + turn - graph.turn
-            for run_id in runs_acting(world, graph)
-        }
+    def turns_of(self, run_id: str, graph: GraphState, turn: int) -> int:
+        """How many turns a run has played along the line of a graph once this turn is played."""
+        return self._ledger.folded.runs.turns_of(run_id, graph.id) + turn - graph.turn
+
+    def runs_in(self, graph: GraphState) -> list[str]:
+        """The runs that somebody in a graph may act for."""
+        return runs_acting(self._ledger.world, graph)
 
 
 class Order(Protocol):
@@ -205,30 +213,70 @@ class Free(OneByOne):
         self._run_ids = run_ids
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._has_news = asyncio.Event()
-        self._waits_for: dict[str, tuple[str, int | None]] = {}
-        """The graphs that are held back, the slower graph that each waits for, and the turn that one is at."""
-        self._played_by_all_cache: dict[str, int] = {}
-        """So many turns of a run every graph of it has reached. That only grows, as long as graphs only meet."""
+        self._slower: dict[str, tuple[int, list[str]]] = {}
+        """For each run a number of turns, and the graphs that had not begun so many when that was last looked up."""
+        self._held: dict[str, str] = {}
+        """The graphs that wait, and the run whose slower graphs each waits for."""
 
     def next_graph(self, until: Until) -> str | None:
         """A graph that is not at play and may be. Where all wait for each other, the first as in lockstep."""
         held: list[tuple[int, int, str]] = []
         for graph in self._agendas.graphs(self._run_ids):
-            turn = None if graph.id in self._tasks else self._turn_allowed(graph, until)
-            if turn is None:
+            if graph.id in self._tasks:
                 continue
-            if not self._is_held(graph, turn, until):
+            waits = graph.id in self._held and bool(self._slower[self._held[graph.id]][1])
+            if waits and self._tasks:
+                continue
+            turn = self._turn_allowed(graph, until)
+            if turn is not None and not self._is_held(graph, turn, until):
                 return graph.id
-            held.append((turn, graph.born, graph.id))
+            if turn is not None:
+                held.append((turn, graph.born, graph.id))
         return min(held)[2] if held and not self._tasks else None
 
     def goes_on(self, graph_id: str, until: Until) -> bool:
         """Until it has nothing to do, has had its turns, or has to wait for a slower graph of its run."""
-        if self._waits_for or len(self._tasks) < self._agendas.graphs_count:
-            self._has_news.set()  # Others may have been woken, or may go on now.
+        self._note_progress(until)
         graph = self._agendas.graph(graph_id)
         turn = None if graph is None else self._turn_allowed(graph, until)
         return graph is not None and turn is not None and not self._is_held(graph, turn, until)
+
+    def _note_progress(self, until: Until) -> None:
+        """Let the loop look again where graphs may have been woken, or where those that wait may go on."""
+        if len(self._tasks) + len(self._held) < self._agendas.graphs_count:
+            self._has_news.set()
+        for run_id, (turns, slower) in self._slower.items():
+            if slower and not self._is_slower(run_id, slower, turns, until):
+                self._has_news.set()
+
+    def _is_held(self, graph: GraphState, turn: int, until: Until) -> bool:
+        """Whether a graph that would begin a turn has to wait for a slower one of its run."""
+        self._held.pop(graph.id, None)
+        if turn <= graph.turn:
+            return False
+        for run_id in self._agendas.runs_in(graph):
+            wanted = self._agendas.turns_of(run_id, graph, turn) - turns_ahead_max
+            turns, slower = self._slower.get(run_id, (0, []))
+            if wanted > turns:
+                slower = [one.id for one in self._agendas.graphs((run_id,)) if one is not graph]
+                self._slower[run_id] = wanted, slower
+            if wanted >= turns and self._is_slower(run_id, slower, wanted, until):
+                self._held[graph.id] = run_id
+                return True
+        return False
+
+    def _is_slower(self, run_id: str, slower: list[str], turns: int, until: Until) -> bool:
+        """Whether any of these graphs has something to do in a turn before. Those that have not are taken off the list."""
+        while slower:
+            graph = self._agendas.graph(slower[-1])
+            turn = None if graph is None else self._turn_allowed(graph, until)
+            its_turns = (
+                turns if turn is None or graph is None else self._agendas.turns_of(run_id, graph, turn)
+            )
+            if its_turns < turns:
+                return True
+            slower.pop()
+        return False
 
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether it still has something to do."""
@@ -242,30 +290,6 @@ class Free(OneByOne):
     def _turn_allowed(self, graph: GraphState, until: Until) -> int | None:
         turn = self._agendas.of(graph).turn
         return turn if turn is not None and until.allows(graph, turn) else None
-
-    def _is_held(self, graph: GraphState, turn: int, until: Until) -> bool:
-        """Whether a graph that would begin a turn has to wait for a slower one of its run."""
-        if turn <= graph.turn:
-            return False
-        if graph.id in self._waits_for:
-            slower, its_turn = self._waits_for.pop(graph.id)
-            other = self._agendas.graph(slower)
-            if other is not None and self._agendas.of(other).turn == its_turn:
-                self._waits_for[graph.id] = slower, its_turn
-                return True
-        for run_id, turns in self._agendas.turns_ahead(graph, turn).items():
-            if turns - turns_ahead_max > self._played_by_all_cache.get(run_id, 0):
-                for other in self._agendas.graphs((run_id,)):
-                    its_turn = self._turn_allowed(other, until)
-                    if (
-                        its_turn is not None
-                        and self._agendas.turns_ahead(other, max(its_turn, other.turn)).get(run_id, turns)
-                        < turns - turns_ahead_max
-                    ):
-                        self._waits_for[graph.id] = other.id, its_turn
-                        return True
-                self._played_by_all_cache[run_id] = turns - turns_ahead_max
-        return False
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:
         """Begin a task for them."""
