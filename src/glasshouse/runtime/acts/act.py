@@ -140,6 +140,13 @@ class Acts:
         self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
         return Thought(act, told, scene.asking.beside, mine, stopped_by)
 
+    def may_use_tools(self, creature_id: str) -> bool:
+        """Whether a creature could use tools in its act, or is in the middle of one."""
+        world = self._ledger.world
+        creature = world.creatures[creature_id]
+        has_tools = creature.is_privileged or bool(self._character(world, creature).tools)
+        return has_tools or creature_id in self._ledger.agenda.under_way
+
     async def _begun(self, due: Due) -> _Begun | None:
         """Who acts, in which world, and what it has written already; none if it is gone."""
         then = await self._batch_worlds.seen_by(due)
@@ -209,16 +216,19 @@ class Acts:
             self._tools, scene.creature, scene.cause, use, scene.asking, before=before, gate=gate
         )
 
-    async def write(self, thought: Thought) -> Queued | None:
+    async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
         """Write the event that an act ends in; it is durable when the future says so. None if there is nothing to tell.
 
-        A draft that may not be said becomes a failure, in words.
+        A draft that may not be said becomes a failure, in words. With `turn`, the turn that the act was begun in before it
+        was durable: if that has failed, so does this.
         """
         try:
             if thought.end is None:
                 return None
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
+            if turn is not None and turn.acknowledged.done():
+                turn.acknowledged.result()
             try:
                 return self._ledger.stage(thought.end, thought.beside)
             except Refused as refusal:

@@ -6,6 +6,9 @@ that was cut off goes on where it was, and a merge or a split needs no word here
 otherwise. Several drives may be under way at once. A step locks its graph, never the house: two runs that are driven side
 by side think side by side.
 
+Nobody thinks about what is not durable, with one exception: the first act of a turn, if it can use no tools, is thought while
+`turn.started` is being committed. It saves a commit a turn. An act whose turn fails to commit is dropped, and owed still.
+
 What is kept here is about tasks of this process and is never needed to go on after a crash: who is acting now, which acts
 were begun ahead (`ahead`: ticks that go together), what is not durable yet, and which runs are being finished. A run is
 finished when nobody of it is thinking any more: `_finishing` keeps new acts of it from beginning, and what is under way is
@@ -83,7 +86,9 @@ class Conductor:
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
-        """The last thing written for each graph, until it is known to be durable."""
+        """The last act written for each graph, until it is known to be durable."""
+        self._turns_queued: dict[str, Queued] = {}
+        """The same for the turn that a graph has begun last."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
     # The loop
@@ -136,7 +141,12 @@ class Conductor:
             async with lock:
                 if may_wait and not order.is_next(graph_id, until):
                     return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
-                step = await self.advance(graph_id)
+                try:
+                    step = await self.advance(graph_id)
+                except StoreError:  # It is told here, and to nobody who drives this graph later.
+                    self._turns_queued.pop(graph_id, None)
+                    self._unacknowledged.pop(graph_id, None)
+                    raise
             until.note(step)
             if until.reached() is not None or not order.goes_on(graph_id, until):
                 return
@@ -196,7 +206,7 @@ class Conductor:
             queued = self._ledger.stage(StartTurn(graph.id, turn, shown))
             if queued is not None:
                 self._causes.note_turn(queued.events[0])
-                self._unacknowledged[graph.id] = queued
+                self._turns_queued[graph.id] = queued
         return Advanced("turn", graph.id, turn)
 
     def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
@@ -226,28 +236,14 @@ class Conductor:
         if run_id not in self._ledger.folded.runs.purses:
             await self._purse(run_id, graph)
             return nothing
-        if graph.id in self._unacknowledged:
+        is_first = graph.id not in self._driven
+        if is_first or due.is_together or self._acts.may_use_tools(due.creature):
             await self._wait_for_durability(graph.id)
-            if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph).due != due:
-                return nothing  # Something happened meanwhile: look again.
-        self._acting[act] = None
-        try:
-            if due.is_together:
-                stopped = self._ahead.take_stopped(act)
-                if stopped is not None:
-                    await self._acts.write(stopped)
-            if due.is_together or graph.id not in self._driven:
-                self._driven.add(graph.id)
-                await self._ahead.begin(
-                    graph, lambda other: other in self._acting and other != act, is_new=due.is_together
-                )
-            thought, queued = await self._written(act, run_id, due)
-            if queued is not None:
-                self._unacknowledged[queued.events[0].graph_id] = queued
-        finally:
-            ended = self._acting.pop(act)
-            if ended is not None:
-                ended.set_result(None)
+        elif graph.id in self._unacknowledged:
+            await self._wait_for(self._unacknowledged.pop(graph.id))
+        if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph).due != due:
+            return nothing  # Something happened meanwhile: look again.
+        thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         done = nothing if queued is None else nothing._replace(event=queued.events[0])
         stopped_by = None if thought is None else thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
@@ -256,6 +252,36 @@ class Conductor:
         if isinstance(stopped_by, ModelUnreachable):
             await self.pause(run_id, str(stopped_by), graph.id, by="outage")
         return done
+
+    async def _acted(
+        self, graph: GraphState, due: Due, act: Act, run_id: str, *, is_first: bool
+    ) -> tuple[Thought | None, Queued | None]:
+        """An act, thought and written, while everybody else keeps off it."""
+        turn = self._turns_queued.pop(graph.id, None)
+        self._acting[act] = None
+        try:
+            stopped = self._ahead.take_stopped(act) if due.is_together else None
+            if stopped is not None:
+                await self._acts.write(stopped)
+            if due.is_together or is_first:
+                self._driven.add(graph.id)
+                await self._ahead.begin(
+                    graph, lambda other: other in self._acting and other != act, is_new=due.is_together
+                )
+            thought, queued = await self._written(act, run_id, due, turn)
+            if queued is not None:
+                self._unacknowledged[queued.events[0].graph_id] = queued
+            elif turn is not None:
+                await self._wait_for(turn)
+            return thought, queued
+        except BaseException:
+            if turn is not None and not turn.acknowledged.done():
+                self._turns_queued.setdefault(graph.id, turn)
+            raise
+        finally:
+            ended = self._acting.pop(act)
+            if ended is not None:
+                ended.set_result(None)
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
@@ -267,28 +293,36 @@ class Conductor:
         await asyncio.wait([ended])
 
     async def _written(
-        self, act: Act, run_id: str, due: Due | None = None
+        self, act: Act, run_id: str, due: Due | None = None, turn: Queued | None = None
     ) -> tuple[Thought | None, Queued | None]:
-        """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone."""
+        """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone.
+
+        The first act of a turn is thought while its `turn.started` is being committed. It is dropped if that fails.
+        """
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
             thought = await self._ahead.thought_of(act, due)
             if thought is None:
                 return None, None
             await self._answers.before_commit()
-            queued = await self._acts.write(thought)
+            queued = await self._acts.write(thought, turn)
             if queued is not None:
                 self._endings.note(queued.events[0])
             return thought, queued
+        except StoreError:
+            self._endings.forget()  # What was told may never have been.
+            raise
         finally:
             self._thinking[run_id] -= 1
             self._quiet.set()
 
     async def _wait_for_durability(self, graph_id: str) -> None:
-        """Wait for what was written for a graph last: nobody thinks about what is not durable."""
-        queued = self._unacknowledged.pop(graph_id, None)
-        if queued is None:
-            return
+        """Wait for what was written for a graph last: but for the turn it is in, nobody thinks about what is not durable."""
+        for last in (self._turns_queued.pop(graph_id, None), self._unacknowledged.pop(graph_id, None)):
+            if last is not None:
+                await self._wait_for(last)
+
+    async def _wait_for(self, queued: Queued) -> None:
         try:
             await queued.acknowledged
         except StoreError:
