@@ -49,7 +49,7 @@ async def test_what_was_played_is_on_the_leaderboard() -> None:
         "offline": won["offline"],
         "offline:hasty": won["offline:hasty"],
     }
-    assert all(one.played == 6 and one.calls > 0 and one.tokens > 0 for one in standings.values())
+    assert all(one.played == 6 and one.usage.calls > 0 and one.usage.tokens > 0 for one in standings.values())
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -10,3 +10,4 @@ from glasshouse.events.model_use import PromptDigests as PromptDigests
 from glasshouse.events.model_use import Tokens as Tokens
 from glasshouse.events.payloads import BranchChange as BranchChange
 from glasshouse.events.run_payloads import RunFinished as RunFinished
+from glasshouse.events.usage import Usage as Usage

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from glasshouse.events.event import Json
+from glasshouse.events.usage import NOTHING, Usage
 
 
 class CarriedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -192,10 +193,7 @@ class CarriedAccount(CarriedPart, frozen=True):
 
     cast_key: str
     model: str
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    is_unpriced: bool = False
+    usage: Usage = NOTHING
 
 
 class CarriedMinute(CarriedPart, frozen=True):
@@ -209,10 +207,7 @@ class CarriedRun(CarriedPart, frozen=True):
     """What a run has behind it."""
 
     seconds: float = 0.0
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    is_unpriced: bool = False
+    usage: Usage = NOTHING
     turns: int = 0
     minutes: list[CarriedMinute] = []
     """The money of the last hour."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from glasshouse.events.event import place_of
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.runs import Account, Purse
+from glasshouse.turns.runs import Purse
 from glasshouse.views.leaderboard import Player, Result, Seat
 
 
@@ -61,9 +61,4 @@ def _players(purse: Purse, handles: tuple[str, ...]) -> tuple[Player, ...]:
     accounts = [
         (name, account) for name, account in purse.spent.accounts.items() if purse.cast.get(name) in handles
     ]
-    return tuple([_player(purse.cast[name], account) for name, account in accounts])
-
-
-def _player(handle: str, account: Account) -> Player:
-    usd = None if account.is_unpriced else account.usd
-    return Player(handle, account.cast_key, account.model, account.calls, account.tokens, usd)
+    return tuple([Player(purse.cast[name], one.cast_key, one.model, one.usage) for name, one in accounts])

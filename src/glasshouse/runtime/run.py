@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunFinished
+from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.folded import Folded
 from glasshouse.world.lookup import the_run
 
@@ -25,9 +26,7 @@ class Run:
     seed: str = ""
     rng_seed: int = 0
     turns: int = 0
-    calls: int = 0
-    tokens: int = 0
-    usd: float | None = 0.0
+    usage: Usage = NOTHING
     governor: Governor = field(default_factory=Governor)
     finished: RunFinished | None = None
     """What `run.finished` told, once it is."""
@@ -37,6 +36,21 @@ class Run:
     """Of one that is a branch or was resumed: the other runs that were brought back with it, where several scenarios had met."""
     calls_recalled: int = 0
     """Of a branch: how many of its calls were answered from the record since this terrarium was opened."""
+
+    @property
+    def calls(self) -> int:
+        """Calls that reached a model, and acts that ended without one."""
+        return self.usage.calls
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers."""
+        return self.usage.tokens
+
+    @property
+    def usd(self) -> float | None:
+        """What it cost; none if a price is unknown."""
+        return self.usage.usd
 
     @property
     def is_finished(self) -> bool:
@@ -85,9 +99,7 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         seed=purse.seed,
         rng_seed=purse.rng_seed,
         turns=purse.spent.turns,
-        calls=purse.spent.calls,
-        tokens=purse.spent.tokens,
-        usd=None if purse.spent.is_unpriced else purse.spent.usd,
+        usage=purse.spent.usage,
         governor=purse.limits,
         finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,

@@ -12,31 +12,16 @@ from typing import Final
 import msgspec
 
 from glasshouse.events.limits import Governor
+from glasshouse.events.usage import NOTHING, Usage
 
 hour: Final = timedelta(hours=1)
-
-
-class Cost(msgspec.Struct, frozen=True):
-    """What one or several calls cost, or at worst may cost."""
-
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-
-    def plus(self, other: Cost) -> Cost:
-        """Both together."""
-        return Cost(self.calls + other.calls, self.tokens + other.tokens, self.usd + other.usd)
-
-
-NOTHING: Final = Cost()
 
 
 class Spend(msgspec.Struct, frozen=True):
     """What a run has spent when it is asked."""
 
     started_at: datetime | None = None
-    calls: int = 0
-    tokens: int = 0
+    usage: Usage = NOTHING
     usd_in_last_hour: float = 0.0
     calls_in_turn: int = 0
 
@@ -54,15 +39,15 @@ def tripped_by_time(limits: Governor, spend: Spend, now: datetime) -> str | None
     return "max_wall_minutes" if is_over else None
 
 
-def tripped_by_call(limits: Governor, spend: Spend, worst: Cost) -> str | None:
+def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     """The axis that refuses what may cost this much at worst, if one does."""
     if _over(limits.max_calls_per_turn, spend.calls_in_turn + worst.calls):
         return "max_calls_per_turn"
-    if _over(limits.max_total_calls, spend.calls + worst.calls):
+    if _over(limits.max_total_calls, spend.usage.calls + worst.calls):
         return "max_total_calls"
-    if _over(limits.max_total_tokens, spend.tokens + worst.tokens):
+    if _over(limits.max_total_tokens, spend.usage.tokens + worst.tokens):
         return "max_total_tokens"
-    if _over(limits.hourly_budget_usd, spend.usd_in_last_hour + worst.usd):
+    if _over(limits.hourly_budget_usd, spend.usd_in_last_hour + worst.usd_known):
         return "hourly_budget_usd"
     return None
 

@@ -17,7 +17,6 @@ from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.limits import Governor
-from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import (
     SessionForked,
     SessionRestated,
@@ -26,13 +25,14 @@ from glasshouse.events.payloads import (
     restated_of,
 )
 from glasshouse.events.run_payloads import BranchOf, RunFinished, RunStarted, ToolReturned
+from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.clocks import Clocks, merged
-from glasshouse.turns.governor import NOTHING, Cost, Spend, hour
+from glasshouse.turns.governor import Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 6
+version: Final = 7
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -56,10 +56,7 @@ class Account(msgspec.Struct):
     cast_key: str
     model: str
     """The model that stood behind it as the run began."""
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    is_unpriced: bool = False
+    usage: Usage = NOTHING
 
 
 class Spent(msgspec.Struct, omit_defaults=True):
@@ -67,10 +64,7 @@ class Spent(msgspec.Struct, omit_defaults=True):
 
     seconds: float = 0.0
     """How long it had been played by the clock on the wall, when it was carried over."""
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    is_unpriced: bool = False
+    usage: Usage = NOTHING
     turns: int = 0
     minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
     """Money by minute of the clock, for the sliding hour; older minutes are dropped."""
@@ -269,12 +263,12 @@ class Runs(msgspec.Struct):
             clocks = self.clocks.setdefault(event.graph_id, Clocks())
             run_id = event.run_id or ""
             clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
-            spent.calls += count
             account = spent.accounts.get(event.actor)
-            for one in (spent,) if account is None else (spent, account):
-                _note_calls(one, reached)
-            if account is not None:
-                account.calls += count
+            for sums in (spent,) if account is None else (spent, account):
+                for call in reached:
+                    sums.usage = sums.usage.plus(usage_of(call))
+                if not reached:
+                    sums.usage = sums.usage.plus(Usage(calls=count))
         for call in reached:
             if call.usd:
                 _note_minute(spent, event.created_at, call.usd)
@@ -284,7 +278,7 @@ class Runs(msgspec.Struct):
         edits[run_id] = edits.get(run_id, 0) + 1
 
     def spend(
-        self, run_id: str, graph_id: str, now: datetime, held: Cost = NOTHING, calls_held: int = 0
+        self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0
     ) -> Spend:
         """What the governor needs to know before a call; `held` is what acts under way have not told of yet."""
         purse = self.purses[run_id]
@@ -292,9 +286,8 @@ class Runs(msgspec.Struct):
         clocks = self.clocks.get(graph_id)
         return Spend(
             started_at=purse.started_at,
-            calls=spent.calls + held.calls,
-            tokens=spent.tokens + held.tokens,
-            usd_in_last_hour=held.usd + (spent.usd_since(now) if spent.minutes_usd else 0.0),
+            usage=spent.usage.plus(held),
+            usd_in_last_hour=held.usd_known + (spent.usd_since(now) if spent.minutes_usd else 0.0),
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
 
@@ -338,16 +331,8 @@ def _accounts_now(
     for name, spent in then.items():
         account = now.get(creatures.get(name, ""))
         if account is not None:
-            account.calls, account.tokens = spent.calls, spent.tokens
-            account.usd, account.is_unpriced = spent.usd, spent.is_unpriced
+            account.usage = spent.usage
     return now
-
-
-def _note_calls(sums: Spent | Account, reached: list[Call]) -> None:
-    for call in reached:
-        sums.tokens += call.usage.input + call.usage.output
-        sums.is_unpriced = sums.is_unpriced or call.usd is None
-        sums.usd += call.usd or 0.0
 
 
 def _note_minute(spent: Spent, at: datetime, usd: float) -> None:

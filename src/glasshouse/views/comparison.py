@@ -17,7 +17,7 @@ from glasshouse.events.digest import Digest
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.run_payloads import RunFinished
-from glasshouse.views.spend import Spend, spend_of
+from glasshouse.events.usage import Usage, usage_in
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 lines_compared_max: Final = 400
@@ -34,8 +34,8 @@ class ComparedStory(msgspec.Struct, frozen=True):
     reason: str | None
     """Why it is over; none if it is not."""
     winner: str | None
-    cost: Spend
-    cost_apart: Spend
+    cost: Usage
+    cost_apart: Usage
     """What it cost from where they part."""
     parts_with: Event | None = None
     """The first event that the other does not have; none if it ends before."""
@@ -83,8 +83,8 @@ class _Read:
             turns=self.turns,
             reason=None if end is None else end.reason,
             winner=None if end is None else end.winner,
-            cost=spend_of(self.events),
-            cost_apart=spend_of(self.events[shared_events:]),
+            cost=usage_in(self.events),
+            cost_apart=usage_in(self.events[shared_events:]),
             parts_with=self.events[shared_events] if shared_events < len(self.events) else None,
             only_here=tuple(only_here),
         )

@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from glasshouse.events.usage import NOTHING, Usage
+
 By = Literal["creature", "team", "model"]
 Outcome = Literal["won", "lost", "no_contest"]
 
@@ -22,10 +24,7 @@ class Player(msgspec.Struct, frozen=True):
     handle: str
     cast_key: str
     model: str
-    calls: int = 0
-    tokens: int = 0
-    usd: float | None = 0.0
-    """None where a price was unknown."""
+    usage: Usage = NOTHING
 
 
 class Seat(msgspec.Struct, frozen=True):
@@ -58,10 +57,7 @@ class Standing(msgspec.Struct, frozen=True):
     won: int = 0
     lost: int = 0
     no_contest: int = 0
-    calls: int = 0
-    tokens: int = 0
-    usd: float | None = 0.0
-    """None where a price was unknown."""
+    usage: Usage = NOTHING
 
     @property
     def win_rate(self) -> float:
@@ -70,15 +66,11 @@ class Standing(msgspec.Struct, frozen=True):
 
     def plus(self, outcome: Outcome, players: Sequence[Player]) -> Standing:
         """The standing with one seat more."""
-        costs = [self.usd, *[player.usd for player in players]]
-        return replace(
-            self,
-            **{outcome: getattr(self, outcome) + 1},
-            played=self.played + 1,
-            calls=self.calls + sum([player.calls for player in players]),
-            tokens=self.tokens + sum([player.tokens for player in players]),
-            usd=None if None in costs else sum([usd for usd in costs if usd is not None]),
-        )
+        usage = self.usage
+        for player in players:
+            usage = usage.plus(player.usage)
+        counts = {"played": self.played + 1, outcome: getattr(self, outcome) + 1}
+        return replace(self, **counts, usage=usage)
 
 
 def leaderboard(

@@ -79,6 +79,7 @@ from glasshouse.events.run_payloads import (
     TurnStarted,
     UserInjected,
 )
+from glasshouse.events.usage import Usage
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -170,10 +171,7 @@ CARRIED = Carried(
     runs={
         "r-1": CarriedRun(
             seconds=90.5,
-            calls=4,
-            tokens=180,
-            usd=0.5,
-            is_unpriced=True,
+            usage=Usage(4, 180, 0.5, True),
             turns=2,
             minutes=[CarriedMinute(29_539_440, 0.5)],
             ends_counted=1,
@@ -182,7 +180,7 @@ CARRIED = Carried(
             why="It was named.",
             truth={"word": "fern"},
             knowers=["moss"],
-            accounts={"moss": CarriedAccount("moss", "offline", 4, 180, 0.5, True)},
+            accounts={"moss": CarriedAccount("moss", "offline", Usage(4, 180, 0.5, True))},
         )
     },
 )

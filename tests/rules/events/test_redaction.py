@@ -71,7 +71,7 @@ def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None
     carried = {
         "shape": {"name": "moss", "turn": 2},
         "tables": {"missed": {"c-1": {"bo": 1}}, "dealt": {"bo": {"word": "fern"}}},
-        "runs": {"r-1": {"calls": 3, "truth": {"word": "fern"}}},
+        "runs": {"r-1": {"usage": {"calls": 3}, "truth": {"word": "fern"}}},
     }
     names: Json = {"creatures": {}, "places": {}, "runs": {}}
     payload = {"session": "s-1", **names, "carried": carried}
@@ -81,7 +81,10 @@ def test_what_was_dealt_is_sealed_in_a_past_that_lives_again(role: Role) -> None
 
     assert "fern" not in str(seen.payload)
     kept = seen.payload["carried"]
-    assert (kept["tables"], kept["runs"]) == ({"missed": {"c-1": {"bo": 1}}}, {"r-1": {"calls": 3}})
+    assert (kept["tables"], kept["runs"]) == (
+        {"missed": {"c-1": {"bo": 1}}},
+        {"r-1": {"usage": {"calls": 3}}},
+    )
     assert redacted(restated, "director").payload["carried"] == carried
 
 

@@ -59,9 +59,9 @@ def test_an_act_costs_its_run_what_its_calls_cost_and_one_without_a_model_counts
     act(house, "bo", kind=None)
     act(house, "cy", asked((50, None), unreached=2))
 
-    spent = house.runs.purses["r-1"].spent
-    assert (spent.calls, spent.tokens, spent.usd, spent.is_unpriced) == (5, 353, 0.75, True)
-    assert house.runs.purses["r-2"].spent.calls == 0
+    usage = house.runs.purses["r-1"].spent.usage
+    assert (usage.calls, usage.tokens, usage.usd_known, usage.is_unpriced) == (5, 353, 0.75, True)
+    assert house.runs.purses["r-2"].spent.usage.calls == 0
 
 
 def test_attempts_that_reached_nobody_are_free_and_the_act_counts_as_one() -> None:
@@ -71,7 +71,7 @@ def test_attempts_that_reached_nobody_are_free_and_the_act_counts_as_one() -> No
     act(house, "ada", asked((5, 0.0), unreached=2))
 
     spent = house.runs.purses["r-1"].spent
-    assert (spent.calls, spent.tokens) == (2, 6)
+    assert (spent.usage.calls, spent.usage.tokens) == (2, 6)
 
 
 def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
@@ -86,7 +86,7 @@ def test_the_cost_of_an_act_whose_creature_is_gone_is_its_runs_still() -> None:
     assert [(event.kind, event.run_id, event.session_id) for event in told] == [
         (kinds.ACT_DISCARDED, "r-2", house.world.runs["r-2"].session_id)
     ]
-    assert house.runs.purses["r-2"].spent.calls == 1
+    assert house.runs.purses["r-2"].spent.usage.calls == 1
 
 
 def test_money_leaves_the_hour_it_was_spent_in() -> None:
@@ -98,7 +98,7 @@ def test_money_leaves_the_hour_it_was_spent_in() -> None:
     amounts = [spent.usd_since(spent_at + timedelta(minutes=minutes)) for minutes in (0, 59, 62, 600)]
 
     assert amounts == [0.5, 0.5, 0.0, 0.0]
-    assert spent.usd == 0.5
+    assert spent.usage.usd == 0.5
 
 
 def test_calls_of_a_turn_are_counted_for_each_graph_and_forgotten_with_the_next_turn() -> None:
@@ -174,9 +174,9 @@ def totals(house: House) -> tuple[object, ...]:
     purses = house.runs.purses.values()
     return (
         [purse.limits for purse in purses],
-        sum(purse.spent.calls for purse in purses),
-        sum(purse.spent.tokens for purse in purses),
-        round(sum(purse.spent.usd for purse in purses), 6),
+        sum(purse.spent.usage.calls for purse in purses),
+        sum(purse.spent.usage.tokens for purse in purses),
+        round(sum(purse.spent.usage.usd_known for purse in purses), 6),
     )
 
 
@@ -211,7 +211,7 @@ def test_no_birth_merge_or_split_changes_the_sum_of_limits_and_spend(seed: int) 
         assert totals(house) == before
 
     for run_id, purse in house.runs.purses.items():
-        assert [purse.spent.calls, purse.spent.tokens, purse.spent.usd] == spent[run_id]
+        assert [purse.spent.usage.calls, purse.spent.usage.tokens, purse.spent.usage.usd] == spent[run_id]
         assert purse.limits == LIMITS[run_id]
     _assert_folds_again(house)
 
@@ -243,7 +243,7 @@ def test_what_ends_a_run_is_counted_in_its_own_events_alone() -> None:
     assert list(house.runs.watched) == []
 
 
-def test_what_a_branch_carries_of_a_purse_is_stored_as_one_flat_object() -> None:
+def test_what_a_branch_carries_of_a_purse_is_stored_as_one_object() -> None:
     house = two_runs()
     act(house, "ada", asked((100, 0.5), (20, None)))
     purse = house.runs.purses["r-1"]
@@ -255,10 +255,7 @@ def test_what_a_branch_carries_of_a_purse_is_stored_as_one_flat_object() -> None
     assert list(carried.pop("accounts")) == ["ada", "bo", "cy"]
     assert list(carried.items()) == [
         ("seconds", 90.0),
-        ("calls", 2),
-        ("tokens", 122),
-        ("usd", 0.5),
-        ("is_unpriced", True),
+        ("usage", {"calls": 2, "tokens": 122, "usd_known": 0.5, "is_unpriced": True}),
         ("minutes", [{"minute": minute, "usd": 0.5}]),
     ]
     assert purse.spent.seconds == 0.0

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glasshouse.events.usage import Usage
 from glasshouse.views.leaderboard import By, Player, Result, Seat, leaderboard
 
 
 def _seat(name: str, *players: tuple[str, str], usd: float | None = 0.5) -> Seat:
-    return Seat(name, tuple([Player(key, key, model, 2, 10, usd) for key, model in players]))
+    usage = Usage(2, 10, usd or 0.0, usd is None)
+    return Seat(name, tuple([Player(key, key, model, usage) for key, model in players]))
 
 
 SUN = _seat("sun", ("ada", "big"), ("bo", "big"))
@@ -28,12 +30,12 @@ def test_each_line_has_what_was_played_won_and_spent() -> None:
 
     assert (first.name, first.played, first.won, first.lost, first.no_contest) == ("sun", 4, 2, 1, 1)
     assert (second.name, second.played, second.won, second.lost, second.no_contest) == ("rain", 4, 1, 2, 1)
-    assert (first.calls, first.tokens, first.usd, first.win_rate) == (16, 80, 4.0, 0.5)
+    assert (first.usage, first.win_rate) == (Usage(16, 80, 4.0), 0.5)
 
 
 def test_members_win_with_their_team_and_models_with_their_seat() -> None:
     creatures = {one.name: (one.played, one.won) for one in leaderboard(RESULTS, "creature")}
-    models = {one.name: (one.played, one.won, one.calls) for one in leaderboard(RESULTS, "model")}
+    models = {one.name: (one.played, one.won, one.usage.calls) for one in leaderboard(RESULTS, "model")}
 
     assert creatures == {"ada": (4, 2), "bo": (4, 2), "cy": (4, 1)}
     assert models == {"big": (4, 2, 16), "small": (4, 1, 8)}
@@ -65,7 +67,10 @@ def test_whoever_shares_a_win_has_won() -> None:
 def test_a_price_that_nobody_knows_makes_the_sum_unknown() -> None:
     dear = Result("r-7", "pond", (_seat("sun", ("ada", "big"), usd=None), RAIN), "sun")
 
-    assert {one.name: one.usd for one in leaderboard([*RESULTS, dear], "team")} == {"sun": None, "rain": 2.5}
+    assert {one.name: one.usage.usd for one in leaderboard([*RESULTS, dear], "team")} == {
+        "sun": None,
+        "rain": 2.5,
+    }
 
 
 SEATS = st.lists(

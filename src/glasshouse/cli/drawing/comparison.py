@@ -19,8 +19,8 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import SessionForked, payload_of
 from glasshouse.events.redaction import redacted
+from glasshouse.events.usage import Usage
 from glasshouse.views.comparison import ComparedStory, Comparison
-from glasshouse.views.spend import Spend
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -38,8 +38,8 @@ def print_comparison(comparison: Comparison) -> None:
 
 def _facts(story: ComparedStory) -> Json:
     facts = {name: getattr(story, name) for name in ("name", "events", "lines", "turns", "reason", "winner")}
-    for name, spend in (("cost", story.cost), ("cost_apart", story.cost_apart)):
-        facts[name] = {"calls": spend.calls, "tokens": spend.tokens, "usd": spend.usd}
+    for name, usage in (("cost", story.cost), ("cost_apart", story.cost_apart)):
+        facts[name] = {"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd}
     parts_with = story.parts_with
     facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
     facts["only_here"] = [msgspec.to_builtins(line) for line in story.only_here]
@@ -99,6 +99,6 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _cost(spend: Spend) -> str:
-    price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD" if spend.usd else "free"
-    return f"{_counted(spend.calls, 'call')}, {_counted(spend.tokens, 'token')}, {price}"
+def _cost(usage: Usage) -> str:
+    price = "price unknown" if usage.usd is None else f"{usage.usd:.4f} USD" if usage.usd else "free"
+    return f"{_counted(usage.calls, 'call')}, {_counted(usage.tokens, 'token')}, {price}"

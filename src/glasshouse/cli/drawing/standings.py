@@ -20,9 +20,9 @@ def standing_facts(standing: Standing, by: str) -> Json:
         "lost": standing.lost,
         "no_contest": standing.no_contest,
         "win_rate": round(standing.win_rate, 4),
-        "calls": standing.calls,
-        "tokens": standing.tokens,
-        "usd": standing.usd,
+        "calls": standing.usage.calls,
+        "tokens": standing.usage.tokens,
+        "usd": standing.usage.usd,
     }
 
 
@@ -31,8 +31,8 @@ def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> No
     rows = []
     for standing in standings:
         counts = (standing.played, standing.won, standing.lost, standing.no_contest)
-        usd = "unknown" if standing.usd is None else f"{standing.usd:.4f}"
-        spent = (f"{standing.calls:,}", f"{standing.tokens:,}", usd)
+        usd = "unknown" if standing.usage.usd is None else f"{standing.usage.usd:.4f}"
+        spent = (f"{standing.usage.calls:,}", f"{standing.usage.tokens:,}", usd)
         rows.append((standing.name, *map(str, counts), f"{standing.win_rate:.0%}", *spent))
     headings = (by, "played", "won", "lost", "no contest", "rate", "calls", "tokens", "usd")
     draw_table(screen, headings, rows, loose=(by,), spare=("usd", "tokens", "calls"))

@@ -76,9 +76,7 @@ def sides(terrarium: Terrarium, played: Sequence[MatchPlayed]) -> list[Standing]
     for match in played:
         for side, model in match.seats.items():
             run = terrarium.run_of(match.run_ids[side])
-            costs = (
-                [Player(side, side, model, run.calls, run.tokens, run.usd)] if run.id not in counted else []
-            )
+            costs = [Player(side, side, model, run.usage)] if run.id not in counted else []
             counted.add(run.id)
             outcome: Outcome = "won" if match.winner == side else "lost" if match.winner else "no_contest"
             name = f"{side} ({model})"

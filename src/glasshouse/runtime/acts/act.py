@@ -17,6 +17,7 @@ from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.events.model_use import ModelUse
+from glasshouse.events.usage import Usage
 from glasshouse.runtime.acts.act_so_far import ActSoFar
 from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.asking import Asking
@@ -32,7 +33,6 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.faults import text_of_fault
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.character import Character, character_of
-from glasshouse.turns.governor import Cost
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.schedule import Due
 from glasshouse.turns.verdicts import check_verdict
@@ -137,7 +137,7 @@ class Acts:
                 **changes,
             )
         is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
-        self._treasury.settle(mine, Cost(calls=0 if is_free else 1))
+        self._treasury.settle(mine, Usage(calls=0 if is_free else 1))
         return Thought(act, told, scene.asking.beside, mine, stopped_by)
 
     def may_use_tools(self, creature_id: str) -> bool:
@@ -185,7 +185,7 @@ class Acts:
         try:
             agent = self._agent_of(scene.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
-                await self._treasury.reserve(mine, Cost(calls=1))
+                await self._treasury.reserve(mine, Usage(calls=1))
             with act_of(self._ledger):
                 if using is not None:
                     moment = await _taken_up(scene, agent, using, moment)

@@ -17,9 +17,9 @@ from msgspec.structs import asdict, replace
 from glasshouse.errors import ModelUnreachable, Refused
 from glasshouse.events.model_use import Call, Tokens
 from glasshouse.events.shown import Shown
+from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.ports import Batch, Route
-from glasshouse.turns.governor import Cost
 from glasshouse.turns.prompt import Completion, Prompt, text_digest, tokens_guessed
 
 unreached_in_a_row_max: Final = 3
@@ -89,20 +89,20 @@ class Asking:
         tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
         usd = route.usd(tokens_in, prompt.reply_tokens_max)
         for attempt in range(unreached_in_a_row_max):
-            await self._treasury.reserve(self._mine, Cost(1, tokens_in + prompt.reply_tokens_max, usd))
+            await self._treasury.reserve(self._mine, Usage(1, tokens_in + prompt.reply_tokens_max, usd))
             try:
                 completion = _storable(await self._answer(prompt))
             except ModelUnreachable as away:
-                self._treasury.settle(self._mine, Cost())
+                self._treasury.settle(self._mine, NOTHING)
                 self._note(prompt, shown, None, str(away))
                 if attempt + 1 == unreached_in_a_row_max:
                     raise
             except BaseException:
-                self._treasury.settle(self._mine, Cost(1))
+                self._treasury.settle(self._mine, Usage(1))
                 raise
             else:
                 tokens = completion.input_tokens + completion.output_tokens
-                self._treasury.settle(self._mine, Cost(1, tokens, completion.usd or 0.0))
+                self._treasury.settle(self._mine, Usage(1, tokens, completion.usd or 0.0))
                 self._note(prompt, shown, completion, "")
                 return completion
         raise ModelUnreachable(

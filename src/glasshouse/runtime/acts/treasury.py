@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.limits import Governor
+from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import NOTHING, Cost, Spend, tripped_by_call, tripped_by_time
+from glasshouse.turns.governor import Spend, tripped_by_call, tripped_by_time
 from glasshouse.world.state import World
 
 
@@ -37,19 +38,15 @@ class Reservation:
 class Held:
     """What all acts under way hold of one run's purse, and how many calls of it in each graph."""
 
-    __slots__ = ("calls", "calls_in", "tokens", "usd")
+    __slots__ = ("calls_in", "usage")
 
     def __init__(self) -> None:
-        self.calls = 0
-        self.tokens = 0
-        self.usd = 0.0
+        self.usage = NOTHING
         self.calls_in: dict[str, int] = {}
 
-    def move(self, graph_id: str, old: Cost, new: Cost) -> None:
+    def move(self, graph_id: str, old: Usage, new: Usage) -> None:
         """Hold so much instead of so much."""
-        self.calls += new.calls - old.calls
-        self.tokens += new.tokens - old.tokens
-        self.usd += new.usd - old.usd
+        self.usage = self.usage.plus(new.minus(old))
         self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + new.calls - old.calls
 
 
@@ -75,7 +72,7 @@ class Treasury:
         self._acts[run_id][mine] = None
         return mine
 
-    async def reserve(self, mine: Reservation, worst: Cost) -> None:
+    async def reserve(self, mine: Reservation, worst: Usage) -> None:
         """Set aside what a call may cost at worst; `BudgetExceeded` if that does not fit whatever the others cost."""
         while True:
             self._follow_the_creatures()
@@ -88,7 +85,7 @@ class Treasury:
             self._moved.clear()
             await self._moved.wait()
 
-    def settle(self, mine: Reservation, cost: Cost) -> None:
+    def settle(self, mine: Reservation, cost: Usage) -> None:
         """A call has ended and cost this much."""
         self._hold_open(mine, NOTHING)
         done = mine.done.plus(cost)
@@ -130,23 +127,20 @@ class Treasury:
                     held[mine.run_id].move(creature.graph_id, NOTHING, cost)
                 mine.graph_id = creature.graph_id
 
-    def _hold_open(self, mine: Reservation, cost: Cost) -> None:
+    def _hold_open(self, mine: Reservation, cost: Usage) -> None:
         if mine.open is not cost:
             self._open[mine.run_id].move(mine.graph_id, mine.open, cost)
             mine.open = cost
 
-    def _axis(self, mine: Reservation, worst: Cost, *, with_open: bool) -> str | None:
+    def _axis(self, mine: Reservation, worst: Usage, *, with_open: bool) -> str | None:
         runs, now = self._folded().runs, self._clock.now()
         purse = runs.purses.get(mine.run_id)
         done, running = self._done[mine.run_id], self._open[mine.run_id]
-        calls, tokens, usd = done.calls, done.tokens, done.usd
-        calls_here = done.calls_in.get(mine.graph_id, 0)
+        held, calls_here = done.usage, done.calls_in.get(mine.graph_id, 0)
         if with_open:
-            calls += running.calls - mine.open.calls
-            tokens += running.tokens - mine.open.tokens
-            usd += running.usd - mine.open.usd
+            held = held.plus(running.usage.minus(mine.open))
             calls_here += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
         if purse is None:
-            return tripped_by_call(Governor(), Spend(calls=calls, calls_in_turn=calls_here), worst)
-        spend = runs.spend(mine.run_id, mine.graph_id, now, Cost(calls, tokens, usd), calls_here)
+            return tripped_by_call(Governor(), Spend(usage=held, calls_in_turn=calls_here), worst)
+        spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls_here)
         return tripped_by_time(purse.limits, spend, now) or tripped_by_call(purse.limits, spend, worst)

@@ -165,8 +165,8 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
     """The last word about a run: why it ended, who has won, and what it cost."""
     purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
     spent = purse.spent
-    usd = None if spent.is_unpriced else round(spent.usd, 9)
-    costs = (spent.turns, spent.calls, spent.tokens, usd)
+    usd = None if spent.usage.usd is None else round(spent.usage.usd, 9)
+    costs = (spent.turns, spent.usage.calls, spent.usage.tokens, usd)
     members = list(ending.members) or UNSET
     return RunFinished(ending.reason, *costs, axis, ending.winner, ending.why, members)
 

@@ -1,0 +1,50 @@
+"""Usage: an unknown price makes a sum unknown, never smaller; only directors read it."""
+
+from hypothesis import given
+
+from glasshouse.events.event import Event
+from glasshouse.events.redaction import redacted
+from glasshouse.events.usage import NOTHING, Usage, usage_in
+from tests.rules.views.stories_on_stage import asked, said, stories, told
+
+
+def test_calls_are_summed() -> None:
+    story = told(
+        said("ada", "One.", run_id="r-one", model=asked(model="small", usd=0.25)),
+        said("ada", "Two.", run_id="r-two", model=asked(model="large", usd=0.5)),
+        said("bo", "Three.", run_id="r-one", model=asked(model="small", usd=0.25)),
+    )
+
+    usage = usage_in(story)
+
+    assert (usage.calls, usage.tokens, usage.usd) == (3, 735, 1.0)
+
+
+def test_an_unknown_price_makes_the_sum_unknown() -> None:
+    story = told(said("ada", "One.", model=asked(usd=0.25)), said("bo", "Two.", model=asked(usd=None)))
+
+    usage = usage_in(story)
+
+    assert (usage.usd, usage.usd_known, usage.calls) == (None, 0.25, 2)
+    assert usage_in(story[:1]).usd == 0.25
+
+
+def test_an_attempt_that_reached_no_model_is_free() -> None:
+    (event,) = told(said("ada", "One.", model=asked(reached=False, usd=None)))
+
+    usage = usage_in([event])
+
+    assert len(event.calls) == 1
+    assert usage == NOTHING
+
+
+@given(story=stories())
+def test_only_directors_read_usage(story: list[Event]) -> None:
+    assert usage_in(redacted(event, "audience") for event in story) == NOTHING
+
+
+def test_what_was_added_can_be_taken_away_again() -> None:
+    held, more = Usage(2, 40, 0.5), Usage(1, 10, 0.25)
+
+    assert held.plus(more).minus(more) == held
+    assert held.plus(Usage(1, 5, is_unpriced=True)).usd is None
