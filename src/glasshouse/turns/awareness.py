@@ -20,7 +20,7 @@ around_cache_values_max: Final = 4_096
 @lru_cache(maxsize=around_cache_values_max)
 def around_lines(around: Around) -> tuple[str, ...]:
     """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
-    told = (
+    parts = (
         ("With you", _neighbours(around)),
         *_heard(around),
         ("You speak on", _names(around.sends)),
@@ -28,7 +28,7 @@ def around_lines(around: Around) -> tuple[str, ...]:
         ("You are handed the lines of", _names(around.wired_from)),
         ("Your children", _counted(around.children, around.children_count)),
     )
-    return tuple(f"{what}: {names}." for what, names in told if names)
+    return tuple(f"{what}: {names}." for what, names in parts if names)
 
 
 def _heard(around: Around) -> tuple[tuple[str, str]]:
@@ -39,12 +39,14 @@ def _heard(around: Around) -> tuple[tuple[str, str]]:
 
 def _neighbours(around: Around) -> str:
     shown = around.neighbours[:neighbours_shown_max]
-    return _and_more([_neighbour(one) for one in shown], max(around.neighbours_count, len(around.neighbours)))
+    return _and_more(
+        [_neighbour(neighbour) for neighbour in shown], max(around.neighbours_count, len(around.neighbours))
+    )
 
 
-def _neighbour(one: Neighbour) -> str:
-    where = f", on {_names(one.channels)}" if one.channels else ""
-    return f"{one_line(one.handle)} ({one_line(one.role)}{where})"
+def _neighbour(neighbour: Neighbour) -> str:
+    where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
+    return f"{one_line(neighbour.handle)} ({one_line(neighbour.role)}{where})"
 
 
 def _names(names: Sequence[str]) -> str:

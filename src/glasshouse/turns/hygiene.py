@@ -68,7 +68,7 @@ def bounded_words(text: str, words_max: int) -> str:
     if text.count(" ") < words_max and len(text) <= chars_max:
         return text
     short = " ".join(text.split(" ")[:words_max])[: chars_max - 1].rstrip()
-    ends = [found.end() for found in _SENTENCE_END.finditer(short)]
+    ends = [end.end() for end in _SENTENCE_END.finditer(short)]
     return short[: ends[-1]] if ends and ends[-1] * 2 >= len(short) else short + ELLIPSIS
 
 

@@ -70,8 +70,10 @@ class _Worn:
             around=_around(masks, moment.around),
             known=masks.over(moment.known),
             handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
-            tools=tuple([replace(one, parameters=_schema(masks, one.parameters)) for one in moment.tools]),
-            talk=tuple([_talk(masks, one) for one in moment.talk]),
+            tools=tuple(
+                [replace(offer, parameters=_schema(masks, offer.parameters)) for offer in moment.tools]
+            ),
+            talk=tuple([_talk(masks, talk) for talk in moment.talk]),
         )
 
     def _event(self, event: Event, handle: str | None) -> Event:
@@ -88,10 +90,10 @@ class _Worn:
         return covered
 
     def _character(self, character: Character) -> Character:
-        found = self._characters.get(character)
-        if found is None:
+        covered = self._characters.get(character)
+        if covered is None:
             over, voice = self._masks.over_directions, character.voice
-            found = self._characters[character] = replace(
+            covered = self._characters[character] = replace(
                 character,
                 persona=over(character.persona),
                 wants=over(character.wants),
@@ -101,7 +103,7 @@ class _Worn:
                     voice, examples=tuple(map(over, voice.examples)), never=tuple(map(over, voice.never))
                 ),
             )
-        return found
+        return covered
 
     def _bill(self, playbill: Playbill) -> Playbill:
         if self._playbill is None or self._playbill[0] is not playbill:
@@ -123,8 +125,12 @@ def _around(masks: Masks, around: Around) -> Around:
         sends=tuple(map(masks.over_names, around.sends)),
         neighbours=tuple(
             [
-                Neighbour(masks.label_of(one.handle), one.role, tuple(map(masks.over_names, one.channels)))
-                for one in around.neighbours
+                Neighbour(
+                    masks.label_of(neighbour.handle),
+                    neighbour.role,
+                    tuple(map(masks.over_names, neighbour.channels)),
+                )
+                for neighbour in around.neighbours
             ]
         ),
         wired_to=tuple(map(masks.label_of, around.wired_to)),
@@ -133,10 +139,10 @@ def _around(masks: Masks, around: Around) -> Around:
     )
 
 
-def _talk(masks: Masks, one: ToolTalk) -> ToolTalk:
-    over = masks.over_names if one.answer.is_engine else masks.over_talk
-    arguments = {name: _named(masks, value) for name, value in one.arguments.items()}
-    return ToolTalk(one.tool, arguments, replace(one.answer, text=over(one.answer.text)))
+def _talk(masks: Masks, talk: ToolTalk) -> ToolTalk:
+    over = masks.over_names if talk.answer.is_engine else masks.over_talk
+    arguments = {name: _named(masks, value) for name, value in talk.arguments.items()}
+    return ToolTalk(talk.tool, arguments, replace(talk.answer, text=over(talk.answer.text)))
 
 
 def _named(masks: Masks, value: Any) -> Any:
@@ -150,10 +156,10 @@ def _schema(masks: Masks, schema: Json) -> Json:
     for key, value in schema.items():
         if key in _TOLD_IN_SCHEMAS:
             covered[key] = (
-                [_named(masks, one) for one in value] if isinstance(value, list) else _named(masks, value)
+                [_named(masks, part) for part in value] if isinstance(value, list) else _named(masks, value)
             )
         elif key == "properties":
-            covered[key] = {name: _schema(masks, one) for name, one in value.items()}
+            covered[key] = {name: _schema(masks, part) for name, part in value.items()}
         elif key == "items":
             covered[key] = _schema(masks, value)
     return covered

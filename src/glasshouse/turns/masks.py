@@ -55,15 +55,15 @@ class Masks:
     """The labels of one run's contestants."""
 
     def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
-        order = sorted(range(len(seats)), key=lambda place: _lot(f"{rng_seed}/label/{place}"))
+        order = sorted(range(len(seats)), key=lambda seat: _lot(f"{rng_seed}/label/{seat}"))
         self.winners: dict[str, str] = {}
         """The label of each name that a verdict may give, in the order of the labels."""
         self._labels: dict[str, str] = {}
         self._handles: dict[str, str] = {}
         self._names: dict[str, str] = {}
         word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
-        for place, number in enumerate(order):
-            self._seat(seats[number], f"{word} {_letters(place)}")
+        for letter, number in enumerate(order):
+            self._seat(seats[number], f"{word} {_letters(letter)}")
         self.over_talk = _covering(self._labels)
         """What somebody said, with labels for the contestants' handles."""
         self.over_names = _covering(self._labels, is_within=True)
@@ -93,7 +93,7 @@ class Masks:
         if isinstance(value, str):
             return self.winners.get(value) or self.over_talk(value)
         if isinstance(value, dict):
-            return {self.over_talk(str(name)): self.over(one) for name, one in value.items()}
+            return {self.over_talk(str(name)): self.over(part) for name, part in value.items()}
         return _mapped(value, self.over)
 
     def over_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,15 +111,15 @@ class Masks:
     def _off_text(self, text: str) -> str:
         return _LABEL.sub(self._named, text) if " " in text else text
 
-    def _named(self, found: re.Match[str]) -> str:
-        both, first, second, one, letter = found.groups()
+    def _named(self, match: re.Match[str]) -> str:
+        both, first, second, word, letter = match.groups()
         if both:
             names = [self._handles.get(f"{both} {mark}".casefold()) for mark in (first, second)]
-            return found[0] if None in names else f"{names[0]} and {names[1]}"
-        handle = self._handles.get(f"{one} {letter}".casefold()) if letter[0].isupper() else None
+            return match[0] if None in names else f"{names[0]} and {names[1]}"
+        handle = self._handles.get(f"{word} {letter}".casefold()) if letter[0].isupper() else None
         if handle is None:
-            return found[0]
-        return _as_name(handle) if one[0].isupper() else handle
+            return match[0]
+        return _as_name(handle) if word[0].isupper() else handle
 
 
 @lru_cache(maxsize=masks_cache_runs_max)
@@ -140,8 +140,8 @@ def seats_of(competition: Competition, called: Callable[[str], Iterable[str]]) -
     )
 
 
-def _letters(place: int) -> str:
-    high, low = divmod(place, 26)
+def _letters(index: int) -> str:
+    high, low = divmod(index, 26)
     return (chr(ord("A") + high - 1) if high else "") + chr(ord("A") + low)
 
 
@@ -174,12 +174,14 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
         before, after = before + r"(?<![^\W_][-_])", after + r"|[-_][^\W_]"
     pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
-    def label(found: re.Match[str]) -> str:
-        name = next(name for name, way in zip(names, found.groups()[2:], strict=True) if way is not None)
-        if not is_within and "-" not in name and is_common_word(found):
-            return found[0]
+    def label(match: re.Match[str]) -> str:
+        name = next(
+            name for name, spelling in zip(names, match.groups()[2:], strict=True) if spelling is not None
+        )
+        if not is_within and "-" not in name and is_common_word(match):
+            return match[0]
         worn = labels[name]
-        is_opening = found[1] is not None and found[1][0].isupper()
+        is_opening = match[1] is not None and match[1][0].isupper()
         return worn[:1].upper() + worn[1:] if is_opening else worn
 
     def covered(text: str) -> str:
@@ -188,21 +190,21 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
     return covered
 
 
-def is_common_word(found: re.Match[str]) -> bool:
+def is_common_word(match: re.Match[str]) -> bool:
     """Whether a mention of a handle of one word is no name here, but the word that it is made of.
 
     What is in doubt is taken for a name: a text that reads oddly tells the judge nothing, a name would.
     """
-    word, text, end = found[2], found.string, found.end()
+    word, text, end = match[2], match.string, match.end()
     if not word.isalpha() or word[1:] != word[1:].lower():
         return False
-    before = text[max(0, found.start() - _LOOKED_BACK_CHARS) : found.start()]
+    before = text[max(0, match.start() - _LOOKED_BACK_CHARS) : match.start()]
     is_opening = _SENTENCE_START.search(before) is not None
     if word[0].isupper() and not is_opening:
         return False
     if _OF.match(text, end):
         return word[0].islower()
-    if found[1]:
+    if match[1]:
         return False
     if is_opening:
         return word[0].isupper() and _OBJECT.match(text, end) is not None
@@ -217,7 +219,7 @@ def _lot(seed: str) -> bytes:
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, list | tuple):
-        return type(value)([change(one) for one in value])
+        return type(value)([change(part) for part in value])
     if isinstance(value, dict):
-        return {name: change(one) for name, one in value.items()}
+        return {name: change(part) for name, part in value.items()}
     return value

@@ -46,8 +46,8 @@ def cut(text: str, chars_max: int) -> str:
     return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x10000:
         return f"\\u{code:04x}"
     code -= 0x10000

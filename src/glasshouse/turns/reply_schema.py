@@ -69,10 +69,10 @@ def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
 
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
     """The fields of a kind: a type's name, or the words it may be. The scenario may add to a core kind's."""
-    core, told = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
-    if told is None:
+    core, added = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
+    if added is None:
         return _PLAIN_FIELDS if core is None else core
-    own = {name: sort for name, sort in told.items() if name not in _RESERVED}
+    own = {name: sort for name, sort in added.items() if name not in _RESERVED}
     if core is None:
         return own
     return {**core, **{name: sort for name, sort in own.items() if name not in core}}
@@ -89,7 +89,7 @@ def words_allowed(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> tu
 
 def handles_around(moment: Moment) -> tuple[str, ...]:
     """The handles that a field of type `creature` may name."""
-    return tuple([one.handle for one in moment.around.neighbours])
+    return tuple([neighbour.handle for neighbour in moment.around.neighbours])
 
 
 _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
@@ -98,19 +98,19 @@ _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
 def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
     playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
-    told = canonical_json(playbill.kinds) if playbill.kinds else b"{}"
-    key: tuple[Any, ...] = (may_emit, told, playbill.competition.may_win, handles)
+    kinds_json = canonical_json(playbill.kinds) if playbill.kinds else b"{}"
+    key: tuple[Any, ...] = (may_emit, kinds_json, playbill.competition.may_win, handles)
     if moment.tools:
         key = (
             *key,
             canonical_json([[offer.name, offer.description, offer.parameters] for offer in moment.tools]),
         )
-    found = _schema_cache.get(key)
-    if found is None:
+    schema = _schema_cache.get(key)
+    if schema is None:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
-        found = _schema_cache[key] = _made(may_emit, playbill, handles, moment.tools)
-    return found
+        schema = _schema_cache[key] = _made(may_emit, playbill, handles, moment.tools)
+    return schema
 
 
 def _made(

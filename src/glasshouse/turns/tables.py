@@ -214,48 +214,48 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         owners, here = list(names), list(places)
         kept = (*here, *owners, *map(by_rule, owners))
         said = {place: self.said[place] for place in kept if place in self.said}
-        ways = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
+        pasts = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
         return CarriedTables(
             said=converted(said, dict[str, CarriedTable]),
             missed={place: _of(self.missed[place], owners) for place in here if place in self.missed},
             left={place: _of(self.left[place], owners) for place in here if place in self.left},
             dealt={name: self.dealt[name] for name in owners if name in self.dealt},
             renamed={
-                via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in ways
+                via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in pasts
             },
             with_a_past=_of(self.with_a_past, owners),
         )
 
-    def _take_over(self, world: World, told: SessionRestated, lamport: int) -> None:
+    def _take_over(self, world: World, restated: SessionRestated, lamport: int) -> None:
         """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
-        past, shape = told.carried.tables, told.carried.shape
-        names = self.renamed[told.session] = Renamed(told.creatures, told.places, told.runs)
+        past, shape = restated.carried.tables, restated.carried.shape
+        names = self.renamed[restated.session] = Renamed(restated.creatures, restated.places, restated.runs)
         for via, older in past.renamed.items():
-            self.renamed[chained_via(via, told.session)] = converted(older, Renamed).then(names)
+            self.renamed[chained_via(via, restated.session)] = converted(older, Renamed).then(names)
         for place, table in past.said.items():
             taken = RecentLines(converted(table.spans, list[Stretch]), table.count, table.dropped)
             for part in taken.spans:
-                part.via = chained_via(part.via, told.session)
-            taken.speakers = {told.creatures.get(name, name): None for name in table.speakers}
+                part.via = chained_via(part.via, restated.session)
+            taken.speakers = {restated.creatures.get(name, name): None for name in table.speakers}
             taken.lines_cache = None if taken.count else []
-            self.said[_place_now(told, place)] = taken
+            self.said[_place_now(restated, place)] = taken
         for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
             for place, counts in carried.items():
-                here = mine.setdefault(told.places[place], {})
-                here.update({told.creatures[name]: count for name, count in counts.items()})
+                here = mine.setdefault(restated.places[place], {})
+                here.update({restated.creatures[name]: count for name, count in counts.items()})
         for name, facts in past.dealt.items():
-            self.dealt[told.creatures[name]] = facts
-        for name in told.creatures.values():
+            self.dealt[restated.creatures[name]] = facts
+        for name in restated.creatures.values():
             if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
                 self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
-        self.with_a_past.update({told.creatures[name]: since for name, since in past.with_a_past.items()})
+        self.with_a_past.update({restated.creatures[name]: since for name, since in past.with_a_past.items()})
         for name in shape.newcomers:
-            self._note_now(world.creatures[told.creatures[name]], self.missed)
+            self._note_now(world.creatures[restated.creatures[name]], self.missed)
         for name, heard in shape.creatures.items():
-            creature = world.creatures[told.creatures[name]]
+            creature = world.creatures[restated.creatures[name]]
             ends = [c for c, ear in creature.ears.items() if not ear.is_open and ear.spans[-1] == lamport]
             self._note_now(creature, self.left, ends)
-            self._note_now(creature, self.missed, [told.places[place] for place in heard.strange])
+            self._note_now(creature, self.missed, [restated.places[place] for place in heard.strange])
 
     def _note_now(self, who: CreatureState, counts: Counts, channel_ids: Iterable[str] | None = None) -> None:
         """Count what was said so far: to one who was there for none of it, or who hears no more of it."""
@@ -287,11 +287,11 @@ def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
     return {name: counts[name] for name in names if name in counts}
 
 
-def _place_now(told: SessionRestated, place: str) -> str:
+def _place_now(restated: SessionRestated, place: str) -> str:
     """What a place of the past is called now: a channel, a graph, a creature, or what a root heard."""
     if place.startswith(ROOTS_OWN):
-        return by_rule(told.creatures[place.removeprefix(ROOTS_OWN)])
-    return told.places.get(place) or told.creatures[place]
+        return by_rule(restated.creatures[place.removeprefix(ROOTS_OWN)])
+    return restated.places.get(place) or restated.creatures[place]
 
 
 def by_rule(root_id: str) -> str:

@@ -59,5 +59,5 @@ class ToolTalk(msgspec.Struct, frozen=True):
 
 def answer_of(returned: Event) -> ToolAnswer:
     """The answer that a `tool.returned` tells."""
-    told = payload_of(returned, ToolReturned)
-    return ToolAnswer(told.is_ok, told.text, told.result, told.is_engine)
+    payload = payload_of(returned, ToolReturned)
+    return ToolAnswer(payload.is_ok, payload.text, payload.result, payload.is_engine)

@@ -50,10 +50,10 @@ def check_verdict(draft: Draft | None, moment: Moment) -> None:
         return
     _check_winner(draft.payload.get("winner"), moment.playbill.competition.may_win)
     cites = draft.payload.get("cites", ())
-    if not isinstance(cites, list | tuple) or not all(isinstance(one, str) for one in cites):
+    if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):
         raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.")
     seen = {moment.cause.id, *[event.id for event in moment.recent_events]} if cites else set()
-    unseen = [one for one in cites if one not in seen]
+    unseen = [cited for cited in cites if cited not in seen]
     if unseen:
         shown = ", ".join(unseen[:cited_shown_max])
         raise Refused(

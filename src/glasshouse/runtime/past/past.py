@@ -102,10 +102,10 @@ class Past:
         """The sessions that are really there and that a session of this past is, or has grown from."""
         if session_id in self._heads:
             return ((session_id, self._heads[session_id]),)
-        found: dict[str, int] = {}
+        parents: dict[str, int] = {}
         for parent in self.world.sessions[session_id].segment.parents:
-            found |= dict(self.parents_of(parent.session_id))
-        return tuple(found.items())
+            parents |= dict(self.parents_of(parent.session_id))
+        return tuple(parents.items())
 
 
 class Pasts:
@@ -149,7 +149,7 @@ class Pasts:
             return last
         runs = dict.fromkeys([folded.world.creatures[name].run_id or "" for name in graph.creatures])
         purses = [folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses]
-        ends = [await self._history.event(one.ended_in) for one in purses if one.ended_in is not None]
+        ends = [await self._history.event(purse.ended_in) for purse in purses if purse.ended_in is not None]
         return max([last, *ends], key=lambda event: event.position or 0)
 
     async def _before_the_ends(self, end: Event) -> int:
@@ -198,14 +198,14 @@ class Pasts:
         waiting = {name: sessions[name].segment for name in visible_prefixes(sessions, session_id)}
         last = event
         async for page in self._history.pages(session_id, upto=event.id):
-            for told in page:
-                if before and told.change == event.change:
+            for earlier in page:
+                if before and earlier.change == event.change:
                     return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
-                _begin(folded.world, waiting, told.session_id)
-                fold(folded, told)
-                if ends_in_a_split(told):
-                    part_unseen(folded.world, told)
-                last = told
+                _begin(folded.world, waiting, earlier.session_id)
+                fold(folded, earlier)
+                if ends_in_a_split(earlier):
+                    part_unseen(folded.world, earlier)
+                last = earlier
         return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
 
 
@@ -242,7 +242,8 @@ def _graphs_of(world: World, session_id: str) -> list[GraphState]:
     return [
         world.graphs[name]
         for name, segment in ended.items()
-        if segment.origin not in GROWN_APART and session_id in [one.session_id for one in segment.parents]
+        if segment.origin not in GROWN_APART
+        and session_id in [parent.session_id for parent in segment.parents]
     ]
 
 
@@ -255,17 +256,19 @@ def graphs_meant(folded: Folded, event: Event) -> list[str]:
     else:
         runs = {run.id for run in world.runs.values() if run.session_id == event.session_id}
     purses = folded.runs.purses
-    found = {graph.id: None for graph in here}
+    meant = {graph.id: None for graph in here}
     waiting = {name for name in runs if name in purses and purses[name].playbill.name}
     staged: set[str | None] = set()
     while waiting:  # Others may have come to graphs of these runs: theirs are meant as well.
         staged |= waiting
-        found |= {one.graph_id: None for one in world.creatures.values() if one.run_id in staged}
-        beside = {world.creatures[name].run_id for graph in found for name in world.graphs[graph].creatures}
+        meant |= {
+            creature.graph_id: None for creature in world.creatures.values() if creature.run_id in staged
+        }
+        beside = {world.creatures[name].run_id for graph in meant for name in world.graphs[graph].creatures}
         waiting = {name for name in beside - staged if name in purses and purses[name].playbill.name}
-    if not found:
+    if not meant:
         raise Refused(
             f"Nobody was in session {event.session_id} at {event.id}.",
             "Choose an event at which a creature lived.",
         )
-    return sorted(found, key=lambda name: world.graphs[name].born)
+    return sorted(meant, key=lambda name: world.graphs[name].born)

@@ -74,7 +74,7 @@ def is_edited(run_id: str, purse: Purse | None, given: WorldsNow, tools: frozens
         raise _without_scenario(f"Run {run_id}")
     loaded = _loaded(given, tools)
     if len(loaded) > 1:
-        loaded = [one for one in loaded if one.scenario.name == purse.playbill.name]
+        loaded = [world for world in loaded if world.scenario.name == purse.playbill.name]
     return _scenario_now(purse, loaded[0] if loaded else None, tools).digest != purse.scenario_digest
 
 
@@ -86,7 +86,7 @@ def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
     from glasshouse.manifests.loading import LoadedWorld, load_world
 
     worlds = [] if given is None else [given] if isinstance(given, str | Path | LoadedWorld) else given
-    return [load_world(one, tools=tools) if isinstance(one, str | Path) else one for one in worlds]
+    return [load_world(world, tools=tools) if isinstance(world, str | Path) else world for world in worlds]
 
 
 def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]) -> Sequence[LoadedWorld]:
@@ -94,7 +94,7 @@ def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[s
     loaded = _loaded(given, tools)
     if len(purses) == 1 and len(loaded) == 1:
         return loaded
-    by_name = {one.scenario.name: one for one in loaded}
+    by_name = {world.scenario.name: world for world in loaded}
     names = list(dict.fromkeys([purse.playbill.name for purse in purses]))
     for name in by_name:
         if name not in names:
@@ -110,10 +110,10 @@ def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]
 
     if given is not None:
         return given
-    for place in (purse.folder, purse.playbill.name):
+    for source in (purse.folder, purse.playbill.name):
         try:
-            if place is not None:
-                return load_world(place, tools=tools)
+            if source is not None:
+                return load_world(source, tools=tools)
         except UnknownName:
             continue  # It is not there any more: look in the next place.
     raise Refused(

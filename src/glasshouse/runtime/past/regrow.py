@@ -216,7 +216,7 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
         purse = past.folded.runs.purses[old]
         members = [member for troupe in opening.troupes for member in troupe.members]
         own = _matches(past, purse, old, members)
-        keys = {id(one): own.get(id(one), f"new {old} {n}") for n, one in enumerate(members)}
+        keys = {id(member): own.get(id(member), f"new {old} {n}") for n, member in enumerate(members)}
         cast = [cast_entry(member, keys[id(member)]) for member in members]
         started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
         runs.append(Rerun(old, opening.run_id, started))
@@ -240,20 +240,20 @@ def _is_edited(past: Past, run: Rerun) -> bool:
 def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
     """Whose past each member of the cast has: old ids by the identity of the member."""
     theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
-    found: dict[int, str] = {}
+    matches: dict[int, str] = {}
     for member in members:
         for name, creature in theirs.items():
             handle = purse.cast.get(name, creature.handle)
-            if (creature.cast_key, handle) == (member.name, member.handle) and name not in found.values():
-                found[id(member)] = name
+            if (creature.cast_key, handle) == (member.name, member.handle) and name not in matches.values():
+                matches[id(member)] = name
                 break
-    left = Counter(member.name for member in members if id(member) not in found)
+    left = Counter(member.name for member in members if id(member) not in matches)
     for member in members:
-        left_over = [name for name in theirs if name in purse.cast and name not in found.values()]
+        left_over = [name for name in theirs if name in purse.cast and name not in matches.values()]
         others = [name for name in left_over if theirs[name].cast_key == member.name]
-        if id(member) not in found and left[member.name] == 1 and len(others) == 1:
-            found[id(member)] = others[0]
-    return found
+        if id(member) not in matches and left[member.name] == 1 and len(others) == 1:
+            matches[id(member)] = others[0]
+    return matches
 
 
 class _Regrowth:
@@ -345,9 +345,9 @@ class _Regrowth:
     def _clocks(self) -> Clocks:
         whole = Clocks()
         for graph in self._graphs:
-            one = self._past.folded.runs.clocks.get(graph.id, Clocks())
-            whole.turn = max(whole.turn, one.turn)
-            for run_id, turns in one.turns.items():
+            clocks = self._past.folded.runs.clocks.get(graph.id, Clocks())
+            whole.turn = max(whole.turn, clocks.turn)
+            for run_id, turns in clocks.turns.items():
                 whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
         return whole
 

@@ -153,10 +153,10 @@ def _remake(past: Past, handle: str, otherwise: Json) -> None:
     try:
         manifest = Manifest.model_validate({**past.world.facts_of(creature).manifest, **otherwise})
     except ValidationError as wrong:
-        told = "; ".join(str(one["msg"]) for one in wrong.errors())
+        problems = "; ".join(str(error["msg"]) for error in wrong.errors())
         (what,) = otherwise
         raise Refused(
-            f"{handle} cannot have that {what}: {told}.", "See docs/reference/world-files.md."
+            f"{handle} cannot have that {what}: {problems}.", "See docs/reference/world-files.md."
         ) from wrong
     past.world.manifests.setdefault(manifest.digest, manifest_facts(manifest.as_json()))
     creature.manifest_digest = manifest.digest
