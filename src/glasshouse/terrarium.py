@@ -24,6 +24,7 @@ from glasshouse.events.payloads import History
 from glasshouse.events.redaction import Role
 from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.reprs import shown
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Pacing
@@ -93,6 +94,10 @@ class Terrarium:
         self._edits = parts.edits
         self._stage = parts.stage
         self._archive = parts.archive
+
+    def __repr__(self) -> str:
+        world = self._house.ledger.world
+        return shown(self, store=self._house.store, graphs=len(world.graphs), creatures=len(world.creatures))
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -16,6 +16,7 @@ from glasshouse.errors import Refused
 from glasshouse.events.limits import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
+from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 
@@ -26,6 +27,8 @@ models_max: Final = 16
 @dataclass(frozen=True, slots=True)
 class MatchPlayed:
     """One match of a tournament that is over."""
+
+    __repr__ = repr_of("round", "run_id", "seats", "winner", "why")
 
     round: int
     rng_seed: int
@@ -66,6 +69,9 @@ class Tournament:
         self._is_against_solo = is_against_solo
         for model in models:
             terrarium.check_model(model)
+
+    def __repr__(self) -> str:
+        return shown(self, world=self._world.scenario.name, models=self._models, matches=self.matches)
 
     @property
     def matches(self) -> int:

@@ -18,6 +18,7 @@ from msgspec.structs import force_setattr, replace
 from glasshouse.events import kinds
 from glasshouse.events.kinds import check_kind, well_formed_cache
 from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
 
@@ -36,6 +37,8 @@ _EVENT_ID: Final = re.compile(rf"s-[0-9a-f]{{16}}\.[0-9]{{1,{seq_digits_max}}}")
 class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
     """What an agent hands back: no actor, no turn, no ids, no time, so none of them can be forged."""
 
+    __repr__ = repr_of("kind", "channel", "payload")
+
     kind: str
     payload: Json = msgspec.field(default_factory=dict)
     channel: str | None = None
@@ -51,6 +54,8 @@ class Event(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
     """One fact. Two events with one id have one content."""
+
+    __repr__ = repr_of("id", "kind", "actor", "turn", "payload")
 
     id: str
     session_id: str

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from glasshouse.reprs import repr_of
+
 
 class Tokens(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The length of one prompt and of its answer, as the model counted them."""
@@ -26,6 +28,8 @@ class PromptDigests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """One attempt to ask a model."""
 
+    __repr__ = repr_of("model", "completion", "error")
+
     model: str
     system: str
     """The digest of the system message; `user` likewise. The texts are kept beside the ledger."""
@@ -43,6 +47,8 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
 
 class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The model calls behind an event. An act that told its calls earlier, on a tool's event, ends with none."""
+
+    __repr__ = repr_of("profile", "calls", "as_of")
 
     profile: str
     as_of: str | None = None

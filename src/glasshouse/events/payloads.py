@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Event, Json
 from glasshouse.events.limits import Governor
+from glasshouse.reprs import repr_of
 
 Direction = Literal["listen", "send"]
 ChangeKind = Literal["merge", "split", "nothing"]
@@ -136,6 +137,20 @@ class TopologyChanged(Payload, frozen=True):
 
 class BranchChange(Payload, frozen=True):
     """What a branch or a resumed session has otherwise than the past it grows from. Creatures go by their handles."""
+
+    __repr__ = repr_of(
+        "drop",
+        "replace",
+        "disturb",
+        "profiles",
+        "personas",
+        "add",
+        "remove",
+        "connect",
+        "disconnect",
+        "limits",
+        "edited",
+    )
 
     drop: bool = False
     """The line it begins at was never said."""

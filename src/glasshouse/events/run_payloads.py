@@ -13,6 +13,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Json
 from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import Payload
+from glasshouse.reprs import repr_of
 
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 
@@ -62,6 +63,8 @@ class RunStarted(Payload, frozen=True):
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):
     """A run is over; told exactly once."""
+
+    __repr__ = repr_of("reason", "axis", "winner", "turns", "calls", "why")
 
     reason: FinishReason
     turns: int

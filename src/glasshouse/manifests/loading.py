@@ -24,6 +24,7 @@ from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in
 from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.yaml_source import Source
+from glasshouse.reprs import shown
 
 creature_files_max = 256
 
@@ -40,6 +41,9 @@ class LoadedWorld:
     path: Path | None = None
     """The folder it was loaded from, if any."""
     digest: str = field(init=False, default="")
+
+    def __repr__(self) -> str:
+        return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)
 
     def __post_init__(self) -> None:
         content = {

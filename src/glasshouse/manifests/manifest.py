@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.manifests.fields import CreatureName, Kinds, Player, Strict, Text, Texts, number_max
+from glasshouse.reprs import repr_of
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
@@ -23,6 +24,8 @@ Reply = Literal["json", "prose"]
 
 class Voice(Strict):
     """How a creature speaks."""
+
+    __repr__ = repr_of("say_words_max", "examples", "never")
 
     examples: Texts = Field(default=(), description="Lines in its voice.")
     never: Texts = Field(default=(), description="What it never does or says.")
@@ -61,6 +64,8 @@ def _ticks(schedule: object) -> bool:
 
 class Manifest(Strict):
     """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
+
+    __repr__ = repr_of("name", "role", "persona")
 
     name: CreatureName = Field(description="The creature's name; the same as its file's name.")
     role: Role = Field(

@@ -41,6 +41,7 @@ from glasshouse.manifests.fields import (
     number_max,
 )
 from glasshouse.manifests.problem import unknown
+from glasshouse.reprs import repr_of
 
 STAGE = "stage"
 REPORTS = "reports"
@@ -276,6 +277,8 @@ Fields = Annotated[dict[FieldName, FieldType], Field(max_length=list_items_max)]
 
 class Scenario(Strict):
     """One world: who plays, where, for what, and when it ends."""
+
+    __repr__ = repr_of("name", "title", "goal")
 
     name: WorldName = Field(description="The world's name on the command line.")
     title: Text = Field(default="", description="The world's title.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
@@ -31,6 +32,10 @@ class ModelRouter:
         self._given = given
         self._named = dict(named or {})
         self._routes: dict[str | tuple[str, str], Route] = {}
+
+    def __repr__(self) -> str:
+        routes = {profile: _named(given) for profile, given in self._given.items()}
+        return shown(self, **routes, named=tuple(self._named))
 
     def route(self, profile: str, model: str | None = None) -> Route:
         """What stands behind a profile, or the model of a name. The offline troupe comes on stage when it is asked for."""
@@ -66,6 +71,10 @@ def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
 def _route(profile: str, given: Route | Model) -> Route:
     if isinstance(given, Route):
         return given
-    name = str(getattr(given, "name", type(given).__name__))
+    name = _named(given)
     price = 0.0 if getattr(given, "is_free", False) else None
     return Route(given, name, CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], price, price)
+
+
+def _named(given: Route | Model | None) -> str:
+    return "offline" if given is None else str(getattr(given, "name", type(given).__name__))

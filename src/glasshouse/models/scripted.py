@@ -10,12 +10,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.ports import Model
 from glasshouse.turns.prompt import Completion, Prompt
 
 
 class ScriptedModel:
     """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
+
+    __repr__ = repr_of("calls")
 
     name: Final = "scripted"
     is_free: Final = True
@@ -49,6 +52,8 @@ class ScriptedModel:
 
 class CountingModel:
     """Hands every prompt on to another model, and keeps it; without another model nobody may ask it anything."""
+
+    __repr__ = repr_of("calls")
 
     def __init__(self, model: Model | None = None) -> None:
         self._model = model

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.reprs import repr_of
 from glasshouse.world.state import CreatureState
 
 
 @dataclass(frozen=True, slots=True)
 class Creature:
     """A creature at the moment it was asked for. Its id is for ever; its graph and session are for now."""
+
+    __repr__ = repr_of("id", "graph_id", "run_id", "is_running")
 
     id: str
     handle: str

@@ -17,6 +17,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import Role, redacted
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
@@ -30,6 +31,8 @@ html_lines_max: Final = 200
 @dataclass(frozen=True)
 class Played:
     """A run that was played: to its end, or for some turns."""
+
+    __repr__ = repr_of("run", "lines", "digest")
 
     run: Run
     events: tuple[Event, ...] = field(repr=False)

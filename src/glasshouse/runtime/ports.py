@@ -14,6 +14,7 @@ import msgspec
 
 from glasshouse.events.event import Event, Json
 from glasshouse.events.shown import Shown
+from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.prompt import Completion, Prompt
@@ -138,6 +139,9 @@ class Route(NamedTuple):
     usd_per_million_in: float | None = 0.0
     usd_per_million_out: float | None = 0.0
 
+    def __repr__(self) -> str:
+        return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)
+
     @property
     def is_priced(self) -> bool:
         """Whether anybody knows what a call costs."""
@@ -175,6 +179,8 @@ class Toolbox(Protocol):
 class Proposal(msgspec.Struct, frozen=True):
     """A change by a tool that somebody outside is asked about: a visitor's or a tool's words may have led to it."""
 
+    __repr__ = repr_of("handle", "tool", "why")
+
     creature: str
     """The id of who wants it."""
     handle: str
@@ -187,6 +193,8 @@ class Proposal(msgspec.Struct, frozen=True):
 
 class Verdict(msgspec.Struct, frozen=True):
     """What somebody outside said to a proposal, or that nobody did."""
+
+    __repr__ = repr_of("is_approved", "by", "reason")
 
     is_approved: bool
     by: str

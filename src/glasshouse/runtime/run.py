@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunFinished
 from glasshouse.events.usage import NOTHING, Usage
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.world.lookup import the_run
 
@@ -15,6 +16,8 @@ from glasshouse.world.lookup import the_run
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run's standing. Its id is for ever; the graphs it plays in are for now."""
+
+    __repr__ = repr_of("id", "scenario", "status", "turns", "reason", "winner")
 
     id: str
     status: Literal["playing", "paused", "finished"]

@@ -51,6 +51,9 @@ class MemoryStore:
         self._requests: dict[int, Request] = {}
         self._shown: dict[int, tuple[Shown, ...]] = {}
 
+    def __repr__(self) -> str:
+        return f"MemoryStore(events={self.position})"
+
     async def open(self, new_house_id: str) -> None:
         """Get ready for the one terrarium that may write."""
         if self._is_open:

@@ -28,6 +28,7 @@ from typing import get_type_hints as hints_of
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
+from glasshouse.reprs import repr_of
 from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
 
 tool_seconds_max: Final = 10.0
@@ -65,6 +66,8 @@ class Tool(Generic[P, R]):
         self.is_async = iscoroutinefunction(function)
         self.offer = ToolOffer(self.name, _description(self.name, function), _parameters(self.name, function))
         update_wrapper(self, function)
+
+    __repr__ = repr_of("name", "seconds_max", "bytes_max")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The function itself."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.errors import BadWorld, Refused, UnknownName
+from glasshouse.reprs import shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
@@ -36,6 +37,9 @@ class Toolbox:
         self._tools: dict[str, AnyTool] = {one.name: one for one in BUILT_IN} if has_built_in else {}
         self._tools.update({one.name: one for one in made})
         self._grants_cache: dict[tuple[str, str | None], dict[str, AnyTool]] = {}
+
+    def __repr__(self) -> str:
+        return shown(self, tools=tuple(self._tools))
 
     def names(self) -> frozenset[str]:
         """The names that a manifest may grant; beside these, it may name a function in a file of its world."""

@@ -16,6 +16,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
 from glasshouse.events.shown import Shown
+from glasshouse.reprs import repr_of
 from glasshouse.turns.character import Character
 from glasshouse.turns.masks import Masks
 from glasshouse.turns.playbill import Playbill
@@ -68,6 +69,8 @@ Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]
 
 class Moment(msgspec.Struct, frozen=True, dict=True):
     """One act's view of the world."""
+
+    __repr__ = repr_of("handle", "turn", "cause", "run_id")
 
     run_id: str | None
     turn: int

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from glasshouse.reprs import repr_of
+
 Json: TypeAlias = dict[str, Any]
 
 # The headings of a prompt's parts. What was heard stands quoted below them, so no line can forge one.
@@ -28,6 +30,8 @@ HOW_TO_ANSWER: Final = "HOW TO ANSWER"
 class Prompt(msgspec.Struct, frozen=True, gc=False):
     """Everything a model gets to see. The same prompt and seed may be answered from a record."""
 
+    __repr__ = repr_of("digest", "user")
+
     system: str
     user: str
     schema: Json | None = None
@@ -44,6 +48,8 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
     """What a model gave back, and what it cost. `usd` is none where nobody knows the price."""
+
+    __repr__ = repr_of("text", "model", "output_tokens")
 
     text: str
     model: str

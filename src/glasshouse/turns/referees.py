@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.reprs import repr_of
 
 match_lines_max: Final = 256
 """How many lines a referee can look back on."""
@@ -19,6 +20,8 @@ match_lines_max: Final = 256
 
 class Ruling(msgspec.Struct, frozen=True):
     """Who has won, and why."""
+
+    __repr__ = repr_of("winner", "why", "members")
 
     winner: str | None
     why: str
@@ -28,6 +31,8 @@ class Ruling(msgspec.Struct, frozen=True):
 
 class Match(msgspec.Struct, frozen=True):
     """What a referee looks at: the line just said, or none when the show is over; who plays for which team."""
+
+    __repr__ = repr_of("line", "teams")
 
     line: Event | None
     truth: Json

@@ -13,6 +13,7 @@ import msgspec
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.run_payloads import ToolReturned
+from glasshouse.reprs import repr_of
 
 tool_calls_in_act_max: Final = 8
 """After so many calls an act is offered no more tools, and must end."""
@@ -41,6 +42,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 class ToolAnswer(msgspec.Struct, frozen=True):
     """What came of a call: words that the model reads, and a value for programs."""
+
+    __repr__ = repr_of("is_ok", "text", "result")
 
     is_ok: bool
     text: str

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
+from glasshouse.reprs import repr_of
 from glasshouse.views.stage import (
     NOTES,
     CastMember,
@@ -32,6 +33,8 @@ _COUNTERS: Final = Counters.__struct_fields__
 class Patch(msgspec.Struct, frozen=True):
     """One step: set a field, append a line (the oldest goes where there is no room), or drop a row."""
 
+    __repr__ = repr_of("op", "path", "value")
+
     op: Literal["set", "append", "drop"]
     path: tuple[str, ...]
     value: Any = None
@@ -39,6 +42,8 @@ class Patch(msgspec.Struct, frozen=True):
 
 class ViewDiff(msgspec.Struct, frozen=True):
     """Everything that changed, in order. Two diffs in a row add up to one."""
+
+    __repr__ = repr_of("patch")
 
     patch: tuple[Patch, ...] = ()
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
+from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
 stage_runs_max = 64
@@ -34,6 +35,8 @@ class Note(msgspec.Struct, frozen=True, gc=False):
 
     Of a silence, `text` is its reason. Of a change of the graph, `handle` is empty and `text` tells it in words.
     """
+
+    __repr__ = repr_of("handle", "text", "kind", "turn")
 
     id: str
     actor: str
@@ -58,6 +61,8 @@ class CastMember(msgspec.Struct, frozen=True, gc=False):
 
 class RunStatus(msgspec.Struct, frozen=True, gc=False):
     """How far a run is, and, once it is finished, how it went and what it took."""
+
+    __repr__ = repr_of("title", "state", "reason", "winner", "turns", "calls")
 
     state: Literal["playing", "paused", "finished"] = "playing"
     title: str = ""
@@ -95,6 +100,8 @@ class StageProjection(msgspec.Struct):
     Of a branch or a resumed run, `past_run_ids` are the runs whose past it has: what is told of them is its own past, and
     a creature that lives again takes the place of the one it was.
     """
+
+    __repr__ = repr_of("run_id", "turn", "scene_title", "agent_notes")
 
     run_id: str | None = None
     current_scene: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from glasshouse.reprs import repr_of
 from glasshouse.world.lookup import the_graph
 from glasshouse.world.state import ChannelState, CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
@@ -24,6 +25,8 @@ class Member(msgspec.Struct, frozen=True):
 
 class Shape(msgspec.Struct, frozen=True):
     """One graph with all that is in it: its channels with their edges, and its creatures, the oldest first."""
+
+    __repr__ = repr_of("graph", "members")
 
     graph: Graph
     channels: tuple[Channel, ...]

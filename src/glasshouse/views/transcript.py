@@ -12,11 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.reprs import repr_of
 from glasshouse.views.stage import NOTES, Note, StageProjection, Voice, past_runs
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
     """One line. `fields` are what a kind carries besides its text; `thought` and `mood` are empty where hidden."""
+
+    __repr__ = repr_of("who", "text", "turn")
 
     id: str
     turn: int

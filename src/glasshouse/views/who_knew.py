@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events.event import Event
+from glasshouse.reprs import repr_of
 from glasshouse.world.hearing import visible_to, wire_that_handed
 from glasshouse.world.state import CreatureState, World
 
@@ -23,6 +24,8 @@ How = Literal["said", "heard", "present", "handed", "joined", "merged", "reborn"
 
 class Knower(msgspec.Struct, frozen=True, gc=False):
     """A creature that could see an event."""
+
+    __repr__ = repr_of("creature", "how", "since", "until")
 
     creature: str
     handle: str
@@ -42,6 +45,8 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
 
 class WhoKnew(msgspec.Struct, frozen=True):
     """The answer to `who_knew`: those who knew first come first."""
+
+    __repr__ = repr_of("event_id", "count", "knowers")
 
     event_id: str
     knowers: tuple[Knower, ...]

@@ -15,6 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.events.shown import Section
+from glasshouse.reprs import repr_of
 from glasshouse.world.hearing import visible_to, wire_that_handed
 from glasshouse.world.state import World
 
@@ -29,6 +30,8 @@ Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "furth
 class SeenLine(msgspec.Struct, frozen=True, gc=False):
     """A line that a model was shown: the event it is, and where in the prompt it stood."""
 
+    __repr__ = repr_of("who", "text", "section")
+
     section: Section
     event_id: str
     who: str
@@ -39,12 +42,16 @@ class SeenLine(msgspec.Struct, frozen=True, gc=False):
 class ToolUse(msgspec.Struct, frozen=True):
     """A tool that was used on the way, and what came back, if it did."""
 
+    __repr__ = repr_of("called", "returned")
+
     called: Event
     returned: Event | None = None
 
 
 class Asked(msgspec.Struct, frozen=True):
     """What a model was given; a text is none where it was pruned."""
+
+    __repr__ = repr_of("model", "user")
 
     model: str
     system: str | None
@@ -53,6 +60,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 class Link(msgspec.Struct, frozen=True):
     """One event of the chain, and what was behind it."""
+
+    __repr__ = repr_of("who", "came", "event", "lines")
 
     event: Event
     who: str
@@ -83,6 +92,8 @@ class Link(msgspec.Struct, frozen=True):
 
 class Why(msgspec.Struct, frozen=True):
     """The answer to `why`: links from the event back to where it began."""
+
+    __repr__ = repr_of("event_id", "began", "links")
 
     event_id: str
     role: Role

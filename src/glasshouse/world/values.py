@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from glasshouse.events.payloads import ChangeKind, History
+from glasshouse.reprs import repr_of
 
 SessionOrigin = Literal["root", "split", "merge", "fork", "branch", "resume", "import"]
 GROWN_APART = frozenset({"fork", "branch", "resume"})
@@ -21,6 +22,8 @@ GOES_ON = frozenset({"branch", "resume"})
 class Change(msgspec.Struct, frozen=True):
     """What one intent did, or with `dry_run` would do, to the shape of the world."""
 
+    __repr__ = repr_of("kind", "old_graph_ids", "new_graph_ids", "affected_creatures")
+
     kind: ChangeKind
     old_graph_ids: tuple[str, ...] = ()
     new_graph_ids: tuple[str, ...] = ()
@@ -29,6 +32,8 @@ class Change(msgspec.Struct, frozen=True):
 
 class Channel(msgspec.Struct, frozen=True):
     """A broadcast place: every listener hears every message but its own."""
+
+    __repr__ = repr_of("name", "listeners", "senders", "id")
 
     id: str
     name: str
@@ -41,6 +46,8 @@ class Channel(msgspec.Struct, frozen=True):
 
 class Environment(msgspec.Struct, frozen=True):
     """The channels of one graph with their listeners and senders."""
+
+    __repr__ = repr_of("graph_id", "channels")
 
     graph_id: str
     channels: tuple[Channel, ...]
@@ -64,6 +71,8 @@ class Wire(msgspec.Struct, frozen=True):
 class Graph(msgspec.Struct, frozen=True):
     """One connected component of creatures over channels."""
 
+    __repr__ = repr_of("id", "name", "turn", "creature_ids", "channels")
+
     id: str
     name: str
     session_id: str
@@ -75,6 +84,8 @@ class Graph(msgspec.Struct, frozen=True):
 
 class Session(msgspec.Struct, frozen=True):
     """What a graph remembers: its own segment and all ancestors."""
+
+    __repr__ = repr_of("id", "origin", "events", "is_open", "agents")
 
     id: str
     graph_id: str
@@ -99,6 +110,8 @@ class Session(msgspec.Struct, frozen=True):
 
 class Lineage(msgspec.Struct, frozen=True):
     """A session with all its ancestors and descendants, oldest first."""
+
+    __repr__ = repr_of("session_id", "ancestors", "descendants")
 
     session_id: str
     ancestors: tuple[Session, ...]

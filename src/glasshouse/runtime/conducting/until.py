@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
+from glasshouse.reprs import repr_of
 from glasshouse.world.state import GraphState, World
 
 steps_in_a_turn_max: Final = 100_000
@@ -24,6 +25,8 @@ Because = Literal["nothing_due", "turns_played", "act_played", "runs_finished", 
 @dataclass(frozen=True, slots=True)
 class Conducted:
     """What came of a drive: why it returned, how many turns it played, and how runs ended in it."""
+
+    __repr__ = repr_of("because", "turns", "ended", "last")
 
     because: Because
     """`nothing_due`, `turns_played` or `act_played`: as many as were asked for; `runs_finished`, `runs_paused`: every run

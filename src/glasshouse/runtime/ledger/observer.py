@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.creature import CreatureOrId, id_of
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.views.diff import UNCHANGED, ViewDiff, diff_of
@@ -38,6 +39,8 @@ _log = logging.getLogger("glasshouse.observers")
 
 class Observer:
     """A view of the show: everything, one run, or wherever one creature is. Feed it events live or from a saved log."""
+
+    __repr__ = repr_of("role", "view")
 
     def __init__(
         self,
@@ -121,6 +124,8 @@ class Observer:
 
 class ObserverPump:
     """One observer's reading of one subscription, in a task of its own."""
+
+    __repr__ = repr_of("position", "error")
 
     def __init__(self, subscription: Subscription, observer: Observer) -> None:
         self.position = 0

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from glasshouse.events.event import Event, own_copy
+from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Batch
 from glasshouse.world.values import Change
 
@@ -36,6 +37,10 @@ class Acknowledgement:
 
     def __init__(self, queued: Queued) -> None:
         self._queued = queued
+
+    def __repr__(self) -> str:
+        state = "durable" if self._queued.acknowledged.done() else "on its way"
+        return shown(self, id=self._queued.events[0].id, state=state)
 
     def __await__(self) -> Generator[Any, None, Event]:
         yield from self._queued.acknowledged

@@ -17,6 +17,7 @@ from weakref import WeakSet
 from glasshouse.errors import StoreError
 from glasshouse.events.event import Event, own_copy
 from glasshouse.events.filter import EVERYTHING, EventFilter
+from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Store
 
 subscriber_events_max = 1_024
@@ -80,6 +81,9 @@ class Subscription:
         self._is_behind = after < hub.position
         self._queue: deque[Event] = deque()
         self._waiting: asyncio.Future[None] | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, wanted=self._wanted, after=self._position)
 
     def push(self, event: Event) -> None:
         """Take an event in if there is room; otherwise fall behind, to read it from the store later."""

@@ -16,6 +16,7 @@ from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import BranchChange
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.prompt import PROFILES
 from glasshouse.world.evolve import manifest_facts
@@ -29,6 +30,19 @@ Edge = tuple[str, str] | tuple[str, str, str]
 @dataclass(frozen=True)
 class WhatIf:
     """The changes of a branch. Creatures go by their handles."""
+
+    __repr__ = repr_of(
+        "drop",
+        "replace",
+        "disturb",
+        "profiles",
+        "personas",
+        "add",
+        "remove",
+        "connect",
+        "disconnect",
+        "limits",
+    )
 
     drop: bool = False
     """The line the branch begins at was never said."""

@@ -24,6 +24,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.reprs import repr_of
 from glasshouse.runtime.acts.act_so_far import ActSoFar
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.conducting.order import Recorded
@@ -58,6 +59,8 @@ class Source(Protocol):
 @dataclass(frozen=True)
 class Verification:
     """What came of playing a run again."""
+
+    __repr__ = repr_of("is_same", "events", "recorded_event", "replayed_event")
 
     recorded_digest: str
     replayed_digest: str

@@ -58,6 +58,9 @@ class SqliteStore:
         self._of_this_thread = threading.local()
         self._connections: list[sqlite3.Connection] = []
 
+    def __repr__(self) -> str:
+        return f"SqliteStore({str(self.path)!r}{', is_guest=True' if self.is_guest else ''})"
+
     async def open(self, new_house_id: str) -> None:
         """Take the lock, bring the file up to date, start the threads."""
         if self._writer is not None:

@@ -1,0 +1,45 @@
+"""Short reprs: what a value shows of itself in a shell, a log or a failing test.
+
+Always holds: one line of at most `repr_chars_max` characters; whatever is empty is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+repr_chars_max: Final = 160
+part_chars_max: Final = 60
+
+_PLAIN: Final = (str, bytes, int, float, tuple, list, dict, type(None))
+
+
+def repr_of(*names: str) -> Callable[[object], str]:
+    """A `__repr__` that shows these attributes, the most telling first."""
+
+    def short_repr(value: object) -> str:
+        return shown(value, **{name: getattr(value, name) for name in names})
+
+    return short_repr
+
+
+def shown(value: object, /, **parts: object) -> str:
+    """A value by its class and some parts of it."""
+    told = [
+        f"{name}={_part(part)}"
+        for name, part in parts.items()
+        if part is not None and part not in ("", (), {})
+    ]
+    text = ", ".join(told)
+    room = repr_chars_max - len(type(value).__name__) - 2
+    return f"{type(value).__name__}({text if len(text) <= room else text[: room - 1] + '…'})"
+
+
+def _part(part: object) -> str:
+    """A part, cut short. Of values that are not plain data only the number is shown."""
+    if isinstance(part, tuple | list | Mapping):
+        values = [*part.values()] if isinstance(part, Mapping) else [*part]
+        if any(not isinstance(value, _PLAIN) for value in values):
+            return f"<{len(values)} {type(values[0]).__name__}>"
+    text = repr(part)
+    return text if len(text) <= part_chars_max else f"{text[: part_chars_max - 1]}…"

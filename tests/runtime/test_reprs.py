@@ -1,0 +1,146 @@
+"""The repr of everything public is short, on one line, and tells which one it is."""
+
+import asyncio
+from functools import cache
+
+import pytest
+
+from glasshouse import (
+    Draft,
+    EventFilter,
+    Governor,
+    Manifest,
+    MemoryStore,
+    ModelRouter,
+    Observer,
+    SqliteStore,
+    Terrarium,
+    Toolbox,
+    WhatIf,
+    play,
+    tool,
+    verify,
+)
+from glasshouse.contests import Match, MatchPlayed, Ruling, Tournament
+from glasshouse.events import PromptDigests, Tokens
+from glasshouse.manifests import Memory, Schedule, Voice, load_world
+from glasshouse.models import Completion, Prompt, Route
+from glasshouse.reprs import repr_chars_max
+from glasshouse.runtime.minds.agent import Agent
+from glasshouse.testing import CountingModel, ScriptedModel
+from glasshouse.tools import Proposal, ToolAnswer, Verdict
+from glasshouse.turns.moment import Moment
+from glasshouse.views import ToolUse
+from tests.rules.test_public_face import PUBLIC
+
+NOT_MADE_HERE = {
+    "Approver",
+    "BudgetExceeded",
+    "EngineEvent",
+    "Model",
+    "Router",
+    "Agent",
+    "ManifestAgent",
+    "Refused",
+}
+"""Types for hints, errors, another name of `Event`, and what users derive from."""
+
+
+@tool
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+
+
+class Keeps(Agent):
+    """Keeps the moment that it was given."""
+
+    def __init__(self) -> None:
+        self.moments: list[Moment] = []
+
+    async def act(self, moment: Moment) -> Draft | None:
+        self.moments.append(moment)
+        return Draft(kind="agent.spoke", payload={"text": "A long line. " * 40, "cites": ["a", "b"]})
+
+
+async def _things() -> list[object]:
+    mind, found = Keeps(), list[object]()
+    async with Terrarium() as t:
+        run = await t.open_world("twenty-sprouts")
+        observer = Observer(run_id=run.id, role="director")
+        found += [t, run, observer, t.observe(observer), t.subscribe(EventFilter(kinds={"agent.spoke"}))]
+        ada = await t.add_creature(Manifest(name="ada", schedule={"tick_every": 1}), agent=mind)
+        bo = await t.add_creature(Manifest(name="bo", persona="A patient heron. " * 30))
+        found += [ada, bo, ada.manifest, await t.connect(ada, bo, channel="talk"), await t.wire(ada, bo)]
+        found += [await t.step(3), t.run_of(run.id), *t.due(run.id), *t.runs(), *mind.moments]
+        found += [t.append_nowait(ada, Draft(kind="agent.spoke", payload={"text": "hello " * 50}))]
+        await t.run(run.id)
+        found += [t.run_of(run.id), t.run_of(run.id).finished, *t.leaderboard(), await verify(t, run.id)]
+        for graph in t.graphs():
+            place = t.environment(graph.id)
+            found += [graph, place, *place.channels, t.session(graph.session_id), t.lineage(graph.session_id)]
+        found += [one for shape in await t.shapes() for one in (shape, *shape.members)]
+        events = await t.run_events(run.id)
+        why, knew = await t.why(events[-2].id, role="director"), await t.who_knew(events[-2].id)
+        found += [*events, why, *why.links, *why.links[0].lines, *why.links[0].prompts, knew, *knew.knowers]
+        found += [event.model for event in events if event.model is not None]
+        found += [call for event in events for call in event.calls]
+        for event in events:
+            diff = observer.consume(event)
+            found += [diff, *diff.patch]
+        view = observer.view
+        found += [view, view.counters, *view.agent_notes, *view.cast.values(), *view.runs.values()]
+        world = load_world("twenty-sprouts")
+        found += [world, world.scenario, Tournament(t, world, ["offline", "offline:hasty"])]
+    return found
+
+
+def _made() -> list[object]:
+    played = play("thousand-token-wood", turns=2)
+    long = "A very long text. " * 100
+    return [
+        *(played, *played.lines, played.events[0], ToolUse(played.events[0], None)),
+        *(
+            MemoryStore(),
+            SqliteStore("show.glasshouse"),
+            ModelRouter(),
+            ModelRouter({"fast": ScriptedModel("x")}),
+        ),
+        *(Toolbox(double), double, ToolAnswer(True, long), Governor(max_turns=3)),
+        *(
+            WhatIf(disturb=long, add=(Manifest(name="cy"),)),
+            Draft(kind="agent.spoke", payload={"text": long}),
+        ),
+        *(Voice(examples=(long,)), Schedule(tick_every=2), Memory(), Tokens(3, 4), PromptDigests("a", "b")),
+        *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
+        *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),
+        *(Proposal("ada", "ada", None, "stop", {"text": long}, long), Verdict(True, "me", long)),
+        *(Match(None, {}, {}), MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {})),
+    ]
+
+
+@cache
+def everything() -> dict[str, list[object]]:
+    by_class: dict[str, list[object]] = {}
+    for thing in [*asyncio.run(_things()), *_made()]:
+        by_class.setdefault(type(thing).__name__, []).append(thing)
+    return by_class
+
+
+PUBLIC_CLASSES = sorted(
+    {
+        name
+        for module in PUBLIC
+        for name in module.__all__
+        if isinstance(getattr(module, name), type) and name not in NOT_MADE_HERE
+    }
+)
+
+
+@pytest.mark.parametrize("name", PUBLIC_CLASSES)
+def test_a_public_value_shows_itself_on_one_short_line(name: str) -> None:
+    shown = [repr(thing) for thing in everything().get(name, [])]
+
+    assert shown, f"make a {name} in this test"
+    assert [text for text in shown if not text.startswith(f"{name}(")] == []
+    assert [text for text in shown if len(text) > repr_chars_max or "\n" in text] == []
