@@ -22,7 +22,7 @@ from glasshouse import (
     verify,
 )
 from glasshouse.contests import Match, MatchPlayed, Ruling, Tournament
-from glasshouse.events import PromptDigests, Tokens
+from glasshouse.events import PromptDigests, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
 from glasshouse.models import Completion, Prompt, Route
 from glasshouse.reprs import repr_chars_max
@@ -108,6 +108,8 @@ def _made() -> list[object]:
         ),
         *(Toolbox(double), double, ToolAnswer(True, long), Governor(max_turns=3)),
         *(
+            Usage(calls=3),
+            WhatIf(disturb=long).recorded(),
             WhatIf(disturb=long, add=(Manifest(name="cy"),)),
             Draft(kind="agent.spoke", payload={"text": long}),
         ),
