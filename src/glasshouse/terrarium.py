@@ -111,6 +111,7 @@ class Terrarium:
     async def open(self) -> None:
         """Open the store and bring every open graph back in place. Adds no event."""
         await self._house.open()
+        self._stage.listen()
 
     async def close(self) -> None:
         """Let everything under way become durable, then let go of the store."""

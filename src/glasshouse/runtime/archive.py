@@ -6,20 +6,24 @@ event is copied or rewritten.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Literal
 
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import BranchChange, payload_of
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.conducting.show import Show
+from glasshouse.events.run_payloads import RunStarted
+from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.past.other_houses import OtherHouses
-from glasshouse.runtime.past.past import Pasts
+from glasshouse.runtime.past.past import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
 from glasshouse.runtime.past.record import Records, RunRecord
+from glasshouse.runtime.past.regrow import restate_of, resume_of
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
@@ -30,7 +34,7 @@ from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
-from glasshouse.world.intents import Fork
+from glasshouse.world.intents import Fork, LineAfter
 from glasshouse.world.lookup import the_run
 from glasshouse.world.values import Lineage, Session
 
@@ -38,10 +42,11 @@ from glasshouse.world.values import Lineage, Session
 class Archive:
     """Reading and regrowing."""
 
-    def __init__(self, house: House, show: Show, tools: Toolbox) -> None:
+    def __init__(self, house: House, routes: Routes, tools: Toolbox, run_of: Callable[[str], Run]) -> None:
         self._house = house
         self._ledger = house.ledger
-        self._show = show
+        self._routes = routes
+        self._run_of = run_of
         self._tools = tools
         self._pasts = Pasts(house.store, house.ledger, house.history)
         other_houses = OtherHouses(house.store, house.ledger)
@@ -159,7 +164,7 @@ class Archive:
             check_line(await history.event(history.event_meant(session_id, at)))
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)
         lines = changed(past, what_if)
-        return await self._show.restate(
+        return await self._restated(
             past, "branch", limits=what_if.limits, change=what_if.recorded(), lines=lines
         )
 
@@ -179,11 +184,40 @@ class Archive:
         check_is_not_live(self._ledger.world, session_id)
         past = await self._pasts.at_the_end(session_id)
         if shape == "as-was":
-            return await self._show.restate(past, "resume")
-        recipes = recipes_of(
-            past, session_id, world, self._tools.names(), lambda: self._show.new_run_for(past)
+            return await self._restated(past, "resume")
+        recipes = recipes_of(past, session_id, world, self._tools.names(), lambda: self._new_run_for(past))
+        with_models = self._routes.with_models
+        intent = resume_of(past, {old: with_models(opening) for old, opening in recipes.items()})
+        await self._ledger.change(intent)
+        return self._run_of(intent.runs[0].new)
+
+    async def _restated(
+        self,
+        past: Past,
+        how: Literal["branch", "resume"],
+        *,
+        limits: Governor | None = None,
+        change: BranchChange | None = None,
+        lines: tuple[LineAfter, ...] = (),
+    ) -> Run:
+        """Let a past live again: its graphs as they were, its runs under new ids, what they had spent spent."""
+        started: dict[str, RunStarted] = {}
+        for run_id, purse in past.folded.runs.purses.items():
+            if past.holds_run(run_id):
+                event = await self._house.history.event(purse.told_in)
+                started[run_id] = self._routes.with_models_now(past, payload_of(event, RunStarted))
+        intent = restate_of(
+            past, how, lambda: self._new_run_for(past), started, limits=limits, change=change, lines=lines
         )
-        return await self._show.resume(past, recipes)
+        self._routes.check_prices_of(past, intent)
+        await self._ledger.change(intent)
+        return self._run_of(intent.runs[0].new)
+
+    def _new_run_for(self, past: Past) -> str:
+        """The id of a run that goes on from a past: one that neither this house nor that past has given."""
+        while (new := self._house.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
+            pass
+        return new
 
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
         """Whether the scenario on disk is another than the one that a run was opened from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ class SystemClock:
     """The machine's clock. `now` gives the time now, with as little between as can be: every event asks."""
 
     now = staticmethod(partial(datetime.now, UTC))
+    sleep = staticmethod(asyncio.sleep)
 
 
 class HandMovedClock:
@@ -21,14 +23,27 @@ class HandMovedClock:
 
     def __init__(self, start: datetime = _FIRST_DAY) -> None:
         self._now = start
+        self._sleepers: dict[asyncio.Event, datetime] = {}
 
     def now(self) -> datetime:
         """The time it was moved to."""
         return self._now
 
+    async def sleep(self, seconds: float) -> None:
+        """Wait until it was moved so far."""
+        awake = asyncio.Event()
+        self._sleepers[awake] = self._now + timedelta(seconds=seconds)
+        try:
+            await awake.wait()
+        finally:
+            del self._sleepers[awake]
+
     def move(self, seconds: float) -> None:
-        """Let time pass."""
+        """Let time pass, and wake those who slept as long."""
         self._now += timedelta(seconds=seconds)
+        for awake, until in self._sleepers.items():
+            if until <= self._now:
+                awake.set()
 
 
 class RandomIds:

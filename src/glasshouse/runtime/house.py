@@ -45,6 +45,10 @@ class House:
             await self.store.close()
             raise
 
+    def new_run_id(self) -> str:
+        """An id for a new run."""
+        return f"r-{self.ids.new()}"
+
     async def close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
         """Stop the acts, let everything under way become durable, then let go of the store.
 

@@ -6,11 +6,19 @@ Always holds: this is the only place that knows how they are joined. The public 
 from __future__ import annotations
 
 from glasshouse.events.limits import Governor
+from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.batch_world import BatchWorlds
 from glasshouse.runtime.acts.no_tools import NoTools
+from glasshouse.runtime.acts.recall import Recall
+from glasshouse.runtime.acts.tool_desk import ToolDesk
+from glasshouse.runtime.acts.treasury import Treasury
+from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.archive import Archive
+from glasshouse.runtime.conducting.conductor import Conductor
+from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.conducting.show import Show
+from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.minds import AgentFor, Minds
@@ -37,18 +45,20 @@ class Parts:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
         self.tools: Toolbox = tools or NoTools()
-        self.show = Show(
-            store,
-            house.ledger,
-            clock,
-            house.history,
-            router,
-            self.minds.of,
-            lambda: f"r-{ids.new()}",
-            tools=self.tools,
-            governor=governor or Governor(),
-            answers=answers,
-        )
+        answers = answers or Recall(house.ledger, house.history)
+        routes = Routes(router, house.ledger)
+        conductor = self._conductor(routes, answers, governor or Governor())
         self.edits = GraphEdits(house, self.minds, self.tools)
-        self.stage = Stage(house, self.minds, self.show, self.tools, pacing)
-        self.archive = Archive(house, self.show, self.tools)
+        self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)
+        self.archive = Archive(house, routes, self.tools, self.stage.run_of)
+
+    def _conductor(self, routes: Routes, answers: Answers, governor: Governor) -> Conductor:
+        """The conductor, with all that acts need."""
+        house, ledger, event = self.house, self.house.ledger, self.house.history.event
+        treasury = Treasury(lambda: ledger.folded, house.clock)
+        warm_lines = WarmLines(house.store, ledger)
+        desk = ToolDesk(ledger, self.tools, answers, event, warm_lines)
+        batch_worlds = BatchWorlds(house.store, event, answers)
+        acts = Acts(ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds)
+        endings = Endings(lambda: ledger.folded)
+        return Conductor(ledger, acts, house.clock, endings, event, governor, warm_lines, answers, routes)

@@ -211,6 +211,9 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The time now, with a time zone."""
 
+    async def sleep(self, seconds: float) -> None:
+        """Wait until so much time has passed."""
+
 
 class Ids(Protocol):
     """Makes ids that nothing determines: of a new store, of a new run."""

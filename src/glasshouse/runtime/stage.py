@@ -6,26 +6,32 @@ anew whenever the house is opened.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason
-from glasshouse.runtime.conducting.conductor import BeforeAct
-from glasshouse.runtime.conducting.order import Pacing
+from glasshouse.events.run_payloads import FinishReason, RunContinued
+from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.inside import wait_to_be_outside
+from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
+from glasshouse.runtime.conducting.inbox import Inbox
+from glasshouse.runtime.conducting.order import Free, Lockstep, Order, Pacing
 from glasshouse.runtime.conducting.referee_files import referee_named
-from glasshouse.runtime.conducting.show import Show
-from glasshouse.runtime.conducting.until import Conducted
+from glasshouse.runtime.conducting.routes import Routes
+from glasshouse.runtime.conducting.until import Conducted, Until
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.minds.visitor import VisitorAgent
-from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.run import DueTurn, Run
-from glasshouse.world.lookup import the_creature
+from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.runtime.run import DueTurn, Run, run_of
+from glasshouse.world.intents import Inject, MoveRun, OpenRun
+from glasshouse.world.lookup import the_creature, the_run
+from glasshouse.world.state import World
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
@@ -35,12 +41,31 @@ if TYPE_CHECKING:
 class Stage:
     """Opens worlds and drives them."""
 
-    def __init__(self, house: House, minds: Minds, show: Show, tools: Toolbox, pacing: Pacing) -> None:
+    def __init__(
+        self,
+        house: House,
+        minds: Minds,
+        routes: Routes,
+        conductor: Conductor,
+        answers: Answers,
+        tools: Toolbox,
+        pacing: Pacing,
+    ) -> None:
+        self._house = house
         self._ledger = house.ledger
         self._minds = minds
-        self._show = show
+        self._routes = routes
+        self._conductor = conductor
+        self._answers = answers
         self._tools = tools
         self._pacing: Pacing = pacing
+        self._inbox = Inbox(house.store, house.ledger, house.clock, self._say_from_inbox)
+        self._listening: asyncio.Task[None] | None = None
+
+    def listen(self) -> None:
+        """Take in what other processes say to a run also while nobody drives."""
+        listening = self._inbox.take_in_until_cancelled(lambda: self._conductor.drives > 0)
+        self._listening = asyncio.create_task(listening, name="glasshouse inbox")
 
     async def open_world(
         self,
@@ -68,10 +93,10 @@ class Stage:
         _check_code_beside(loaded)
         for manifest in loaded.manifests.values():
             self._minds.check(manifest)
-        return await self._show.open(
+        return await self.open_run(
             opening_of(
                 loaded,
-                run_id=run_id or self._show.new_run_id(),
+                run_id=run_id or self._house.new_run_id(),
                 seed=seed,
                 rng_seed=rng_seed,
                 limits=governor,
@@ -79,29 +104,43 @@ class Stage:
             )
         )
 
+    async def open_run(self, opening: OpenRun) -> Run:
+        """Begin a run, with the model behind each profile written down."""
+        await self._ledger.change(self._routes.with_models(opening))
+        return self.run_of(opening.run_id)
+
     def runs(self) -> tuple[Run, ...]:
         """Every run that has begun, the oldest first."""
-        return self._show.runs()
+        return tuple([self.run_of(name) for name, run in self._ledger.world.runs.items() if run.is_begun])
 
     def run_of(self, run_id: str) -> Run:
         """One run as it stands now."""
-        return self._show.run(run_id)
+        return run_of(self._ledger.folded, run_id, self._answers.given[run_id])
 
     def check_model(self, model: str) -> None:
         """Refuse a name that no model has."""
-        self._show.check_model(model)
+        self._routes.route("fast", model)
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
-        return self._show.due(run_id)
+        dues: list[tuple[int, int, DueTurn]] = []
+        for graph in self._conductor.agendas.graphs((run_id,)):
+            turn = self._conductor.agendas.of(graph).turn
+            if turn is not None:
+                due = DueTurn(max(turn, graph.turn), graph.id, is_begun=turn <= graph.turn)
+                dues.append((turn, graph.born, due))
+        return tuple([due for *_, due in sorted(dues)])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
-        return await self._show.step_one(graph_id)
+        if graph_id is not None and graph_id not in self._ledger.world.graphs:
+            raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
+        order = Lockstep(self._conductor.agendas, self._inbox.take_in, graph_id=graph_id)
+        return (await self.conduct(order, Until(self._world, acts=1))).last
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
         """So many turns of every graph."""
-        return await self._show.play(self._pacing, turns=turns, before_act=before_act)
+        return await self.run(turns=turns, before_act=before_act)
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -110,11 +149,32 @@ class Stage:
 
         `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
         """
-        return await self._show.play(self._pacing, *run_ids, turns=turns, before_act=before_act)
+        kind = Free if self._pacing == "free" else Lockstep
+        order = kind(self._conductor.agendas, self._inbox.take_in, run_ids)
+        return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
 
-    async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
+    async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
+        """Drive in any order, from outside of any act."""
+        await wait_to_be_outside(self._ledger)
+        return await self._conductor.conduct(order, until, before_act)
+
+    def _world(self) -> World:
+        return self._ledger.world
+
+    async def disturb(
+        self, run_id: str, text: str, *, graph_id: str | None = None, inbox: tuple[int, ...] = ()
+    ) -> Event:
         """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
-        return await self._show.disturb(run_id, text, graph_id)
+        the_run(self._ledger.world, run_id)
+        graphs = sorted(self._conductor.agendas.graphs((run_id,)), key=lambda graph: graph.born)
+        if graph_id is None and not graphs:
+            raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
+        intent = Inject(graph_id or graphs[0].id, text, run_id)
+        receipt = await self._ledger.change(intent, beside=Batch(inbox_done=inbox))
+        return receipt.events[0]
+
+    async def _say_from_inbox(self, run_id: str, text: str, numbers: tuple[int, ...]) -> Event:
+        return await self.disturb(run_id, text, inbox=numbers)
 
     def speak_as(self, creature_id: str, text: str) -> None:
         """Give a creature that a visitor plays its next line."""
@@ -135,19 +195,24 @@ class Stage:
 
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
         """Let nobody of a run begin an act until it goes on."""
-        await self._show.pause(run_id, reason)
+        await self._conductor.pause(run_id, reason)
 
     async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
-        await self._show.continue_run(run_id)
+        await self._ledger.change(MoveRun(run_id, RunContinued()), by="api")
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
         """End a run once nobody of it is thinking any more; the one event that tells of it."""
-        return await self._show.finish(run_id, reason)
+        the_run(self._ledger.world, run_id)
+        await wait_to_be_outside(self._ledger)
+        return await self._conductor.finish(run_id, reason, by="api")
 
     async def stop_acts(self) -> None:
-        """Stop whatever was begun ahead."""
-        await self._show.close()
+        """Stop whatever was begun ahead, and listen to nobody outside any more."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait([self._listening])
+        await self._conductor.close()
 
 
 def _check_code_beside(world: LoadedWorld) -> None:

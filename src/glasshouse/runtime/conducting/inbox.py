@@ -5,10 +5,13 @@ Always holds: a line is said once, or set aside if its run is over; one for a ru
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
+from glasshouse.errors import StoreError
 from glasshouse.events.event import Event
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock, InboxLine, Store
@@ -24,7 +27,7 @@ Say = Callable[[str, str, tuple[int, ...]], Awaitable[Event]]
 
 
 class Inbox:
-    """Takes lines in between two turns."""
+    """Takes lines in, before each step of a drive and while nobody drives."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say) -> None:
         self._store = store
@@ -32,13 +35,27 @@ class Inbox:
         self._clock = clock
         self._say = say
         self._looked_at: datetime | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def take_in_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
+        """Look again and again while nobody drives, who looks anyway. A store that fails now may not fail the next time."""
+        while True:
+            await self._clock.sleep(inbox_seconds_min)
+            if not is_driven():
+                with suppress(StoreError):
+                    await self.take_in()
 
     async def take_in(self) -> None:
-        """Let be said what waits, unless somebody has just looked."""
+        """Let be said what waits, unless somebody is looking, or has just looked."""
         now = self._clock.now()
         if self._looked_at is not None and now - self._looked_at < timedelta(seconds=inbox_seconds_min):
             return
-        self._looked_at = now
+        if not self._one_at_a_time.locked():
+            self._looked_at = now
+            async with self._one_at_a_time:
+                await self._take_in()
+
+    async def _take_in(self) -> None:
         last, waiting = 0, set[str | None]()
         for _ in range(inbox_pages_max):
             lines = await self._store.read_inbox(inbox_lines_max, last)

@@ -99,6 +99,9 @@ class Cassette:
         place = min(self.produced(), len(self.events) - 1)
         return self.events[place].created_at if self.events else datetime.min.replace(tzinfo=UTC)
 
+    async def sleep(self, seconds: float) -> None:
+        """The clock of a replay moves by what was written."""
+
     def next(self) -> Event | None:
         """The event that was written next."""
         place = self.produced()

@@ -190,7 +190,7 @@ class _Replay:
                 self._run_id, stage.numbers_in(self._run_id), await stage.acts_under_way()
             )
             if self._opened:
-                await parts.show.open(self._opening())
+                await parts.stage.open_run(self._opening())
             await self._play_on()
             return await stage.story_of(self._record), parts.archive.skews()
         finally:

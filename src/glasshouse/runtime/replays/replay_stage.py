@@ -63,7 +63,7 @@ class ReplayStage:
 
     async def conduct(self, order: Order) -> None:
         """Drive what the order names, until it names nothing."""
-        await self.parts.show.conduct(order, Until(lambda: self._ledger.world))
+        await self.parts.stage.conduct(order, Until(lambda: self._ledger.world))
 
     def know(self, record: RunRecord) -> None:
         """Let those of the past be known here as they were there, gone as they are; and let sessions that begin from here on
