@@ -39,7 +39,7 @@ answer_result_bytes_max: Final = 16_384
 
 
 def turn_started(world: World, intent: StartTurn) -> Decision:
-    """A graph's clock moves on, and the world shows what it has to show at that turn."""
+    """Begin a graph's next turn, with the scenes that the world shows at that turn."""
     graph = the_graph(world, intent.graph_id)
     if intent.turn <= graph.turn:
         raise Refused(f"Graph {graph.name} is at turn {graph.turn}.", f"Start turn {graph.turn + 1}.")
@@ -52,7 +52,7 @@ def turn_started(world: World, intent: StartTurn) -> Decision:
 
 
 def act_ended(world: World, intent: EndAct) -> Decision:
-    """The one event that an act ends in."""
+    """The one event that ends an act."""
     creature = world.creatures.get(intent.creature)
     if creature is None:
         return _discarded(world, intent)
@@ -83,7 +83,7 @@ def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
 
 
 def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft: Draft) -> str | None:
-    """Where a line goes: where it was meant to, else where its cause was said, else the oldest channel it sends on.
+    """The channel of a line: the intended one, else that of its cause, else the oldest channel it sends on.
 
     Channels are followed by id, so a line meant for a channel that was renamed meanwhile still reaches it.
     """
@@ -116,7 +116,7 @@ def _discarded(world: World, intent: EndAct) -> Decision:
 
 
 def _open_heir(world: World, session_id: str) -> str | None:
-    """The session that a graph writes into now, found from one it wrote into before."""
+    """The open session of the graph that once wrote into this session."""
     waiting, seen = [session_id], {session_id}
     while waiting:
         name = waiting.pop()
@@ -132,7 +132,7 @@ def _open_heir(world: World, session_id: str) -> str | None:
 
 
 def tool_called(world: World, intent: CallTool) -> Decision:
-    """A creature asks for a tool in the middle of its act."""
+    """A creature calls a tool during its act."""
     creature = world.creatures.get(intent.creature)
     if creature is None:
         raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
@@ -151,7 +151,7 @@ def tool_called(world: World, intent: CallTool) -> Decision:
 
 
 def tool_returned(world: World, intent: ReturnTool) -> Decision:
-    """What came of a call."""
+    """A tool call returned."""
     returned = ToolReturned(
         intent.tool,
         intent.number,
@@ -165,7 +165,7 @@ def tool_returned(world: World, intent: ReturnTool) -> Decision:
 
 
 def _kept(result: Any) -> Any:
-    """A result as the ledger can keep it; none if it cannot."""
+    """A result that the ledger can keep; none if it cannot."""
     if result is None:
         return None
     try:
@@ -177,14 +177,14 @@ def _kept(result: Any) -> Any:
 
 
 def edit_proposed(world: World, intent: ProposeEdit) -> Decision:
-    """A creature's change waits for somebody to allow it."""
+    """A creature's change waits for approval."""
     arguments = json_copy(kinds.EDIT_PROPOSED, intent.arguments)
     proposed = EditProposed(intent.tool, arguments, intent.number, intent.why)
     return _after_call(world, intent, kinds.EDIT_PROPOSED, proposed)
 
 
 def edit_decided(world: World, intent: DecideEdit) -> Decision:
-    """Somebody outside has spoken, or nobody was there."""
+    """A proposal was approved or rejected, or nobody was there."""
     decided = EditDecided(intent.is_approved, intent.by, intent.reason, intent.number)
     return _after_call(world, intent, kinds.EDIT_DECIDED, decided)
 
@@ -192,7 +192,7 @@ def edit_decided(world: World, intent: DecideEdit) -> Decision:
 def _after_call(
     world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Payload
 ) -> Decision:
-    """What follows a call of a tool. Nothing is told of a creature that is gone, or whose run has finished."""
+    """An event that follows a tool call. None is written for a removed creature, or if the run has finished."""
     creature = world.creatures.get(intent.creature)
     run = None if creature is None else world.runs.get(creature.run_id or "")
     if creature is None or (run is not None and run.status == "finished"):

@@ -1,7 +1,7 @@
-"""What a graph carries over when it lives again in a branch or a resumed session: who heard what, in which order.
+"""What a branch or a resumed session carries over: who heard what, in which order.
 
-Always holds: what is carried is written with the names it had, and read with the names of the present. So nobody gets the
-past of another: a creature has the past of the one it is an incarnation of, and a new creature has none.
+Always holds: it is written with the old names and read with the new ones. So nobody gets the past of another: an
+incarnation has the past of the creature it continues, and a new creature has none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def shape_of(world: World, graph: GraphState) -> CarriedShape:
 
 
 def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
-    """Who came before whom, in graphs that are told of in this order: that of their own age."""
+    """The order of births in several graphs, which are given by age."""
     born: dict[str, int] = {}
     for graph in graphs:
         born.update({name: world.creatures[name].born for name in graph.creatures})
@@ -57,7 +57,7 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
 
 
 def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
-    """One creature's past."""
+    """The past of one creature."""
     channels = list(world.topology.channels_of.get(creature.id, ()))
     return CarriedCreature(
         stays=converted(creature.stays, list[CarriedStay]),
@@ -87,7 +87,7 @@ def _wire_then(handing: Handing) -> CarriedWire:
 
 
 def places_of(shape: CarriedShape) -> dict[str, None]:
-    """The channels and graphs that anybody in a shape remembers something of."""
+    """The channels and graphs that somebody in a shape remembers."""
     places: dict[str, None] = {}
     for heard in shape.creatures.values():
         places.update(dict.fromkeys(heard.ears))
@@ -96,7 +96,7 @@ def places_of(shape: CarriedShape) -> dict[str, None]:
 
 
 def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedStay]]:
-    """Where those were, and what they were called, who are not among the living of a shape."""
+    """The stays of creatures that are not in the shape."""
     departed: dict[str, list[CarriedStay]] = {}
     for name in names:
         other = world.ever(name)
@@ -109,7 +109,7 @@ def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedSta
 
 
 def take_over(world: World, graph: GraphState, restated: SessionRestated, lamport: int) -> None:
-    """Give everybody in a graph that lives again the past that was carried over."""
+    """Give the creatures of a restated graph the past that was carried over."""
     shape, names, places = restated.carried.shape, restated.creatures, restated.places
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():
@@ -163,7 +163,7 @@ def _give(
 def _handings(
     handed: dict[str, list[CarriedWire]], restated: SessionRestated, lamport: int
 ) -> dict[str, list[Handing]]:
-    """What was handed over then, between those who are called otherwise now; from here on there are other wires."""
+    """What old wires handed over, with the new names; from now on there are new wires."""
     names = restated.creatures
     return {
         wire_id: [
@@ -191,7 +191,7 @@ def _stays(stays: Iterable[CarriedStay], places: dict[str, str]) -> list[Stay]:
 
 
 def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> None:
-    """Who is new comes after all whom its run has brought forth."""
+    """Number new creatures after all creatures of their run."""
     for run_id, born in shape.born.items():
         run = world.runs.get(restated.runs[run_id])
         if run is not None:
@@ -205,19 +205,19 @@ def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> Non
 
 
 def chained_via(before: str, now: str) -> str:
-    """By which sessions a past came here, the first one first."""
+    """The sessions through which a past came, first one first."""
     return f"{before} {now}" if before else now
 
 
 def _order(table: dict[str, dict[str, int]], key: str, names: Iterable[str]) -> None:
-    """The same edges in the order they had; those that are new come last."""
+    """Put edges into their old order; new ones come last."""
     row = table.get(key)
     if row is not None:
         table[key] = {name: row[name] for name in dict.fromkeys((*names, *row)) if name in row}
 
 
 def _listen(world: World, graph: GraphState, lamport: int) -> None:
-    """Where somebody listens now and did not then, or did then and does not now, the ear opens or closes here."""
+    """Open or close listening spans where a creature listens now but did not then, or the other way round."""
     for name in graph.creatures:
         creature = world.creatures[name]
         edges = world.topology.channels_of.get(name, {})

@@ -1,13 +1,13 @@
-"""Conditions: on which lines a wire hands over, in a few plain words.
+"""Conditions: which lines a wire hands over.
 
     condition  =  clause, or clauses joined by `and`, all of which must hold
     clause     =  name  `is` | `is not` | `has` | `has not`  value
     name       =  kind, text, or another field of the line's payload
     value      =  words as they are, or "words in quotation marks" where `and` or `not` is one of them
 
-`is` compares the whole value, `has` looks for it anywhere in a text, or among the items of a list. Capitals do not
-matter. Always holds: a condition is read once, is a pure question about one event, and costs no more than a few looks
-at its payload. A field that a line does not have neither is nor has anything.
+`is` compares the whole value; `has` searches in a text, or among the items of a list. Case does not matter. If a line
+does not have the field, `is` and `has` are false. Always holds: a condition is parsed once, is a pure function of one
+event, and reads only a few fields of its payload.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Verb = Literal["is", "has"]
 
 
 class Clause(msgspec.Struct, frozen=True, gc=False):
-    """One thing that must hold of a line."""
+    """One clause of a condition."""
 
     name: str
     verb: Verb
@@ -44,7 +44,7 @@ class Clause(msgspec.Struct, frozen=True, gc=False):
     is_negated: bool = False
 
     def holds(self, event: Event) -> bool:
-        """Whether it holds of this event."""
+        """Whether it is true for this event."""
         field = event.kind if self.name == KIND else event.payload.get(self.name)
         return _matches(field, self.verb, self.value.casefold()) != self.is_negated
 
@@ -59,7 +59,7 @@ Condition = tuple[Clause, ...]
 
 @lru_cache(maxsize=conditions_cache_max)
 def condition_of(text: str) -> Condition:
-    """A condition as its clauses, or a refusal that says what is wrong with it."""
+    """The clauses of a condition, or a refusal that says what is wrong."""
     if len(text) > condition_chars_max:
         raise Refused(
             f"The condition has {len(text):,} characters.", f"Write at most {condition_chars_max}. {EXAMPLE}"
@@ -79,7 +79,7 @@ def condition_of(text: str) -> Condition:
 
 
 def holds(condition: str | None, event: Event) -> bool:
-    """Whether a condition holds of an event. None holds of every one; so does one from before conditions were read."""
+    """Whether a condition is true for an event. No condition, or one that cannot be parsed, is true for every event."""
     if condition is None:
         return True
     try:

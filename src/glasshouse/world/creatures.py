@@ -47,12 +47,12 @@ from glasshouse.world.state import CreatureState, GraphState, Segment, World
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
 Placing = Callable[[str, str, int], list[Fact]]
-"""Takes a newcomer's id, its handle and how many facts of the batch go before, and gives what puts it on a channel."""
+"""From a newcomer's id, its handle and the number of facts before, to the facts that put it on a channel."""
 DEFAULT_PROFILE = "fast"
 
 
 def creature_added(world: World, intent: AddCreature) -> Decision:
-    """A new creature: in a graph of its own, or on the commons of the graph named."""
+    """Add a creature: in a graph of its own, or on the commons of the given graph."""
     check_called(intent.name, intent.handle)
     if intent.parent is not None:
         the_creature(world, intent.parent)
@@ -87,7 +87,7 @@ def _born_alone(world: World, intent: AddCreature) -> Decision:
 
 
 def born_into(world: World, graph: GraphState, intent: AddCreature, placing: Placing) -> Decision:
-    """A new creature in a graph that is there, on the channel that `placing` puts it on."""
+    """Add a creature to an existing graph, on the channel that `placing` chooses."""
     handle = _handle_for(graph, intent.handle, intent.name)
     creature_id = free_creature_id(world, intent.name)
     facts = [_born(world, intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
@@ -97,7 +97,7 @@ def born_into(world: World, graph: GraphState, intent: AddCreature, placing: Pla
 
 
 def _handle_for(graph: GraphState, wanted: str | None, name: str) -> str:
-    """The handle a newcomer gets: the one it wants, refused if it is taken; else its name, numbered if need be."""
+    """The newcomer's handle: the wanted one, refused if taken; else its name, numbered if necessary."""
     if wanted is not None and wanted in graph.handles:
         raise Refused(
             f"The handle {wanted!r} is taken in graph {graph.name}.",
@@ -124,13 +124,13 @@ def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> F
 
 
 def _next_ordinal(world: World, run_id: str | None) -> int:
-    """The how-manieth creature of its run the next one will be."""
+    """The number of the next creature of a run."""
     run = world.runs.get(run_id or "")
     return 0 if run_id is None else 1 if run is None else run.creatures_born + 1
 
 
 def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:
-    """Put the newcomer on the commons; where nobody is on it, everybody, so that it does join them."""
+    """Put the newcomer on the commons; if nobody is on it yet, put everybody there, so that it connects them."""
     facts: list[Fact] = []
     channel_id = graph.channels.get(COMMONS)
     if channel_id is None:
@@ -148,7 +148,7 @@ def on_both_ways(creature: str, channel_id: str) -> tuple[Fact, Fact]:
 
 
 def creature_spawned(world: World, intent: Spawn) -> Decision:
-    """A worker beside its parent, heard by it and hearing it."""
+    """Add a worker with a parent; the two hear each other."""
     parent = the_creature(world, intent.parent)
     check_called(intent.name, intent.handle)
     check_may_act(world, parent)
@@ -183,7 +183,7 @@ def _beside(
 
 
 def narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
-    """The manifest as the newcomer gets it: with tools that its parent has too, and with the profile asked for."""
+    """The newcomer's manifest: only tools that its parent has too, and the requested profile."""
     manifest = {key: value for key, value in intent.manifest.items() if key != "tools"}
     granted = world.facts_of(parent).manifest.get("tools") or []
     tools = [name for name in intent.manifest.get("tools") or [] if name in granted]
@@ -197,7 +197,7 @@ def narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
 
 
 def creature_started(world: World, intent: StartCreature) -> Decision:
-    """A stopped creature runs again; a running one stays as it is."""
+    """Start a stopped creature; a running one does not change."""
     creature = the_creature(world, intent.creature)
     if creature.is_running:
         return Decision(subject=creature.id)
@@ -215,7 +215,7 @@ def creature_started(world: World, intent: StartCreature) -> Decision:
 
 
 def creature_stopped(world: World, intent: StopCreature) -> Decision:
-    """A running creature rests; a resting one stays as it is."""
+    """Stop a running creature; a stopped one does not change."""
     creature = the_creature(world, intent.creature)
     if not creature.is_running:
         return Decision(subject=creature.id)

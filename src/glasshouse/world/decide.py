@@ -1,4 +1,4 @@
-"""The one door for change: an intent and the world in, a decision or a refusal out. Pure.
+"""The only way to change the world: an intent and the world in, a decision or a refusal out. Pure.
 
 Always holds: nothing here changes the world. A refusal is raised as `Refused` and says what would work.
 """
@@ -58,9 +58,9 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.BeginRun: runs.run_begun,
     intents.MoveRun: runs.run_moved,
 }
-"""How each sort of intent is decided."""
+"""The function that decides each sort of intent."""
 
 
 def decide(world: World, intent: intents.Intent) -> Decision:
-    """What the intent leads to in this world."""
+    """The decision about an intent in this world."""
     return DECISIONS[type(intent)](world, intent)

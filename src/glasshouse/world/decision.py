@@ -1,6 +1,6 @@
-"""A decision: the facts to be written, where, and the change they make; and the facts that several decisions share.
+"""A decision: the facts to write, where, and the change they make; and facts that several decisions share.
 
-Always holds: nothing here is stamped or true yet.
+Always holds: nothing here is stamped or written yet.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Write(msgspec.Struct, frozen=True, gc=False):
     facts: tuple[Fact, ...]
     opens: Segment | None = None
     turn: int | None = None
-    """The clock that these facts are stamped with, where they move it."""
+    """The turn of these facts, if they begin a new one."""
 
 
 NO_CHANGE = Change(kind="nothing")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What an intent leads to: one batch of writes, all or nothing."""
+    """The result of an intent: one batch of writes, all or nothing."""
 
     writes: tuple[Write, ...] = ()
     change: Change = NO_CHANGE
@@ -80,19 +80,19 @@ def unchanged(graph: GraphState) -> Change:
 
 def engine_fact(kind: str, payload: Payload) -> Fact:
     """A fact of the engine about the shape of the world. A field of the wrong type is refused here, before anything
-    has changed, because the fold would find it too late."""
+    changes; the fold would notice it too late."""
     plain = builtins_of(payload)
     try:
         msgspec.convert(plain, type(payload))
     except msgspec.ValidationError as wrong:
         raise BadEvent(
-            f"{kind} cannot be told: {wrong}.", "Give the argument in its documented type."
+            f"{kind} cannot be written: {wrong}.", "Give the argument in its documented type."
         ) from wrong
     return Fact(kind, plain)
 
 
 def topology_changed(change: Change) -> Fact:
-    """The one fact that tells of a change, its list of creatures cut at the bound."""
+    """The one `topology.changed` of a change, with at most the allowed number of creatures."""
     affected = change.affected_creatures
     return engine_fact(
         kinds.TOPOLOGY_CHANGED,
@@ -114,14 +114,14 @@ def change_of(
 
 
 def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
-    """Who writes into a session from here on, in events of a bounded size."""
+    """The creatures that write into a session from now on, in events of bounded size."""
     for start in range(0, len(creatures), affected_creatures_max):
         some = list(creatures[start : start + affected_creatures_max])
         yield engine_fact(kinds.CREATURE_SESSION_ATTACHED, SessionAttached(session_id, some))
 
 
 def by_age(world: World, creatures: Iterable[str]) -> list[str]:
-    """Creatures, the oldest first."""
+    """Creatures, oldest first."""
     return sorted(creatures, key=lambda name: world.creatures[name].born)
 
 

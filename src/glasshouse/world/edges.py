@@ -25,7 +25,7 @@ from glasshouse.world.wiring import check_wire
 
 
 def channel_added(world: World, intent: AddChannel) -> Decision:
-    """A channel nobody is on yet: no change of connectivity."""
+    """Open a channel that nobody is on yet: connectivity does not change."""
     graph = the_graph(world, intent.graph_id)
     check_channel_name(intent.name)
     check_length("description", intent.description)
@@ -42,7 +42,7 @@ def channel_added(world: World, intent: AddChannel) -> Decision:
 
 
 def wire_added(world: World, intent: AddWire) -> Decision:
-    """An output wire within one graph; the same wire twice is one, with other options it is replaced."""
+    """Add an output wire within one graph. The same wire again changes nothing; with other options it is replaced."""
     source, target = the_creature(world, intent.source), the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be wired to itself.", "Name another target.")
@@ -67,7 +67,7 @@ def wire_added(world: World, intent: AddWire) -> Decision:
 
 
 def wire_removed(world: World, intent: RemoveWire) -> Decision:
-    """An output wire taken away."""
+    """Remove an output wire."""
     source, target = the_creature(world, intent.source), the_creature(world, intent.target)
     wire_id = wire_id_for(source.id, target.id)
     if wire_id not in world.wires:
@@ -89,7 +89,7 @@ def wire_gone(world: World, wire_id: str, reason: str) -> Fact:
 
 
 def channel_joined(world: World, intent: JoinChannel) -> Decision:
-    """A creature listens, sends or both on a channel of its own graph. Where it does already, nothing happens."""
+    """Let a creature listen, send or both on a channel of its graph. If it already does, nothing happens."""
     creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     channel = the_channel(world, graph, intent.channel)

@@ -1,8 +1,8 @@
-"""The fold: one event in, the world moved on.
+"""The fold: apply one event to the world.
 
 Always holds: the ledger's world changes here and in what is called from here (`members`, `carrying`) and nowhere
-else. What an event does depends on the world and the event alone, so folding a ledger gives the world that wrote it. An
-event costs what it moves: the fold never walks a graph that stays as it is.
+else. The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
+cost of an event is what it changes: the fold never walks a graph that does not change.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ from glasshouse.world.topology import BITS, LISTEN
 from glasshouse.world.values import GOES_ON
 
 version: Final = 8
-"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+"""Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
 OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
 
 MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
-"""The kinds that change more than how far their session is written."""
+"""The kinds that change more than the length of their session."""
 
 
 def begin(world: World, segment: Segment) -> None:
-    """A session begins: the world learns of it before its first event."""
+    """Add a session to the world, before its first event."""
     rank = segment.ordinal
     if segment.origin in GOES_ON and len(segment.parents) == 1:
         rank = world.sessions[segment.parents[0].session_id].rank
@@ -83,24 +83,24 @@ def begin(world: World, segment: Segment) -> None:
         siblings.children.append(segment.id)
         if siblings.recipes:
             session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
-        if segment.origin not in GOES_ON:  # Else it is another life with the same past, of other runs.
+        if segment.origin not in GOES_ON:  # A branch has the same past, but other runs.
             session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 
 def _skew(world: World, segment: Segment) -> int:
-    """A session's times are ahead of the story's by as much as those of the parent it goes on from in time."""
+    """How far a session's times are ahead of the story's: as far as those of the parent that it continues."""
     ends = [(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
     stories = [parent.segment.base + upto - parent.skew for parent, upto in ends]
     return segment.base - max(stories) if stories else 0
 
 
 def evolve(world: World, event: Event) -> None:
-    """Move the world on by one event."""
+    """Apply one event."""
     note_written(world, event)
     kind = event.kind
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
-        is_large = kind == kinds.SESSION_RESTATED  # Then several folds share what was read.
+        is_large = kind == kinds.SESSION_RESTATED  # Several folds share the decoded payload.
         payload = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
         _FOLDS[kind](world, event, payload)
     elif kind == kinds.TURN_STARTED:
@@ -112,7 +112,7 @@ def evolve(world: World, event: Event) -> None:
 
 
 def note_written(world: World, event: Event) -> None:
-    """Note how far a session is written, and which run wrote in it: all that most events do to the world."""
+    """Note the length of a session and which run wrote in it: for most events that is all."""
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.run_id is not None and event.run_id not in session.writers:
@@ -122,7 +122,7 @@ def note_written(world: World, event: Event) -> None:
 def _run_moved(world: World, event: Event) -> None:
     run = _run(world, event.run_id or "", event.session_id)
     if event.kind == kinds.RUN_STARTED:
-        if not run.is_begun:  # A run that lives again in several graphs is told of in each.
+        if not run.is_begun:  # A resumed run is recorded in each of its graphs.
             run.is_begun, run.session_id = True, event.session_id
         session = world.sessions[event.session_id]
         if session.segment.origin not in GOES_ON:
@@ -146,7 +146,7 @@ def _run(world: World, run_id: str, session_id: str) -> RunFacts:
 
 
 def take_in(world: World, event: Event) -> None:
-    """Note an imported event: how far its session goes and who was in it. Nobody in it lives."""
+    """Apply an imported event: the length of its session and who was in it. Its creatures do not live here."""
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
@@ -162,14 +162,14 @@ def take_in(world: World, event: Event) -> None:
             _note_left(session, payload.creature, event.seq)
     elif event.kind == kinds.TOPOLOGY_CHANGED:
         change = payload_of(event, TopologyChanged)
-        if change.kind == "split":  # A file need not carry the other side, which would say who went there.
+        if change.kind == "split":  # The file may lack the other side, which would say who moved there.
             for name in change.affected_creatures:
                 _note_left(session, name, event.seq)
 
 
 def _note_skew(world: World, session: SessionState, payload: SessionForked) -> None:
-    """A session that restates a past says how far ahead it runs. Those that grew from it may have begun before it said
-    so: a file's segments all begin before its events are told."""
+    """A session that restates a past says how far its times are ahead. Its descendants may exist already: all segments
+    of a file are added before its events."""
     if not payload.restated:
         return
     session.skew = payload.skew
@@ -214,7 +214,7 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
         world.creatures[payload.creature].ordinal = ordinal
         session = world.sessions[event.session_id]
         if session.segment.origin == "root" and session.joined is None:
-            session.note_run(payload.run_id)  # A graph of its own: it begins with this creature.
+            session.note_run(payload.run_id)  # The graph begins with this creature.
         session.note_writer(payload.run_id)
     graph.creatures[payload.creature] = None
     graph.handles.take(payload.handle, payload.creature)
@@ -223,7 +223,7 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
 
 
 def manifest_facts(manifest: dict[str, object]) -> ManifestFacts:
-    """What the world reads of a manifest on every event."""
+    """What the world reads of a manifest for every event."""
     schedule = manifest.get("schedule")
     timed = schedule if isinstance(schedule, dict) else {}
     return ManifestFacts(

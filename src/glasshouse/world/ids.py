@@ -1,7 +1,7 @@
 """Ids and names: how ids are made, and which names are allowed.
 
-Always holds: ids are functions of what they name, so that the same story gives the same ids; a creature id
-is never given twice in one terrarium, not even after its creature is gone.
+Always holds: an id is a function of what it names, so the same story gives the same ids. A creature's id is never used
+twice in one terrarium, even after the creature was removed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from glasshouse.world.state import World
 
 name_chars_max = 64
 SPOKEN_FOR = frozenset({"world", "nobody"})
-"""Words that prompts and verdicts use for the conductor and for no winner: no creature and no team has them."""
+"""Words with a fixed meaning in prompts and verdicts: no creature and no team may have them."""
 text_chars_max = 16_384
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -24,7 +24,7 @@ _NUMBERED_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(~([2-9]|[1-9][0-9]{1,8}))?")
 
 
 def short_hash(*parts: str) -> str:
-    """Sixteen hexadecimal characters that stand for these parts in this order."""
+    """A hash of these parts in this order: sixteen hexadecimal characters."""
     return blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
 
 
@@ -34,7 +34,7 @@ def session_id_for(origin: str, parents: Iterable[str], ordinal: int, house_id: 
 
 
 def free_session_id(world: World, origin: str, parents: Iterable[str], ordinal: int) -> str:
-    """The id of a session that begins now. An imported one may have it already: then the next ordinal's."""
+    """The id of a new session. If an imported session already has it, the id of the next ordinal."""
     house_id = world.house_id if origin == "root" else ""
     parents = tuple(parents)
     while (name := session_id_for(origin, parents, ordinal, house_id)) in world.sessions:
@@ -43,12 +43,12 @@ def free_session_id(world: World, origin: str, parents: Iterable[str], ordinal: 
 
 
 def graph_id_for(session_id: str) -> str:
-    """The id of the graph that is born with this session."""
+    """The id of the graph that begins with this session."""
     return "g-" + session_id.removeprefix("s-")
 
 
 def channel_id_for(session_id: str, seq: int) -> str:
-    """The id of the channel opened by the event at this place."""
+    """The id of the channel that this event opens."""
     return "c-" + short_hash("channel", session_id, str(seq))
 
 
@@ -87,7 +87,7 @@ def check_channel_name(name: str) -> None:
 
 
 def check_run_id(run_id: object) -> None:
-    """Refuse a run's id that could not be written in one word."""
+    """Refuse a run id that is not one plain word."""
     if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
         raise Refused(
             f"{run_id!r} is not a run id.", "Use letters, digits, '-', '_' and '.', 64 characters at most."
@@ -113,6 +113,6 @@ def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
 
 
 def free_creature_id(world: World, name: str) -> str:
-    """The name itself if it was never given in this terrarium, else `name~2` and so on."""
+    """The name itself if it was never used in this terrarium, else `name~2` and so on."""
     given = world.numbers_given.get(name, 0)
     return name if given == 0 else f"{name}~{given + 1}"

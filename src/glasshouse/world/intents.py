@@ -1,4 +1,4 @@
-"""Intents: what somebody asks of the world. The API, tools, scenarios and visitors all make these.
+"""Intents: requests to the world. The API, tools, scenarios and visitors all make these.
 
 Always holds: an intent names things by id and decides nothing; `decide` answers it with facts or a refusal.
 """
@@ -17,11 +17,11 @@ from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused,
 
 
 class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What every intent shares: it is a value, and is written down under its own name where it is kept as a request."""
+    """Base of all intents: an immutable value, encoded under its class name when it is kept as a request."""
 
 
 class AddCreature(Intent, frozen=True, gc=False):
-    """Bring a creature to life, alone or in a graph."""
+    """Add a creature, alone or to a graph."""
 
     name: str
     manifest: Json
@@ -34,7 +34,7 @@ class AddCreature(Intent, frozen=True, gc=False):
 
 
 class Spawn(Intent, frozen=True, gc=False):
-    """Bring a worker to life beside its parent, in the parent's graph and run, with a channel between the two."""
+    """Add a worker to its parent's graph and run, with a channel between the two."""
 
     parent: str
     name: str
@@ -44,25 +44,25 @@ class Spawn(Intent, frozen=True, gc=False):
 
 
 class RemoveCreature(Intent, frozen=True, gc=False):
-    """Take a creature and all its edges and wires away."""
+    """Remove a creature with all its edges and wires."""
 
     creature: str
 
 
 class StartCreature(Intent, frozen=True, gc=False):
-    """Let a stopped creature run again."""
+    """Start a stopped creature."""
 
     creature: str
 
 
 class StopCreature(Intent, frozen=True, gc=False):
-    """Let a creature rest; its edges and mail stay."""
+    """Stop a creature; its edges and mail stay."""
 
     creature: str
 
 
 class AddChannel(Intent, frozen=True, gc=False):
-    """Open a channel nobody is on yet."""
+    """Open a channel that nobody is on yet."""
 
     graph_id: str
     name: str
@@ -86,7 +86,7 @@ class JoinChannel(Intent, frozen=True, gc=False):
 
 
 class LeaveChannel(Intent, frozen=True, gc=False):
-    """Take a creature off a channel, in one direction or in both."""
+    """Take a creature off a channel, in one direction or both."""
 
     creature: str
     channel: str
@@ -94,13 +94,13 @@ class LeaveChannel(Intent, frozen=True, gc=False):
 
 
 class CloseGraph(Intent, frozen=True, gc=False):
-    """Let a graph go whose runs are all over: its creatures are gone, its session stays."""
+    """Close a graph whose runs have all finished: its creatures are removed, its session stays."""
 
     graph_id: str
 
 
 class Connect(Intent, frozen=True, gc=False):
-    """Let `source` send where `target` listens; with `both`, the other way too."""
+    """Let `source` send and `target` listen on one channel; with `both`, also in the other direction."""
 
     source: str
     target: str
@@ -109,7 +109,7 @@ class Connect(Intent, frozen=True, gc=False):
 
 
 class Disconnect(Intent, frozen=True, gc=False):
-    """Take `source`'s send edge and `target`'s listen edge away where both exist."""
+    """Remove `source`'s send edge and `target`'s listen edge where both exist."""
 
     source: str
     target: str
@@ -127,7 +127,7 @@ class AddWire(Intent, frozen=True, gc=False):
 
 
 class RemoveWire(Intent, frozen=True, gc=False):
-    """Take an output wire away."""
+    """Remove an output wire."""
 
     source: str
     target: str
@@ -149,7 +149,7 @@ class Say(Intent, frozen=True, gc=False):
 
 
 class Fork(Intent, frozen=True, gc=False):
-    """Begin a session that shares the past of another up to `upto`, the end of the batch of event `at`."""
+    """Start a session that shares the past of another up to `upto`, the end of the batch of event `at`."""
 
     session_id: str
     at: str
@@ -157,7 +157,7 @@ class Fork(Intent, frozen=True, gc=False):
 
 
 class Restate(Intent, frozen=True, gc=False):
-    """Let a past live again, beside what came of it: as a branch, or as a session that is resumed."""
+    """Continue from a past, beside what followed it: as a branch, or as a resumed session."""
 
     how: Literal["branch", "resume"]
     at: str
@@ -165,7 +165,7 @@ class Restate(Intent, frozen=True, gc=False):
     runs: tuple[Rerun, ...] = ()
     change: BranchChange | None = None
     times_changed: int = 0
-    """So many logical times behind its end the past was changed; what lives again begins after all of them."""
+    """How many logical times after its end the past was changed; the new sessions begin after all of them."""
 
 
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
@@ -199,7 +199,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     dealt: Json | None = None
     model: str = ""
     is_bound: bool = False
-    """Whether the run asks for this model by name, whatever stands behind the profile."""
+    """Whether the run names this model, instead of the model of the profile."""
     is_root: bool = False
 
 
@@ -209,11 +209,11 @@ class Troupe(msgspec.Struct, frozen=True, gc=False):
     members: tuple[Member, ...]
     channels: tuple[ChannelPlan, ...] = ()
     opening: str = ""
-    """What they are shown first; empty: what the whole run is."""
+    """Their first scene; empty: the scene of the whole run."""
 
 
 class OpenRun(Intent, frozen=True, gc=False):
-    """Open a scenario: a run, its creatures, their channels and what they are shown first, as one batch."""
+    """Open a scenario: a run, its creatures, their channels and the first scene, as one batch."""
 
     run_id: str
     started: RunStarted
@@ -222,7 +222,7 @@ class OpenRun(Intent, frozen=True, gc=False):
 
 
 class BeginRun(Intent, frozen=True, gc=False):
-    """Let the run that creatures were born into without a scenario begin, where it is first driven."""
+    """Start the default run, in the graph where it is first driven."""
 
     run_id: str
     graph_id: str
@@ -230,7 +230,7 @@ class BeginRun(Intent, frozen=True, gc=False):
 
 
 class StartTurn(Intent, frozen=True, gc=False):
-    """Move a graph's clock on. `shown` is what the world shows at that turn, each with the run it belongs to."""
+    """Begin a graph's next turn. `shown` is what the world shows at that turn, each with its run."""
 
     graph_id: str
     turn: int
@@ -238,15 +238,15 @@ class StartTurn(Intent, frozen=True, gc=False):
 
 
 class EndAct(Intent, frozen=True, gc=False):
-    """Write the one event that an act ends in, to wherever its creature is now.
+    """Write the one event that ends an act, in the graph that its creature is in now.
 
-    Without a draft the act abstained, or with `failure` it failed. `channel_id` is where the draft was meant to go.
+    Without a draft the act passed, or with `failure` it failed. `channel_id` is the intended channel of the draft.
     """
 
     creature: str
     cause: str
     session_id: str
-    """The session that the creature was in when its act began: where its end is told if it is gone."""
+    """The creature's session when its act began: if it was removed, the act's end is written there."""
     draft: Draft | None = None
     channel_id: str | None = None
     reply_to: str | None = None
@@ -260,20 +260,20 @@ class EndAct(Intent, frozen=True, gc=False):
 
 
 class CallTool(Intent, frozen=True, gc=False):
-    """Write that a creature asks for a tool in the middle of the act it has for `cause`."""
+    """Write that a creature calls a tool during its act for `cause`."""
 
     creature: str
     cause: str
     tool: str
     arguments: Json
     number: int
-    """The how-manieth call of the act it is, from 1 on."""
+    """The number of the call in its act, from 1."""
     private: Json | None = None
     model: ModelUse | None = None
 
 
 class ReturnTool(Intent, frozen=True, gc=False):
-    """Write what came of a call: `called` is the id of its `tool.called`."""
+    """Write the result of a tool call: `called` is the id of its `tool.called`."""
 
     creature: str
     called: str
@@ -288,7 +288,7 @@ class ReturnTool(Intent, frozen=True, gc=False):
 
 
 class ProposeEdit(Intent, frozen=True, gc=False):
-    """Write that a change by a tool waits for somebody outside to allow it; `called` is the id of its `tool.called`."""
+    """Write that a change by a tool waits for approval; `called` is the id of its `tool.called`."""
 
     creature: str
     called: str
@@ -299,7 +299,7 @@ class ProposeEdit(Intent, frozen=True, gc=False):
 
 
 class DecideEdit(Intent, frozen=True, gc=False):
-    """Write what somebody outside said to a proposed change, or that nobody was there."""
+    """Write that a proposed change was approved or rejected, or that nobody was there."""
 
     creature: str
     called: str
@@ -310,7 +310,7 @@ class DecideEdit(Intent, frozen=True, gc=False):
 
 
 class Inject(Intent, frozen=True, gc=False):
-    """Let the visitor say something to everybody in a graph."""
+    """Say something as the visitor to everybody in a graph."""
 
     graph_id: str
     text: str
@@ -318,7 +318,7 @@ class Inject(Intent, frozen=True, gc=False):
 
 
 class MoveRun(Intent, frozen=True, gc=False):
-    """Pause a run, let it go on, or end it with what it came to; told in the graph named, if that is open."""
+    """Pause, continue or finish a run; recorded in the given graph, if it is open."""
 
     run_id: str
     payload: RunPaused | RunContinued | RunFinished
@@ -326,7 +326,7 @@ class MoveRun(Intent, frozen=True, gc=False):
 
 
 class Revived(msgspec.Struct, frozen=True, gc=False):
-    """A creature that a branch or a resumed session begins with. `key` is its id then, or a name for one that is new."""
+    """A creature that a branch or a resumed session begins with. `key` is its old id, or a name for a new one."""
 
     key: str
     name: str
@@ -342,7 +342,7 @@ class Revived(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reopened(msgspec.Struct, frozen=True, gc=False):
-    """A channel that such a session begins with, and who is on it in which directions, by their keys."""
+    """A channel that such a session begins with, and the keys and directions of its members."""
 
     key: str
     name: str
@@ -364,7 +364,7 @@ class Rewired(msgspec.Struct, frozen=True, gc=False):
 
 
 class LineAfter(msgspec.Struct, frozen=True, gc=False):
-    """What is said first of all in a branch, by a key or by one of the reserved actors."""
+    """A line that a branch begins with, by a creature's key or a reserved actor."""
 
     kind: str
     payload: Json
@@ -376,26 +376,26 @@ class LineAfter(msgspec.Struct, frozen=True, gc=False):
 
 
 class Regrown(msgspec.Struct, frozen=True, gc=False):
-    """One graph of a branch or a resumed session: its shape, and what it carries over of the past."""
+    """One graph of a branch or a resumed session: its shape, and what it carries over from the past."""
 
     parents: tuple[tuple[str, int], ...]
-    """The sessions it grows from, and the last seq of each that it sees."""
+    """Its parent sessions, and the last seq that it sees of each."""
     turn: int
     creatures: tuple[Revived, ...]
     carried: Carried
     channels: tuple[Reopened, ...] = ()
     wires: tuple[Rewired, ...] = ()
     graph_ids: tuple[str, ...] = ()
-    """The graphs it goes on from, by the ids they had: the first of them it is, unless another goes on from that too."""
+    """The old ids of the graphs that it continues. It is the first of them, unless another continues that too."""
     places: tuple[str, ...] = ()
-    """Other channels and graphs that somebody remembers something of."""
+    """Other channels and graphs that somebody remembers."""
     strangers: tuple[str, ...] = ()
-    """Those who are remembered, are not here, and whose ids could be taken for others' in this house."""
+    """Remembered creatures that are not here and whose ids could mean others in this house."""
     lines: tuple[LineAfter, ...] = ()
 
 
 class Rerun(msgspec.Struct, frozen=True, gc=False):
-    """A run that goes on under another id. Without `started`, it had not begun."""
+    """A run that continues under another id. Without `started`, it had not begun."""
 
     old: str
     new: str

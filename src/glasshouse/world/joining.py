@@ -1,4 +1,4 @@
-"""Connecting: within one graph a few edges; across two graphs a merge.
+"""Decisions that connect creatures: edges within one graph, or a merge of two.
 
 Always holds: the graph with more creatures keeps its id, on a tie the older one. Where names clash, the other side's creatures
 and channels are renamed, never the survivor's. Both sessions end and one begins.
@@ -36,7 +36,7 @@ auto_name_chars_max = name_chars_max - 8
 
 
 def connected(world: World, intent: Connect) -> Decision:
-    """`source` sends and `target` listens on one channel; across two graphs, these become one."""
+    """Let `source` send and `target` listen on one channel; two graphs merge."""
     source, target = the_creature(world, intent.source), the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be connected to itself.", "Name another creature.")
@@ -65,7 +65,7 @@ def _within(
 
 
 def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
-    """The channel of that name in the first graph that has one; a channel's id does as well."""
+    """The channel of that name (or id) in the first graph that has it."""
     if name is None:
         return None
     for graph in graphs:
@@ -78,7 +78,7 @@ def _found(world: World, name: str | None, *graphs: GraphState) -> str | None:
 def name_between(
     source: str, target: str, *registers: Register, also_taken: dict[str, str] | None = None
 ) -> str:
-    """A free name for a channel between two creatures, made of their handles so that people can read it."""
+    """A free name for a channel between two creatures, made from their handles."""
     stem = f"{source}-{target}".replace("~", "_")[:auto_name_chars_max]
     return free_name(stem, *registers, also_taken=also_taken)
 

@@ -63,8 +63,8 @@ def story_time(world: World, event: Event) -> int:
 
 
 def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:
-    """Where an event stands in the story of a branch: events that only restate a past stand at the end of it, those of a
-    branch of a branch behind both pasts."""
+    """The place of an event in the story of a branch. Events that only restate a past come at its end; those of a branch
+    of a branch come after both pasts."""
     session = sessions[event.session_id]
     segment, moment = session.segment, event.lamport - session.skew
     if segment.origin in GOES_ON:
@@ -113,7 +113,7 @@ def spans_between(
     after: Moment | None = None,
     upto: Moment | None = None,
 ) -> list[Span]:
-    """What a reader fetches: the visible prefixes, cut to what lies after one moment and up to another."""
+    """The spans to fetch: the visible prefixes, limited to what is after one moment and up to another."""
     spans: list[Span] = []
     for session_id, last_visible in prefixes.items():
         segment = sessions[session_id].segment
@@ -211,7 +211,7 @@ def _joined(page: list[Span]) -> list[Span]:
 
 
 def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
-    """Every session that this one grew from, oldest first."""
+    """All ancestors of a session, oldest first."""
     prefixes = visible_prefixes(sessions, session_id)
     return _by_age(sessions, [name for name in prefixes if name != session_id])
 
@@ -219,8 +219,8 @@ def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[
 def descendants_of(
     sessions: Mapping[str, SessionState], session_id: str, *, in_one_life: bool = False
 ) -> list[str]:
-    """Every session that grew from this one, oldest first. `in_one_life` leaves out branches, what was resumed, and what
-    grew from those alone: other lives with the same past."""
+    """All descendants of a session, oldest first. `in_one_life` leaves out branches, resumed sessions, and sessions that
+    descend only from those."""
     descendants: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
@@ -247,10 +247,10 @@ MembersNow = Callable[[str], Mapping[str, None] | None]
 def agents_of(
     sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
 ) -> dict[str, list[str]]:
-    """For each of these sessions, everybody who was in the graph while it was written.
+    """For each of these sessions, everybody who was in its graph.
 
-    Sessions keep only who came and went, so a merge or split of many costs little; the whole is put together here,
-    once for all that are asked for, from the nearest ancestors that are still open.
+    Sessions keep only who joined and left, so a merge or split of many is cheap. The full lists are computed here, once
+    for all given sessions, from the nearest ancestors that are still open.
     """
     at_birth: dict[str, dict[str, None]] = {}
     for name in _by_age(sessions, _ended_line(sessions, names, members_now)):
@@ -266,7 +266,7 @@ def agents_of(
 def _ended_line(
     sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
 ) -> list[str]:
-    """These sessions and their ancestors, up to where somebody can still be asked."""
+    """These sessions and their ancestors, up to those that are still open."""
     ended: dict[str, None] = {}
     waiting = list(names)
     while waiting:
@@ -283,7 +283,7 @@ def _present_at_birth(
     at_birth: Mapping[str, dict[str, None]],
     members_now: MembersNow,
 ) -> dict[str, None]:
-    """Who a session takes over from its parents. A split's smaller parts take over nobody: they are told whom."""
+    """Who was in a session at its start. The smaller parts of a split start empty: their events name their members."""
     if segment.origin == "split" and not _keeps_the_graph(sessions, segment):
         return {}
     present: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What an id or a name stands for in a world, or a refusal that names the likely meant one."""
+"""Looking up ids and names in a world, or a refusal that names the one that was probably meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from glasshouse.world.state import ChannelState, CreatureState, GraphState, RunF
 
 
 def the_creature(world: World, creature_id: str) -> CreatureState:
-    """A live creature by id, or a refusal that names the likely meant one."""
+    """A live creature by id, or a refusal."""
     creature = world.creatures.get(creature_id)
     if creature is None:
         raise UnknownName(noun="creature", name=creature_id, known=world.creatures)
@@ -42,7 +42,7 @@ def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
 
 
 def the_run(world: World, run_id: str) -> RunFacts:
-    """A run by id, or a refusal that names the likely meant one."""
+    """A run by id, or a refusal."""
     run = world.runs.get(run_id)
     if run is None:
         raise UnknownName(noun="run", name=run_id, known=world.runs)

@@ -16,11 +16,11 @@ from glasshouse.world.state import ChannelState, CreatureState, Departed, GraphS
 from glasshouse.world.values import Wire
 
 departed_creatures_max: Final = 10_000
-"""So many creatures that are gone are remembered; older ones by their ids alone."""
+"""How many removed creatures are remembered; of older ones only the ids are left in events."""
 
 
 def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> CreatureState:
-    """A creature that is born with this event."""
+    """The creature that this event adds."""
     return CreatureState(
         id=payload.creature,
         handle=payload.handle,
@@ -38,22 +38,21 @@ def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> Crea
 
 
 def channel_arriving(payload: ChannelOpened, event: Event, born: int) -> ChannelState:
-    """A channel that is opened with this event."""
+    """The channel that this event opens."""
     return ChannelState(
         payload.channel_id, payload.name, payload.description, payload.history, event.graph_id, born
     )
 
 
 def wire_arriving(payload: WireAdded) -> Wire:
-    """A wire as it is told of."""
+    """The wire of a payload."""
     return Wire(
         payload.edge_id, payload.source, payload.target, payload.with_content, payload.prompt, payload.when
     )
 
 
 def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
-    """Small into large: everything of the dropped graph becomes the survivor's. Clashing names wait for
-    their rename, which follows in the same batch."""
+    """Merge the smaller graph into the survivor. Conflicting names are renamed later in the same batch."""
     survivor.turn = max(survivor.turn, dropped.turn)
     for name in dropped.creatures:
         creature = world.creatures[name]
@@ -68,7 +67,7 @@ def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int
 
 
 def move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
-    """One creature of a split's smaller part goes to its new graph, its channels with it, as that graph begins."""
+    """Move one creature of a split's smaller part, with its channels, to its new graph."""
     left = world.graphs[creature.graph_id]
     del left.creatures[creature.id]
     left.handles.release(creature.handle, creature.id)
@@ -94,7 +93,7 @@ def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
 
 
 def part_unseen(world: World, event: Event) -> None:
-    """Move those whom a split took away out of the graph, in a history that need not tell where they went."""
+    """Move creatures out of a graph that was split, in a history that may not say where they went."""
     payload = payload_of(event, TopologyChanged)
     if payload.affected_count > len(payload.affected_creatures):
         raise Refused(
@@ -111,13 +110,13 @@ def part_unseen(world: World, event: Event) -> None:
 
 
 def leave(creature: CreatureState, lamport: int) -> None:
-    """A creature leaves a graph: keep what it was called there, for the lines that others still remember of it."""
+    """End a creature's stay in a graph, and keep its handle for lines that others remember of it."""
     creature.stays[-1].until = lamport
     creature.stays[-1].handle = creature.handle
 
 
 def depart(world: World, creature: CreatureState, event: Event) -> None:
-    """A creature is gone: keep what it was called, and what it could hear until its end."""
+    """Remember a removed creature: its handle, and what it could hear until its end."""
     while len(world.departed) >= departed_creatures_max:
         del world.departed[next(iter(world.departed))]
     leave(creature, event.lamport)
@@ -128,12 +127,12 @@ def depart(world: World, creature: CreatureState, event: Event) -> None:
 
 
 def note_wired(world: World, wire: Wire, lamport: int) -> None:
-    """From here on a wire hands lines to its target."""
+    """Note that a wire hands lines to its target from now on."""
     world.creatures[wire.target].handed.setdefault(wire.id, []).append(Handing(wire, lamport))
 
 
 def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:
-    """It does so no longer."""
+    """Note that a wire hands over nothing more."""
     target = world.ever(target_id)
     for handing in () if target is None else target.handed.get(wire_id, ())[-1:]:
         handing.until = lamport

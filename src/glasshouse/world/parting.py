@@ -127,7 +127,7 @@ def creature_removed(world: World, intent: RemoveCreature) -> Decision:
 
 
 def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]:
-    """A channel on which only its parent would be left serves nobody any more."""
+    """Close channels on which only the creature's parent would be left."""
     if creature.parent is None:
         return []
     pair = {creature.id, creature.parent}
@@ -140,7 +140,7 @@ def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]
 
 
 def graph_closed(world: World, intent: CloseGraph) -> Decision:
-    """A graph is let go with everybody in it, once nobody in it has anything to play any more."""
+    """Close a graph with everybody in it, if all runs in it have finished."""
     graph = the_graph(world, intent.graph_id)
     for name in graph.creatures:
         creature = world.creatures[name]
@@ -165,7 +165,7 @@ def graph_closed(world: World, intent: CloseGraph) -> Decision:
 
 
 def channel_removed(world: World, intent: RemoveChannel) -> Decision:
-    """A channel is closed; those whom it alone joined come apart."""
+    """Close a channel; the graph splits if it was the only connection."""
     graph = the_graph(world, intent.graph_id)
     channel = the_channel(world, graph, intent.name)
     facts = [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))]
@@ -183,7 +183,7 @@ def _finished(
     gone: str | None,
     subject: str,
 ) -> Decision:
-    """The facts as a whole decision: the graph goes on, closes, or splits."""
+    """The whole decision: the graph stays, closes or splits."""
     sides = _sides(world, graph, apart, gone)
     if len(sides) > 1:
         return _split(world, graph, facts, sides, gone, subject)
@@ -236,7 +236,7 @@ def _split(
 
 
 def _session_ids_for_parts(world: World, graph: GraphState, count: int) -> list[str]:
-    """An id for each part, none of which an imported session has already."""
+    """An id for each part that no imported session has."""
     session_ids: list[str] = []
     ordinal = 0
     while len(session_ids) < count:
@@ -255,7 +255,7 @@ def _opening(segment: Segment, moved: list[str]) -> Write:
 
 
 def _parted_wires(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
-    """Each wire that leads out of a part that moves, once."""
+    """Remove each wire that leads out of a moved part."""
     removed: set[str] = set()
     for side in moved_sides:
         together = set(side)

@@ -1,4 +1,4 @@
-"""A register of names: who has which name in one graph, and which name is free next."""
+"""A register of names: who has which name in one graph, and which name is free."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Register(msgspec.Struct):
-    """Names and whose they are, in order of taking.
+    """Names and their owners, in the order in which they were taken.
 
     `lowest_free` is a hint for names that many share: every number from 2 up to it is taken.
     """
@@ -29,19 +29,19 @@ class Register(msgspec.Struct):
         return self.owners[name]
 
     def get(self, name: str) -> str | None:
-        """Whose name this is."""
+        """The owner of a name."""
         return self.owners.get(name)
 
     def items(self) -> ItemsView[str, str]:
-        """Names and whose they are."""
+        """Names and their owners."""
         return self.owners.items()
 
     def values(self) -> ValuesView[str]:
-        """Everybody who has a name here."""
+        """All owners."""
         return self.owners.values()
 
     def take(self, name: str, owner: str) -> None:
-        """Give a name. One that is taken stays with whom it is."""
+        """Give a name to an owner. A taken name stays with its owner."""
         if self.owners.setdefault(name, owner) is not owner:
             return
         stem, mark, _ = name.partition("~")
@@ -51,7 +51,7 @@ class Register(msgspec.Struct):
             self.lowest_free = hints
 
     def release(self, name: str, owner: str) -> None:
-        """Take a name back from whom it belongs to."""
+        """Free a name of this owner."""
         if self.owners.get(name) != owner:
             return
         del self.owners[name]
@@ -60,20 +60,20 @@ class Register(msgspec.Struct):
             self.lowest_free[stem] = max(2, min(self.lowest_free.get(stem, 2), int(number)))
 
     def rename(self, old: str, new: str, owner: str) -> None:
-        """Give another name to somebody who has one."""
+        """Change the name of an owner."""
         self.release(old, owner)
         self.take(new, owner)
 
 
 def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:
-    """The first number from `start` on that no register has with this stem."""
+    """The first number from `start` that is free with this stem."""
     while any(f"{stem}~{start}" in names for names in taken):
         start += 1
     return start
 
 
 def free_name(name: str, *registers: Register, also_taken: dict[str, str] | None = None) -> str:
-    """The name itself if nobody has it, else the next free `name~2`."""
+    """The name itself if it is free, else the next free `name~2`."""
     tables: tuple[Register | dict[str, str], ...] = (*registers, also_taken or {})
     if not any(name in table for table in tables):
         return name

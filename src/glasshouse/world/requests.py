@@ -1,7 +1,7 @@
-"""Requests: what somebody outside the conductor asked for, kept beside the change that came of it.
+"""Requests: what was asked from outside the conductor, kept beside the change that it led to.
 
-A replay asks for the same again. Most changes need none: what is said is its own event, and what an act brings about
-comes out again when the act is driven again.
+A replay asks for the same again. Most changes need no request: a line is its own event, and what an act does is done
+again when the act is replayed.
 
 Always holds: a request holds no manifest, nothing that was dealt, sealed or said in private, and no agent. It is part of
 its store, never of an event, a digest or a file.
@@ -65,7 +65,7 @@ GraphEdit: TypeAlias = (
 
 
 class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Let nobody of a run begin an act; told in the graph named."""
+    """Stop a run from beginning acts; recorded in the given graph."""
 
     run_id: str
     reason: str
@@ -73,7 +73,7 @@ class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """Let a paused run go on."""
+    """Continue a paused run."""
 
     run_id: str
 
@@ -89,24 +89,24 @@ Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
 
 
 class ActBegun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An act that somebody was thinking about when a change was made: it does not see that change."""
+    """An act that had begun when a change was made, so it does not see that change."""
 
     creature: str
     cause: str
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Who asked for a change, for what, and which acts had begun in the graphs that it touches."""
+    """Who asked for a change, what was asked, and which acts had begun in the graphs that it touches."""
 
     by: Asker
     intent: Requested | None = None
-    """None where the change says itself what was asked."""
+    """None if the events of the change say what was asked."""
     during: tuple[ActBegun, ...] = ()
     version: int = request_version
 
 
 def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
-    """What is kept of an intent that is granted now; none if the events will say it all."""
+    """What is kept of a granted intent; none if its events say everything."""
     if isinstance(intent, GraphEdit):
         kept = replace(intent, manifest={}) if isinstance(intent, AddCreature) else intent
         return Request(by or "api", None if by == "tool" else kept, during)
@@ -128,7 +128,7 @@ def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
 
 
 def intent_of(edit: GraphEdit, events: list[Event]) -> GraphEdit:
-    """A graph edit as it was asked for. The events that came of it hold the manifest."""
+    """A graph edit as it was asked. The manifest comes from its events."""
     if not isinstance(edit, AddCreature):
         return edit
     born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
@@ -141,11 +141,11 @@ def encoded_request(request: Request) -> str:
 
 
 def decoded_request(body: str) -> Request:
-    """The same, read back."""
+    """A request from the bytes of a store."""
     try:
         request = msgspec.json.decode(body, type=Request)
     except msgspec.DecodeError as wrong:
-        raise BadEvent(f"These bytes are no request: {wrong}.") from wrong
+        raise BadEvent(f"These bytes are not a request: {wrong}.") from wrong
     if request.version != request_version:
         raise BadEvent(
             f"A request has version {request.version}; this Glasshouse reads {request_version}.",

@@ -1,7 +1,7 @@
-"""The decision to let a past live again, in a branch or a resumed session: one batch that states its shape with new ids.
+"""The decision that starts a branch or a resumed session: one batch that states the past shape with new ids.
 
 Always holds: the parents' bytes do not change. Every creature, channel and wire is new, or an incarnation of an old one. All
-graphs of one restated past run equally far ahead of the story's time, so that their order stays the same.
+graphs of one restated past are equally far ahead of the story's time, so that their order stays the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from glasshouse.world.values import Change
 
 
 class Names(msgspec.Struct):
-    """What everything is called now, by what it was called then."""
+    """New names by old names."""
 
     creatures: dict[str, str] = msgspec.field(default_factory=dict)
     places: dict[str, str] = msgspec.field(default_factory=dict)
@@ -45,7 +45,7 @@ class Names(msgspec.Struct):
 
 
 def restated(world: World, intent: Restate) -> Decision:
-    """A past that lives again, as one batch."""
+    """Start a branch or a resumed session, as one batch."""
     sessions = _session_ids(world, intent)
     names = _names(world, intent, sessions)
     graph_ids = [graph_id_for(session_id) for session_id in sessions]
@@ -82,7 +82,7 @@ def restated(world: World, intent: Restate) -> Decision:
 
 
 def _fact(kind: str, payload: Payload) -> Fact:
-    """A fact of what was told before. It was checked when it was told first, and there are many."""
+    """A fact that restates an old one. It was checked the first time, and there are many."""
     return Fact(kind, builtins_of(payload))
 
 
@@ -108,7 +108,7 @@ def _session_ids(world: World, intent: Restate) -> list[str]:
 
 
 def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
-    """New ids for everybody and everything. A channel's id hangs on the event that opens it, so its place is foreseen."""
+    """New ids for everything. A channel's id depends on the seq of the event that opens it, so that is computed here."""
     names, given = Names(), dict(world.numbers_given)
     names.runs = {run.old: run.new for run in intent.runs}
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
@@ -137,7 +137,7 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
 
 
 def _story_end(world: World, graph: Regrown) -> int:
-    """The time of the story up to which a graph's parents have told it."""
+    """The story time at which the past of a graph ends."""
     ends = [(world.sessions[name], upto) for name, upto in graph.parents]
     return max(session.segment.base + upto - session.skew for session, upto in ends)
 
@@ -182,7 +182,7 @@ def _shape_facts(
 
 
 def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
-    """The runs that play in a graph and had begun: each session tells of them, since it may be carried elsewhere alone."""
+    """The started runs of a graph. Each session records them, because it may be exported alone."""
     here = {revived.run_id for revived in graph.creatures}
     return [run for run in runs if run.started is not None and run.old in here]
 
@@ -202,7 +202,7 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
 
 
 def _born(revived: Revived, names: Names) -> Fact:
-    """A creature lives again. Its manifest is plain JSON already, and is not walked through for each of many."""
+    """Restate a creature. Its manifest is plain JSON already and is not converted again."""
     born = _fact(
         kinds.CREATURE_STARTED,
         CreatureStarted(

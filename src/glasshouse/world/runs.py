@@ -49,7 +49,7 @@ cast_max = 10_000
 
 
 class Ensemble(msgspec.Struct):
-    """The members and channels that will be one graph, by their ids and all."""
+    """The members and channels that form one graph."""
 
     members: list[Member]
     channels: list[ChannelPlan]
@@ -57,7 +57,7 @@ class Ensemble(msgspec.Struct):
 
 
 def run_opened(world: World, intent: OpenRun) -> Decision:
-    """Everything a scenario begins with, as one batch."""
+    """Open a scenario, as one batch."""
     _check(world, intent)
     creature_ids = _creature_ids(world, intent)
     root_id = free_session_id(world, "root", (), world.roots)

@@ -80,7 +80,7 @@ class SessionState(msgspec.Struct):
 
 
 class Ear(msgspec.Struct, array_like=True):
-    """When a creature listened on one channel: lamport times, begin and end in turn; open at the end if odd."""
+    """When a creature listened on one channel: lamport times of begin and end, alternating; odd length means now."""
 
     is_full: bool
     spans: list[int]
@@ -92,9 +92,9 @@ class Ear(msgspec.Struct, array_like=True):
 
 
 class Stay(msgspec.Struct, gc=False, array_like=True):
-    """When a creature was a member of one graph, in lamport times, and what it was called there when it left.
+    """When a creature was a member of one graph, in lamport times, and its handle when it left.
 
-    No end means now: then its handle is the creature's own.
+    No end means now: then the handle is the creature's current one.
     """
 
     graph_id: str
@@ -104,7 +104,7 @@ class Stay(msgspec.Struct, gc=False, array_like=True):
 
 
 class Handing(msgspec.Struct, array_like=True):
-    """When the lines of another were handed to a creature by one wire: lamport times; no end means now."""
+    """When one wire handed lines to a creature, in lamport times; no end means now."""
 
     wire: Wire
     since: int
@@ -127,9 +127,9 @@ class CreatureState(msgspec.Struct):
     is_privileged: bool = False
     is_running: bool = True
     ordinal: int = 0
-    """The how-manieth creature of its run it is: names it whatever its id has become."""
+    """Its number in its run: it identifies the creature even if its id changes."""
     reborn: str = ""
-    """The session that gave it the past of another, and before it those that gave that past to the other."""
+    """The sessions through which it got its past, first one first, separated by spaces."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
     handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
@@ -137,7 +137,7 @@ class CreatureState(msgspec.Struct):
 
 
 class Departed(msgspec.Struct):
-    """A creature that is gone, as it stood when it went, and the event that tells of its end."""
+    """A removed creature as it was at its end, and the event that removed it."""
 
     creature: CreatureState
     at: str
@@ -155,7 +155,7 @@ class ChannelState(msgspec.Struct, gc=False):
 
 
 class GraphState(msgspec.Struct):
-    """An open graph: its members and channels by name, its session, its clock."""
+    """An open graph: its members and channels by name, its session, its turn."""
 
     id: str
     name: str
@@ -170,7 +170,7 @@ class GraphState(msgspec.Struct):
 
 
 class ManifestFacts(msgspec.Struct):
-    """A manifest as the world needs it: whole, and the two lists that are read on every event."""
+    """A manifest, and the fields of it that are read for every event."""
 
     manifest: Json
     may_emit: frozenset[str]
@@ -183,7 +183,7 @@ RunStatus = Literal["playing", "paused", "finished"]
 
 
 class RunFacts(msgspec.Struct):
-    """What the world knows of a run: where it began, and whether its creatures may still act."""
+    """What the world knows of a run: where it started, and whether its creatures may act."""
 
     id: str
     session_id: str
@@ -191,19 +191,19 @@ class RunFacts(msgspec.Struct):
     is_begun: bool = False
     creatures_born: int = 0
     grown_in: list[str] = msgspec.field(default_factory=list)
-    """For a run that goes on from another: all sessions it began with."""
+    """Of a branch or a resumed run: all sessions it started with."""
     creatures_living: int = 0
 
 
 class World(msgspec.Struct, dict=True):
-    """Everything that is, folded from the ledger."""
+    """The state folded from the ledger."""
 
     house_id: str = ""
     creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
     departed: dict[str, Departed] = msgspec.field(default_factory=dict)
-    """Creatures that are gone; the oldest are forgotten at a bound."""
+    """Removed creatures, up to a bound; the oldest are forgotten."""
     remembered: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
-    """Where those were, and what they were called, of whom a past that was taken over tells; by the ids they had."""
+    """The stays of creatures that are only known from a restated past, by their old ids."""
     channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
     wires: dict[str, Wire] = msgspec.field(default_factory=dict)
     wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
@@ -220,15 +220,14 @@ class World(msgspec.Struct, dict=True):
 
     def __post_init__(self) -> None:
         self.shape_cache: dict[object, Any] = {}
-        """What was worked out of the shape of the world: who is where, by which name. `evolve` empties it with each
-        change of the shape."""
+        """Values computed from the shape of the world, such as who is where. `evolve` clears it when the shape changes."""
 
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
         return self.manifests[creature.manifest_digest]
 
     def ever(self, creature_id: str) -> CreatureState | None:
-        """A creature that lives, or that is gone, as it stood when it went."""
+        """A live creature, or a removed one as it was at its end."""
         gone = self.departed.get(creature_id)
         return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
 

@@ -46,7 +46,7 @@ class Topology(msgspec.Struct):
         members[creature] = members.get(creature, 0) | direction
 
     def leave(self, creature: str, channel: str, direction: int) -> None:
-        """Take one direction of an edge away, and with the last one the edge."""
+        """Remove one direction of an edge, and with the last direction the edge."""
         left = self.directions(creature, channel) & ~direction
         if left:
             self.channels_of[creature][channel] = left
@@ -93,7 +93,7 @@ def _discard(table: dict[str, dict[str, int]], key: str, entry: str) -> None:
 
 
 class _Ground:
-    """What several searches share: the edges, those taken away, and which search claimed which node."""
+    """What several searches share: the edges, the removed edges, and which search claimed which node."""
 
     def __init__(self, topology: Topology, cut: frozenset[Edge]) -> None:
         self.channels_of = topology.channels_of
@@ -122,7 +122,7 @@ class _Walk:
         return None
 
     def _walk(self, ground: _Ground, first_channel: str, number: int) -> Iterator[int | None]:
-        """Claim everything within reach, and pause every few edges; give whom it meets on the way."""
+        """Claim everything within reach, and pause every few edges; yield the number of each search it meets."""
         channels_of, members_of, cut = ground.channels_of, ground.members_of, ground.cut
         creature_owner, channel_owner = ground.creature_owner, ground.channel_owner
         examined = 0
@@ -146,7 +146,7 @@ class _Walk:
                         continue
                     if owner is None:
                         creature_owner[name] = number
-                        self.creatures.append(name)  # Which lengthens the walk of the outer loop.
+                        self.creatures.append(name)  # The outer loop iterates over this list.
                     elif owner != _GONE:
                         yield owner
 
@@ -154,11 +154,11 @@ class _Walk:
 def parted(
     topology: Topology, ends: Iterable[Node], *, cut: Iterable[Edge] = (), gone: Node | None = None
 ) -> list[list[str]]:
-    """The components that come apart, as lists of creatures, without the one not walked to its end.
+    """The separated components, as lists of creatures, without the one that was not walked to its end.
 
     `ends` are the nodes that one removal touches; all are in one component before it. `cut` are the edges and
     `gone` the node that the removal takes away; the topology itself may still have them. The component that
-    is left out is "the rest": everything not listed. Empty when nothing comes apart.
+    is left out is "the rest": everything not listed. Empty if the component stays whole.
     """
     ground = _Ground(topology, frozenset(cut))
     if gone is not None:
@@ -174,7 +174,7 @@ def parted(
 
 
 class _Groups:
-    """Searches that have met, as one: the growing ones by number, and what the finished ones walked."""
+    """Groups of searches that have met: the growing ones by number, and what the finished ones walked."""
 
     def __init__(self, walks: list[_Walk]) -> None:
         self.growing = {n: [walk] for n, walk in enumerate(walks)}

@@ -1,6 +1,6 @@
-"""What the world shows of itself: frozen values, each true at the moment it was asked for.
+"""The values that the world returns: frozen, each true at the time of the call.
 
-Always holds: these carry ids, never references. A merge makes them stale, not wrong: ask again by id.
+Always holds: they hold ids, never references. After a merge they are outdated: ask again by id.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from glasshouse.reprs import repr_of
 
 SessionOrigin = Literal["root", "split", "merge", "fork", "branch", "resume", "import"]
 GROWN_APART = frozenset({"fork", "branch", "resume"})
-"""How a session begins that leaves its parent as it was."""
+"""Origins of sessions that leave their parent unchanged."""
 GOES_ON = frozenset({"branch", "resume"})
-"""How a session begins that goes on from its parents as if nothing had come after."""
+"""Origins of sessions that continue their parents as if nothing had followed."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Channel(msgspec.Struct, frozen=True):
-    """A broadcast place: every listener hears every message but its own."""
+    """A broadcast channel: every listener hears every message except its own."""
 
     __repr__ = repr_of("name", "listeners", "senders", "id")
 
@@ -100,11 +100,11 @@ class Session(msgspec.Struct, frozen=True):
     split_at: str | None = None
     forked_at: str | None = None
     skew: int = 0
-    """Of one that grew from a branch: how far its times run ahead of the story's. A digest needs it."""
+    """Of a descendant of a branch: how far its times are ahead of the story's. A digest needs it."""
 
     @property
     def config_path(self) -> str | None:
-        """The first recipe, which the session was opened from."""
+        """The first recipe."""
         return self.recipes[0] if self.recipes else None
 
 

@@ -1,8 +1,8 @@
-"""Wires at work: which wires carry a line, and what the target is asked.
+"""Wires: which wires carry a line, and what the target is asked.
 
 Always holds: what is handed over is a function of the wire, the line and the speaker's handle at that moment, so it can be
-folded again, and later changes of the wire do not matter. A wire without content never shows a word of the line. Heard words
-stand in quotation marks inside what is asked, and all of it is bounded.
+folded again, and later changes of the wire do not matter. A wire without content never shows a word of the line. In what
+is asked, heard words are in quotation marks, and all of it is bounded.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ asked_chars_max: Final = 1_200
 templates_cache_max: Final = 1_024
 
 ALWAYS_KNOWN: Final = frozenset({"handle", "kind"})
-"""What a wire may name whether or not it carries the words."""
+"""Placeholders that a wire may use even without content."""
 
 _EXAMPLE: Final = "Write one such as: What do you make of {text}, {handle} asks."
 _ELLIPSIS: Final = "…"
 _encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 Parts = tuple[tuple[str, str | None], ...]
-"""A template: texts, each with the name of what follows it, if anything does."""
+"""A template: texts, each with the placeholder that follows it, if any."""
 
 
 class Handed(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What a wire gave along with a line: whether its words, and what the one who gets it is asked."""
+    """What a wire adds to a line: whether the target gets the words, and what it is asked."""
 
     with_content: bool = True
     asked: str = ""
 
 
 def check_wire(*, with_content: bool, prompt: str | None, when: str | None) -> None:
-    """Refuse a wire whose condition or prompt cannot be read, in words that say what to write."""
+    """Refuse a wire with a malformed condition or prompt."""
     if isinstance(when, str):
         condition_of(when)
     if not isinstance(prompt, str):
@@ -61,7 +61,7 @@ def check_wire(*, with_content: bool, prompt: str | None, when: str | None) -> N
 
 
 def placeholders_of(prompt: str) -> tuple[str, ...]:
-    """The names in braces of a wire's prompt, or a refusal if something in it cannot be filled in."""
+    """The placeholders of a wire's prompt, or a refusal if one is not allowed."""
     return tuple(name for _, name in _template(prompt) if name is not None)
 
 
@@ -90,12 +90,12 @@ def _is_field(name: str) -> bool:
 
 
 def handed(wire: Wire, event: Event, handle: str) -> Handed:
-    """What a wire hands over with a line that its source, known by this handle, said."""
+    """What a wire hands over with a line of its source, whose handle this is."""
     if wire.prompt is None:
         return Handed(wire.with_content)
     try:
         parts = _template(wire.prompt)
-    except Refused:  # Written before prompts were read: it is told as it stands.
+    except Refused:  # Written before prompts were checked: it is shown unchanged.
         return Handed(wire.with_content, _cut(wire.prompt, asked_chars_max))
     filled = "".join(
         text + ("" if name is None else _filling(wire, event, handle, name)) for text, name in parts
@@ -104,7 +104,7 @@ def handed(wire: Wire, event: Event, handle: str) -> Handed:
 
 
 def _filling(wire: Wire, event: Event, handle: str, name: str) -> str:
-    """What is put in for a name: names of the engine as they are, whatever was heard as quoted JSON."""
+    """The value of a placeholder: handle and kind as they are, heard values as quoted JSON."""
     if name == "handle":
         return handle
     if name == "kind":
@@ -121,13 +121,13 @@ def _cut(text: str, chars_max: int) -> str:
 
 
 def is_carried(event: Event) -> bool:
-    """Whether an event is of a sort that goes over wires: a line that ended an act, and no thought."""
+    """Whether wires carry an event: a line that ended an act, and no thought."""
     kind = event.kind
     return ends_its_act(event) and kind not in kinds.WITHOUT_A_LINE and kind not in kinds.INNER
 
 
 def wires_taken(world: World, event: Event) -> Iterator[Wire]:
-    """The wires that a line goes over, in a world that has just taken it in."""
+    """The wires that carry a line, in a world that has just folded it."""
     if event.actor in world.wires_of and is_carried(event):
         for wire_id in world.wires_of[event.actor]:
             wire = world.wires[wire_id]
