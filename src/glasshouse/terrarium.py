@@ -9,11 +9,11 @@ changing an event's JSON changes nobody else's view.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from glasshouse.assembly import MemoryStore, assembled
 from glasshouse.errors import Refused
@@ -341,12 +341,11 @@ class Terrarium:
 
     # The ledger
 
-    async def append(
+    def append(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
-    ) -> Event:
-        """Let a creature say something. On return it is durable."""
-        event = await self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
-        return own_copy(event)
+    ) -> Coroutine[Any, Any, Event]:
+        """Let a creature say something. When it has been awaited, it is durable."""
+        return self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
 
     def append_nowait(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None

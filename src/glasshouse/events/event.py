@@ -114,8 +114,13 @@ def own_copy(event: Event) -> Event:
     return copy
 
 
+_FLAT: Final = frozenset({str, int, float, bool, type(None)})
+
+
 def _copied(value: Any) -> Any:
     if isinstance(value, dict):
+        if _FLAT.issuperset(map(type, value.values())):
+            return value.copy()
         return {name: part if type(part) is str else _copied(part) for name, part in value.items()}
     return [_copied(part) for part in value] if isinstance(value, list) else value
 

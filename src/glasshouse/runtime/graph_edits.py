@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import VISITOR, Draft, Event
+from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.inside import check_gives_no_right
@@ -237,20 +237,20 @@ class GraphEdits:
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Event:
         """Let a creature say something. On return it is durable."""
-        ledger, intent = self._ledger, Say(creature_id, (draft,), caused_by)
+        ledger = self._ledger
         if dry_run:
-            return (await ledger.foresee(intent)).events[0]
+            return own_copy((await ledger.foresee(Say(creature_id, (draft,), caused_by))).events[0])
         if not ledger.takes_more:
             await ledger.wait_for_room()
-        queued = ledger.submit(intent)
+        queued = ledger.submit(creature_id, draft, caused_by)
         await queued.acknowledged
-        return queued.events[0]
+        return own_copy(queued.events[0])
 
     def append_nowait(
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
         """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
-        return Acknowledgement(self._ledger.submit(Say(creature_id, (draft,), caused_by)))
+        return Acknowledgement(self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
         self,

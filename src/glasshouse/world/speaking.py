@@ -21,22 +21,26 @@ batch_events_max = 10_000
 
 def said(world: World, intent: Say) -> tuple[Write, ...]:
     """A creature's drafts as facts of its graph's session."""
-    creature = world.creatures.get(intent.creature)
-    if creature is None:
-        creature = the_creature(world, intent.creature)
     if len(intent.drafts) > batch_events_max:
         raise Refused(
             f"{len(intent.drafts):,} lines are too many for one batch.",
-            f"Append at most {batch_events_max:,} at once.",
+            f"Say at most {batch_events_max:,} at once.",
         )
-    if intent.caused_by is not None:
-        _check_cause(world, intent.caused_by)
-    check_may_act(world, creature)
+    creature = speaker_of(world, intent.creature, intent.caused_by)
     graph = world.graphs[creature.graph_id]
-    facts: list[Fact] = []
-    for draft in intent.drafts:
-        facts.append(line_of(world, creature, graph, draft, intent.caused_by))
+    facts = [line_of(world, creature, graph, draft, intent.caused_by) for draft in intent.drafts]
     return (Write(graph.session_id, graph.id, tuple(facts)),) if facts else ()
+
+
+def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
+    """The creature that is to say something, because of something that has happened."""
+    creature = world.creatures.get(creature_id)
+    if creature is None:
+        creature = the_creature(world, creature_id)
+    if caused_by is not None:
+        _check_cause(world, caused_by)
+    check_may_act(world, creature)
+    return creature
 
 
 def line_of(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.codec import VERSIONS
 from glasshouse.events.event import Event
-from glasshouse.world.decision import Write
+from glasshouse.world.decision import Fact, Write
 from glasshouse.world.state import World
 
 
@@ -23,32 +23,38 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
         seq, base, turn = 0, write.opens.base, _turn_at_birth(world, write)
     if write.turn is not None:
         turn = write.turn
-    events = []
-    for fact in write.facts:
-        seq += 1
-        # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost.
-        event = Event(
-            id=f"{write.session_id}.{seq}",
-            session_id=write.session_id,
-            graph_id=write.graph_id,
-            seq=seq,
-            lamport=base + seq,
-            turn=turn,
-            actor=fact.actor,
-            kind=fact.kind,
-            payload=fact.payload,
-            created_at=now,
-            run_id=fact.run_id,
-            channel_id=fact.channel_id,
-            channel=fact.channel,
-            private=fact.private,
-            caused_by=fact.caused_by,
-        )
-        if fact.model is not None or fact.sealed is not None or fact.kind in VERSIONS:
-            version = VERSIONS.get(fact.kind, 1)
-            event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
-        events.append(event)
-    return events
+    return [
+        event_of(fact, write.session_id, write.graph_id, number, base, turn, now)
+        for number, fact in enumerate(write.facts, seq + 1)
+    ]
+
+
+def event_of(
+    fact: Fact, session_id: str, graph_id: str, seq: int, base: int, turn: int, now: datetime
+) -> Event:
+    """The event that a fact is at its place."""
+    # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost.
+    event = Event(
+        id=f"{session_id}.{seq}",
+        session_id=session_id,
+        graph_id=graph_id,
+        seq=seq,
+        lamport=base + seq,
+        turn=turn,
+        actor=fact.actor,
+        kind=fact.kind,
+        payload=fact.payload,
+        created_at=now,
+        run_id=fact.run_id,
+        channel_id=fact.channel_id,
+        channel=fact.channel,
+        private=fact.private,
+        caused_by=fact.caused_by,
+    )
+    if fact.model is not None or fact.sealed is not None or fact.kind in VERSIONS:
+        version = VERSIONS.get(fact.kind, 1)
+        event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
+    return event
 
 
 def _turn_at_birth(world: World, write: Write) -> int:

@@ -24,9 +24,10 @@ from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import Conflict, StoreError, StoreFailed
 from glasshouse.events import codec
-from glasshouse.events.event import Event
+from glasshouse.events.codec import encoded_within_bounds
+from glasshouse.events.event import Draft, Event
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import folded_from, snapshot_key
+from glasshouse.runtime.ledger.folding import fold, folded_from, snapshot_key
 from glasshouse.runtime.ledger.receipts import Queued, Receipt
 from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
@@ -36,7 +37,8 @@ from glasshouse.world.decision import Write
 from glasshouse.world.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.intents import Intent, Say
 from glasshouse.world.requests import ActBegun, Asker, request_for
-from glasshouse.world.speaking import said
+from glasshouse.world.speaking import line_of, speaker_of
+from glasshouse.world.stamp import event_of
 from glasshouse.world.state import World
 from glasshouse.world.values import Change
 
@@ -211,17 +213,34 @@ class Ledger:
             await self.wait_for_room()
         await self._enqueue(Batch(inbox_done=inbox_done), []).acknowledged
 
-    def submit(self, intent: Say) -> Queued:
-        """Decide now what a creature says; it is durable when the future says so. For when `takes_more`."""
+    def submit(self, creature_id: str, draft: Draft, caused_by: str | None = None) -> Queued:
+        """Decide now what a creature says; it is durable when the future says so. For when `takes_more`.
+
+        What most programs do most often: it takes the same steps as any intent, without a decision between them.
+        """
         if not self.takes_more:
             self.check_is_open()
             raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
-        decided = said(self.folded.world, intent)
-        request = None
+        folded, world = self.folded, self.folded.world
+        creature = speaker_of(world, creature_id, caused_by)
+        graph = world.graphs[creature.graph_id]
+        fact = line_of(world, creature, graph, draft, caused_by)
+        session = world.sessions[graph.session_id]
+        head, request = session.head, None
         if self.acts_begun:
-            request = request_for(intent, None, self._acts_begun_where(decided))
-        events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
-        return self._enqueue(Batch(tuple(writes), request=request), events)
+            during = self._acts_begun_where((Write(graph.session_id, graph.id, (fact,)),))
+            request = request_for(Say(creature_id, (draft,), caused_by), None, during)
+        event = event_of(
+            fact, graph.session_id, graph.id, head + 1, session.segment.base, graph.turn, self._clock.now()
+        )
+        body = encoded_within_bounds(event)
+        try:
+            fold(folded, event)
+        except BaseException as unforeseen:
+            self._give_up_world(unforeseen)
+            raise
+        write = SegmentWrite(graph.session_id, head, (body,))
+        return self._enqueue(Batch((write,), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
         """The same decision without the commit: what would come of an intent, or the refusal that would.

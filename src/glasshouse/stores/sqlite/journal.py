@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import msgspec
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreFailed
 from glasshouse.events.event import Event
@@ -26,10 +29,18 @@ wal_pages_max = 4_000
 prompts_remembered_max = 4_096
 places_remembered_max = 4_096
 
-_Row = tuple[int, int, int, int, str]
+event_columns: Final = 5
+insert_events_max: Final = 50
+"""So many events go into one statement, because each one lets go of the interpreter's lock and waits for it again."""
 
 
-class _Kept(NamedTuple):
+@lru_cache(maxsize=insert_events_max)
+def _adding(events: int) -> str:
+    """The statement that adds so many events."""
+    return SQL["add_event"] + ", (?, ?, ?, ?, ?)" * (events - 1)
+
+
+class _Kept(msgspec.Struct):
     """A segment as the file has it: its number, how far it is written, and what it says of its events."""
 
     number: int
@@ -123,7 +134,7 @@ class Journal:
             self._forget()
 
     def _write(self, batches: Sequence[Batch]) -> None:
-        rows: list[_Row] = []
+        values: list[int | str] = []
         beside: list[tuple[Batch, int]] = []
         shown: list[tuple[int, str]] = []
         requests: list[tuple[int, str]] = []
@@ -134,26 +145,33 @@ class Journal:
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
-                    if kept is not None and rows:  # It may repeat what this very commit has written.
-                        self._connection.executemany(SQL["add_event"], rows)
-                        rows.clear()
+                    if kept is not None:  # It may repeat what this very commit has written.
+                        self._add(values)
                     if not self._is_new(write):
                         continue
                     kept = self._segment(write.session_id) or self._open(write)
-                self._place(write, kept, change, numbers, rows)
+                self._place(write, kept, change, numbers, values)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
                 requests.append((change, encoded_request(batch.request)))
             if batch.shown and self.position >= change:  # Else it was there already.
                 shown.append((self.position, encoded_shown(batch.shown)))
-        self._connection.executemany(SQL["add_event"], rows)
+        self._add(values)
         if requests:
             self._connection.executemany(SQL["keep_request"], requests)
         if shown:
             self._connection.executemany(SQL["keep_shown"], shown)
         for batch, position in beside:
             self._write_beside(batch, position)
+
+    def _add(self, values: list[int | str]) -> None:
+        """Write the events whose columns these are, and empty the list."""
+        step = event_columns * insert_events_max
+        for first in range(0, len(values), step):
+            some = values[first : first + step]
+            self._connection.execute(_adding(len(some) // event_columns), some)
+        values.clear()
 
     def _write_beside(self, batch: Batch, position: int) -> None:
         """What goes with a batch and is no event: a snapshot taken at this position, prompts, answered inbox lines."""
@@ -200,7 +218,7 @@ class Journal:
         return check_room(write, None if kept is None else kept.head, self._bodies_of)
 
     def _place(
-        self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], rows: list[_Row]
+        self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
     ) -> None:
         seq, position, changes = write.expected_head, self.position, write.changes
         without_start = kept.place.without_start
@@ -211,9 +229,8 @@ class Journal:
                 change = numbers.setdefault(changes[index], position)
             # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
             text = without_start(body.decode(), seq)
-            rows.append((position, kept.number, seq, position - change, text))
-        self.position = position
-        self._segments_cache[write.session_id] = _Kept(kept.number, seq, kept.place)
+            values += (position, kept.number, seq, position - change, text)
+        self.position, kept.head = position, seq
 
     def _open(self, write: SegmentWrite) -> _Kept:
         segment = write.opens
@@ -238,7 +255,9 @@ class Journal:
         )
         for ordinal, parent in enumerate(segment.parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        return _Kept(number, 0, Place(segment.id, segment.graph_id, segment.base))
+        kept = _Kept(number, 0, Place(segment.id, segment.graph_id, segment.base))
+        self._segments_cache[segment.id] = kept
+        return kept
 
     def _segment(self, session_id: str) -> _Kept | None:
         kept = self._segments_cache.get(session_id)
