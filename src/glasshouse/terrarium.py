@@ -40,7 +40,7 @@ from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
-from glasshouse.runtime.ports import Approver, Clock, Ids, Router, Store, Toolbox
+from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
 from glasshouse.runtime.replays import replay
 from glasshouse.runtime.replays.replay import Verification
 from glasshouse.runtime.run import DueTurn, Run
@@ -74,12 +74,18 @@ class Terrarium:
         ids: Ids | None = None,
         agent_for: AgentFor | None = None,
     ) -> None:
+        self.approver = approver
+        """Who is asked about changes that strangers' words may have led to. It may be set, and taken away, at any time."""
+
+        async def ask(proposal: Proposal) -> bool | Verdict | None:
+            return None if self.approver is None else await self.approver(proposal)
+
         self._take(
             assembled(
                 store,
                 models=models,
                 tools=tools,
-                approver=approver,
+                approver=ask,
                 governor=governor,
                 pacing=pacing,
                 clock=clock,

@@ -77,6 +77,21 @@ async def test_what_takes_away_or_lets_in_needs_a_yes_when_strangers_words_were_
         ]
 
 
+async def test_an_approver_can_be_set_and_taken_away_while_a_terrarium_is_open() -> None:
+    somebody = Asked(says=True)
+    async with Terrarium() as t:
+        await stranger_and_expedition(t)
+        answers = []
+        for approver, creature in ((None, "moth"), (somebody, "moth"), (None, "owl")):
+            t.approver = approver
+            errand = await errand_for(t, "lead", "group_stop_node", {"creature": creature}, is_untrusted=True)
+            call = ToolCall("group_stop_node", {"creature": creature})
+            answers.append((await t._parts.tools.use(call, errand)).is_ok)
+
+        assert answers == [False, True, False]
+        assert [proposal.arguments for proposal in somebody.proposals] == [{"creature": "moth"}]
+
+
 @pytest.mark.parametrize(("tool", "arguments"), RISKY)
 async def test_nobody_is_asked_where_no_stranger_spoke(tool: str, arguments: dict[str, Any]) -> None:
     somebody = Asked(says=False)

@@ -1,11 +1,17 @@
 """Lines that other processes leave: each is heard by its run, and one that nobody can hear any more stands in no way."""
 
+import asyncio
+
 import pytest
 
 from glasshouse import Event, MemoryStore, kinds
+from glasshouse.errors import StoreFailed
 from glasshouse.runtime.clock import HandMovedClock
 from glasshouse.runtime.conducting import inbox
-from tests.runtime.stage_crew import Speaker, on_stage, ticking, told, world_of
+from glasshouse.runtime.ports import InboxLine
+from tests.runtime.stage_crew import Speaker, on_stage, said, ticking, told, world_of
+from tests.runtime.stores_around import GatedStore
+from tests.runtime.troupe import loop_turns, soon
 
 WORLD = world_of(ticking("a"))
 
@@ -93,3 +99,74 @@ async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_ord
         await inbox.Inbox(store, t._house.ledger, clock, say).take_in()
 
         assert said == ["A bell rings."]
+
+
+# While nobody drives
+
+
+async def test_lines_are_said_while_nobody_drives_once_the_clock_has_moved() -> None:
+    store, clock = MemoryStore(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
+        run = await t.open_world(WORLD)
+        await store.put_in_inbox("A bell rings.", run.id)
+        clock.move(inbox.inbox_seconds_min / 2)
+        await loop_turns()
+        assert await told(t, kinds.USER_INJECTED) == []
+
+        clock.move(inbox.inbox_seconds_min / 2)
+        await loop_turns()
+
+        assert [event.payload["text"] for event in await told(t, kinds.USER_INJECTED)] == ["A bell rings."]
+        assert await said(t) == []
+
+
+async def test_a_store_that_fails_is_looked_into_again() -> None:
+    class Failing(MemoryStore):
+        failures = 2
+
+        async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
+            if self.failures:
+                self.failures -= 1
+                raise StoreFailed("The disk cannot be read. Look at its cable.")
+            return await super().read_inbox(lines_max, after)
+
+    store, clock = Failing(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
+        run = await t.open_world(WORLD)
+        await store.put_in_inbox("A bell rings.", run.id)
+
+        for _ in range(3):
+            clock.move(inbox.inbox_seconds_min)
+            await loop_turns()
+
+        assert len(await told(t, kinds.USER_INJECTED)) == 1
+
+
+async def test_two_who_look_at_once_say_a_line_once() -> None:
+    store, clock = GatedStore(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
+        run = await t.open_world(WORLD)
+        await store.put_in_inbox("A bell rings.", run.id)
+        store.gate.clear()
+        first = asyncio.create_task(t.step_one())
+        await loop_turns()
+        clock.move(inbox.inbox_seconds_min)
+        second = asyncio.create_task(t.step_one())
+        await loop_turns()
+
+        store.gate.set()
+        await soon(asyncio.gather(first, second))
+
+        assert len(await told(t, kinds.USER_INJECTED)) == 1
+
+
+async def test_a_terrarium_that_is_closed_looks_no_more() -> None:
+    store, clock = MemoryStore(), HandMovedClock()
+    async with on_stage(store, {"a": Speaker()}, clock=clock) as t:
+        run = await t.open_world(WORLD)
+    await store.put_in_inbox("A bell rings.", run.id)
+
+    clock.move(inbox.inbox_seconds_min)
+    await loop_turns()
+
+    assert [line.text for line in await store.read_inbox(9)] == ["A bell rings."]
