@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from glasshouse.cli.drawing.payload_text import gist, in_words, inline_chars_max
+from glasshouse.cli.drawing.causes import gist, inline_chars_max, value_in_words
 from glasshouse.cli.drawing.screen import PipeConsole, Screen
 from glasshouse.cli.drawing.tables import column_chars_min, draw_table, fitted
 
@@ -78,5 +78,5 @@ def test_fields_are_told_in_words_and_none_is_hidden() -> None:
     assert told.endswith(f"long: {inline_chars_max + 1} characters")
     assert gist({"reason": "tired"}) == "tired"
     assert gist({"reason": "tired", "text": "I rest."}) == "I rest. — reason: tired"
-    assert in_words(["s-1.2"], {"s-1.2": "12"}.__getitem__) == "12"
-    assert in_words("\x1b[31m") == "\\u001b[31m"
+    assert value_in_words(["s-1.2"], {"s-1.2": "12"}.__getitem__) == "12"
+    assert value_in_words("\x1b[31m") == "\\u001b[31m"

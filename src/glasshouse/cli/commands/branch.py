@@ -96,8 +96,9 @@ def branch(
       glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
       glasshouse branch last --max-turns 40                   with room to continue
     """
-    from glasshouse.cli.live.branching import Branching, WhatIfOptions
+    from glasshouse.cli.live.branching import Branching, creatures, edges, pairs
     from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.runtime.past.what_if import WhatIf
 
     limits = {
         "max_turns": max_turns,
@@ -107,7 +108,17 @@ def branch(
         "hourly_budget_usd": hourly_budget_usd,
         "max_wall_minutes": max_wall_minutes,
     }
-    changes = WhatIfOptions(drop, replace, disturb, profile, persona, add, remove, connect, disconnect)
-    opener = Branching(name, at, changes, {key: value for key, value in limits.items() if value is not None})
+    what_if = WhatIf(
+        drop=drop,
+        replace=replace,
+        disturb=disturb,
+        profiles=pairs("--profile", "PROFILE", profile),
+        personas=pairs("--persona", "TEXT", persona),
+        add=creatures(add),
+        remove=tuple(remove or ()),
+        connect=edges("--connect", connect),
+        disconnect=edges("--disconnect", disconnect),
+    )
+    opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     play_live(request, opener.open, is_played=not no_play)

@@ -43,16 +43,14 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
                 "world": run.scenario,
                 "title": run.title,
                 "status": run.status,
-                "reason": run.reason,
+                "reason": None if run.finished is None else run.finished.reason,
                 "winner": run.winner,
                 "branch_of": run.branch_of,
                 "how": None if run.branch_of is None else origin,
-                "seed": run.seed,
-                "rng_seed": run.rng_seed,
-                "turns": run.turns,
-                "calls": run.calls,
-                "tokens": run.tokens,
-                "usd": run.usd,
+                **{
+                    name: getattr(run, name)
+                    for name in ("seed", "rng_seed", "turns", "calls", "tokens", "usd")
+                },
                 "session_id": run.session_id,
                 "graph_ids": list(run.graph_ids),
                 "began": first.created_at.isoformat(),

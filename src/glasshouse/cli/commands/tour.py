@@ -55,70 +55,37 @@ def tour(
         )
     with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
         played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
-        asyncio.run(_tell(played) if as_json else _show(played, pace_here(pace)))
+        asyncio.run(_print(played) if as_json else _show(played, pace_here(pace)))
     if store is not None and not as_json:
         print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 
 
-async def _tell(scenes: AsyncGenerator[Scene, None]) -> None:
+async def _print(scenes: AsyncGenerator[Scene, None]) -> None:
     """One JSON object for each scene."""
     from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.tour.scenes import SCRIPT
 
     async with aclosing(scenes):
-        number = 0
         async for scene in scenes:
-            number += 1
-            print_json(
-                {
-                    "scene": number,
-                    "key": scene.key,
-                    "heading": SCRIPT["scenes"][scene.key]["heading"],
-                    "facts": scene.facts,
-                }
-            )
+            told = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
+            print_json({**told, "facts": scene.facts})
 
 
 async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
     """Each scene drawn, then a pause as long as reading it takes."""
     import asyncio
 
-    from rich.console import Group, RenderableType
-    from rich.padding import Padding
-    from rich.rule import Rule
-    from rich.text import Text
-
     from glasshouse.cli.drawing.screen import Screen
+    from glasshouse.cli.tour.pictures import opening, whole_scene
     from glasshouse.cli.tour.scenes import SCRIPT
 
-    screen = Screen()
-
-    async def draw(*drawings: RenderableType, is_last: bool = False) -> None:
-        drawing = Group(*drawings)
-        screen.draw(drawing)
-        if pace is Pace.READING and not is_last:
-            lines = len(screen.console.render_lines(drawing))
-            await asyncio.sleep(seconds_per_scene + seconds_per_line * lines)
-
-    def indented(drawing: RenderableType) -> RenderableType:
-        return Padding.indent(drawing, 2)
-
+    screen, count = Screen(), len(SCRIPT["scenes"])
     async with aclosing(scenes):
-        number = 0
         async for scene in scenes:
-            if not number:
-                title = Rule(Text(" Glasshouse ", style="bold green"), style="green")
-                hint: list[RenderableType] = (
-                    [Text(), indented(Text(SCRIPT["hint"], style="dim"))] if pace is Pace.READING else []
-                )
-                await draw(Text(), title, Text(), indented(Text(SCRIPT["opening"])), *hint)
-            number += 1
-            heading, call, sentence = SCRIPT["scenes"][scene.key].values()
-            counted = (str(number), "bold green"), (f"/{len(SCRIPT['scenes'])}  ", "dim")
-            about: list[RenderableType] = [Text(), Text.assemble(*counted, (heading, "bold"))]
-            about += [indented(Text(call, style="cyan"))] if call else []
-            about += [indented(Text(sentence))]
-            shown: list[RenderableType] = [
-                part for drawing in scene.drawings for part in (Text(), indented(drawing))
-            ]
-            await draw(*about, *shown, is_last=number == len(SCRIPT["scenes"]))
+            drawn = [whole_scene(scene.number, count, scene.title, scene.drawings)]
+            if scene.number == 1:
+                drawn.insert(0, opening(SCRIPT["opening"], SCRIPT["hint"] if pace is Pace.READING else ""))
+            for drawing in drawn:
+                screen.draw(drawing)
+                if pace is Pace.READING and scene.number < count:
+                    lines = len(screen.console.render_lines(drawing))
+                    await asyncio.sleep(seconds_per_scene + seconds_per_line * lines)

@@ -59,9 +59,19 @@ def tournament(
     if models is None and against is None:
         raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")
 
-    from glasshouse.cli.live.matches import Entry, play_matches
+    import asyncio
+
+    from glasshouse.cli.live.matches import play_matches
     from glasshouse.cli.store_file import store_path
 
-    names = tuple(name.strip() for name in (models or "offline").split(",") if name.strip())
-    entry = Entry(world, names, rounds, rng_seed, seed, is_against_solo=against is not None)
-    play_matches(entry, store_path(store), as_json=as_json)
+    playing = play_matches(
+        world,
+        [name.strip() for name in (models or "offline").split(",") if name.strip()],
+        store_path(store),
+        rounds=rounds,
+        rng_seed=rng_seed,
+        seed=seed,
+        is_against_solo=against is not None,
+        as_json=as_json,
+    )
+    asyncio.run(playing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -48,19 +47,10 @@ def print_tree(read: TreeRead) -> None:
     """One object for each graph."""
     for shape in read.shapes:
         graph = shape.graph
-        print_json(
-            {
-                "name": read.name,
-                "event_id": read.event_id,
-                "at": read.number,
-                "graph_id": graph.id,
-                "session_id": graph.session_id,
-                "turn": graph.turn,
-                "creatures": [msgspec.to_builtins(member) for member in shape.members],
-                "channels": [msgspec.to_builtins(channel) for channel in shape.channels],
-                "wires": [msgspec.to_builtins(wire) for wire in graph.wires],
-            }
-        )
+        about = {"name": read.name, "event_id": read.event_id, "at": read.number, "graph_id": graph.id}
+        parts = {"creatures": shape.members, "channels": shape.channels, "wires": graph.wires}
+        about |= {"session_id": graph.session_id, "turn": graph.turn}
+        print_json({**about, **msgspec.to_builtins(parts)})
 
 
 def draw_tree(read: TreeRead) -> None:
@@ -82,12 +72,12 @@ def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
     note = f"  turn {graph.turn}, {count} creature{'s'[: count != 1]}"
     top = Tree(Text.assemble((f"graph {name}", "bold"), (note, QUIET)), guide_style=QUIET)
     handles = {member.id: one_line(member.handle) for member in shape.members}
-    creatures = top.add(Text("creatures", style=QUIET))
-    _add_members(creatures, shape.members, voices)
+    _add_members(top.add(Text("creatures", style=QUIET)), shape.members, voices)
     if shape.channels:
         channels = top.add(Text("channels", style=QUIET))
         for channel in shape.channels:
-            _add_channel(channels, channel, handles)
+            note = "" if channel.history == "full" else "tells newcomers nothing"
+            _add_channel(channels.add(_noted(one_line(channel.name), note)), channel, handles)
     if graph.wires:
         wires = top.add(Text("wires", style=QUIET))
         for wire in graph.wires:
@@ -110,40 +100,35 @@ def _add_members(top: Tree, members: tuple[Member, ...], voices: Voices) -> None
 
 
 def _member(member: Member, voices: Voices) -> Text:
-    notes = [
+    return _noted(
+        Text(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}"),
         "" if member.role == "worker" else member.role,
         "privileged" if member.is_privileged else "",
         "" if member.is_running else "resting",
         "" if member.id == member.handle else one_line(member.id),
-    ]
-    noted = ", ".join(note for note in notes if note)
-    return Text.assemble(
-        (one_line(member.handle), f"bold {voices.colour_of(member.handle)}"),
-        (f"  {noted}" if noted else "", QUIET),
     )
 
 
-def _add_channel(top: Tree, channel: Channel, handles: dict[str, str]) -> None:
-    note = "" if channel.history == "full" else "  tells newcomers nothing"
-    branch = top.add(Text.assemble(one_line(channel.name), (note, QUIET)))
+def _add_channel(branch: Tree, channel: Channel, handles: dict[str, str]) -> None:
+    listeners = ", ".join(handles.get(name, name) for name in channel.listeners)
+    senders = ", ".join(handles.get(name, name) for name in channel.senders)
     if set(channel.senders) == set(channel.listeners):
-        names = _names(channel.listeners, handles)
-        branch.add(Text(f"all listen and send: {names}" if channel.listeners else "nobody is on it"))
-        return
-    branch.add(Text(f"listen: {_names(channel.listeners, handles) or 'nobody'}"))
-    branch.add(Text(f"send: {_names(channel.senders, handles) or 'nobody'}"))
-
-
-def _names(ids: Iterable[str], handles: dict[str, str]) -> str:
-    return ", ".join(handles.get(name, name) for name in ids)
+        branch.add(Text(f"all listen and send: {listeners}" if listeners else "nobody is on it"))
+    else:
+        branch.add(Text(f"listen: {listeners or 'nobody'}"))
+        branch.add(Text(f"send: {senders or 'nobody'}"))
 
 
 def _wire(wire: Wire, handles: dict[str, str]) -> Text:
-    notes = [
+    return _noted(
+        f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}",
         "" if wire.with_content else "without its words",
         f"when {one_line(wire.when)}" if wire.when else "",
         f"as {one_line(wire.prompt)}" if wire.prompt else "",
-    ]
+    )
+
+
+def _noted(text: str | Text, *notes: str) -> Text:
+    """A text, and after it the notes that are not empty."""
     noted = ", ".join(note for note in notes if note)
-    ends = f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}"
-    return Text.assemble(ends, (f"  {noted}" if noted else "", QUIET))
+    return Text.assemble(text, (f"  {noted}" if noted else "", QUIET))

@@ -24,16 +24,7 @@ from rich.text import Text
 from glasshouse.cli.drawing.screen import Screen, as_json, one_line
 from glasshouse.views.transcript import TranscriptLine
 
-COLOURS: Final = (
-    "color(33)",
-    "color(161)",
-    "color(28)",
-    "color(166)",
-    "color(127)",
-    "color(30)",
-    "color(99)",
-    "color(130)",
-)
+COLOURS: Final = [f"color({number})" for number in (33, 161, 28, 166, 127, 30, 99, 130)]
 """None is so light that it fades on white, none so dark that it fades on black."""
 
 VISITOR: Final = "bold reverse"
@@ -70,11 +61,10 @@ class Voices:
 
     def colour_of(self, who: str) -> str:
         """The colour of a creature; a new one gets the next."""
-        found = self._colours.get(who)
-        if found is None:
-            found = self._colours[who] = COLOURS[len(self._colours) % len(COLOURS)]
+        if who not in self._colours:
+            self._colours[who] = COLOURS[len(self._colours) % len(COLOURS)]
             self._who_chars = max(self._who_chars, min(cell_len(who), who_chars_max))
-        return found
+        return self._colours[who]
 
     def show(self, screen: Screen, line: TranscriptLine) -> None:
         """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
@@ -126,15 +116,9 @@ class Voices:
         return self._who_chars
 
     def _style(self, line: TranscriptLine) -> str:
-        match line.voice:
-            case "visitor":
-                return VISITOR
-            case "silence":
-                return QUIET
-            case "judge":
-                return f"bold underline {self.colour_of(line.who)}"
-            case _:
-                return f"bold {self.colour_of(line.who)}"
+        if line.voice in ("visitor", "silence"):
+            return VISITOR if line.voice == "visitor" else QUIET
+        return f"bold{' underline' if line.voice == 'judge' else ''} {self.colour_of(line.who)}"
 
     def _scene(self, line: TranscriptLine) -> RenderableType:
         title = line.fields.get("title")
@@ -155,16 +139,16 @@ class Voices:
         return " ".join(part for part in parts if part)
 
     def _thought(self, line: TranscriptLine) -> str:
-        if not self._has_minds or not (line.thought or line.mood):
-            return ""
-        mood = f"{one_line(line.mood)}: " if line.mood and line.thought else one_line(line.mood)
-        return f"({mood}{one_line(line.thought)})"
+        return mind_of(line.mood, line.thought) if self._has_minds else ""
+
+
+def mind_of(mood: str, thought: str) -> str:
+    """A mood and a thought in brackets; empty if there is neither."""
+    parts = [one_line(part) for part in (mood, thought) if part]
+    return f"({': '.join(parts)})" if parts else ""
 
 
 def _field(name: str, value: object) -> str:
     parts = value if isinstance(value, list) else [value]
-    return f"{name}: {', '.join(map(_value, parts))}"
-
-
-def _value(value: object) -> str:
-    return _EVENT_ID.sub(r"#\1", value) if isinstance(value, str) else as_json(value)
+    words = [_EVENT_ID.sub(r"#\1", part) if isinstance(part, str) else as_json(part) for part in parts]
+    return f"{name}: {', '.join(words)}"

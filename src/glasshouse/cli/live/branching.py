@@ -36,62 +36,32 @@ words_shown_max: Final = 10
 
 
 @dataclass(frozen=True)
-class WhatIfOptions:
-    """The changes as they were written on the command line."""
-
-    drop: bool = False
-    replace: str | None = None
-    disturb: str | None = None
-    profiles: list[str] | None = None
-    personas: list[str] | None = None
-    add: list[Path] | None = None
-    remove: list[str] | None = None
-    connect: list[str] | None = None
-    disconnect: list[str] | None = None
-
-    def what_if(self, limits: Governor | None) -> WhatIf:
-        """The same, as a terrarium takes it."""
-        return WhatIf(
-            drop=self.drop,
-            replace=self.replace,
-            disturb=self.disturb,
-            profiles=_pairs("--profile", "PROFILE", self.profiles),
-            personas=_pairs("--persona", "TEXT", self.personas),
-            add=tuple([_creature(path) for path in self.add or ()]),
-            remove=tuple(self.remove or ()),
-            connect=tuple([_edge("--connect", words) for words in self.connect or ()]),
-            disconnect=tuple([_edge("--disconnect", words) for words in self.disconnect or ()]),
-            limits=limits,
-        )
-
-
-@dataclass(frozen=True)
 class Branching:
     """A branch that is asked for."""
 
     name: str
     at: str | None
-    changes: WhatIfOptions
+    what_if: WhatIf
     limits: Mapping[str, int | float] = field(default_factory=dict)
 
     async def open(self, store: SqliteStore, terrarium: Terrarium) -> Opened:
         """Make it, and say what it is."""
         reader = StoreReader(store, terrarium)
         story = await reader.story(self.name)
-        event, session_id = await self._place(reader, story)
-        what_if = self.changes.what_if(self._limits_in(story, event))
+        event, session_id = await self._begin(reader, story)
+        what_if = replace(self.what_if, limits=self._limits_in(story, event))
         position = store.position
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
         opened = self._told(story, event, what_if, run, position)
         return replace(opened, beside=tuple([terrarium.run_of(run_id) for run_id in run.beside]))
 
-    async def _place(self, reader: StoreReader, story: Story) -> tuple[Event | None, str]:
+    async def _begin(self, reader: StoreReader, story: Story) -> tuple[Event | None, str]:
         """The event at which it begins, none for the end; and the session that it is looked at from."""
         if self.at is not None:
             event = (await find_event(reader, self.at, story.name)).event
             if event.id not in story.numbers:
                 raise UnknownName(noun=f"event of {story.name}", name=self.at)
-        elif self.changes.drop or self.changes.replace is not None:
+        elif self.what_if.begins_before:
             event = _last_line(story)
         else:
             return None, (await reader.session_at_end_of(self.name))[0]
@@ -145,26 +115,36 @@ def _where(story: Story, event: Event, number: int) -> str:
     return f"event {number:,} (turn {event.turn}, {event.kind})"
 
 
-def _pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
-    found: dict[str, str] = {}
+def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
+    """Options of the form HANDLE=VALUE."""
+    read: dict[str, str] = {}
     for words in given or ():
         handle, equals, value = words.partition("=")
         if not equals or not handle or not value:
             raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
-        found[handle] = value
-    return found
+        read[handle] = value
+    return read
 
 
-def _edge(option: str, words: str) -> Edge:
-    parts = words.split(":")
-    if len(parts) == 2 and all(parts):
-        return parts[0], parts[1]
-    if len(parts) == 3 and all(parts):
-        return parts[0], parts[1], parts[2]
-    raise Refused(f"{option} {words!r} names no two creatures.", f"Write {option} A:B or A:B:CHANNEL.")
+def edges(option: str, given: list[str] | None) -> tuple[Edge, ...]:
+    """Options of the form A:B or A:B:CHANNEL."""
+    read: list[Edge] = []
+    for words in given or ():
+        match words.split(":"):
+            case [source, target] if source and target:
+                read.append((source, target))
+            case [source, target, channel] if source and target and channel:
+                read.append((source, target, channel))
+            case _:
+                raise Refused(
+                    f"{option} {words!r} names no two creatures.", f"Write {option} A:B or A:B:CHANNEL."
+                )
+    return tuple(read)
 
 
-def _creature(path: Path) -> Manifest:
-    if not path.is_file():
-        raise Refused(f"There is no file {path}.", "Give a creature's file, such as creatures/ada.yaml.")
-    return load_creature(path)
+def creatures(given: list[Path] | None) -> tuple[Manifest, ...]:
+    """The creatures in these files."""
+    for path in given or ():
+        if not path.is_file():
+            raise Refused(f"There is no file {path}.", "Give a creature's file, such as creatures/ada.yaml.")
+    return tuple([load_creature(path) for path in given or ()])

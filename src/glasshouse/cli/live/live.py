@@ -106,7 +106,7 @@ async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, i
         opened = await opener(store, terrarium)
         for run in opened.runs:
             views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
-        play = _LivePlay(request, store, terrarium, approver, opened, is_played)
+        play = _LivePlay(request, store, terrarium, approver, opened, request.display(), is_played)
         play.say_what_was_opened()
         for index, runs in enumerate(side_by_side(opened.runs)):
             run_ids = [run.id for run in runs]
@@ -124,65 +124,57 @@ class _Approver:
         return await self.reader.decide(proposal) if isinstance(self.reader, Controls) else None
 
 
+@dataclass
 class _LivePlay:
     """The runs of one command, one group that shares graphs after the other."""
 
-    def __init__(
-        self,
-        request: LiveRequest,
-        store: SqliteStore,
-        terrarium: Terrarium,
-        approver: _Approver,
-        opened: Opened,
-        is_played: bool,
-    ) -> None:
-        self.display = request.display()
-        self._request = request
-        self._store = store
-        self._terrarium = terrarium
-        self._approver = approver
-        self._opened = opened
-        self._is_played = is_played
-        self._is_left = False
-        """Whether the reader has left: later groups are not played any more."""
+    request: LiveRequest
+    store: SqliteStore
+    terrarium: Terrarium
+    approver: _Approver
+    opened: Opened
+    display: Display
+    is_played: bool
+    is_left: bool = False
+    """Whether the reader has left: later groups are not played any more."""
 
     def say_what_was_opened(self) -> None:
-        if self._request.as_json:
-            for facts in self._opened.facts:
+        if self.request.as_json:
+            for facts in self.opened.facts:
                 print_json(facts)
-        elif self._opened.said:
-            self.display.say(*self._opened.said, *([""] if self._is_played else []))
+        elif self.opened.said:
+            self.display.say(*self.opened.said, *([""] if self.is_played else []))
 
     async def show(self, runs: list[Run], views: list[RunView]) -> None:
         """Play runs that share their graphs, and say how each of them ended."""
-        feed = Feed(self._store, views, self.display, self._opened.shown_after)
+        feed = Feed(self.store, views, self.display, self.opened.shown_after)
 
         async def disturb(text: str) -> None:
-            await self._terrarium.disturb(feed.view.run_id, text)
+            await self.terrarium.disturb(feed.view.run_id, text)
 
         with ExitStack() as stack:
-            reader = self._request.reader(self.display, feed, disturb, stack)
-            self._approver.reader = reader
-            if self._is_played and not self._is_left:
+            reader = self.request.reader(self.display, feed, disturb, stack)
+            self.approver.reader = reader
+            if self.is_played and not self.is_left:
                 await self._play(runs, feed, reader)
             await feed.show(SilentReader(Pace.FAST))
-        known = [run.id for run in self._terrarium.runs()]
+        known = [run.id for run in self.terrarium.runs()]
         for run, view in zip(runs, views, strict=True):
-            now = self._terrarium.run_of(run.id)
+            now = self.terrarium.run_of(run.id)
             summary = Summary(
                 view,
-                await self._terrarium.digest(run.id),
+                await self.terrarium.digest(run.id),
                 parent=run.branch_of if run.branch_of in known else None,
-                calls_recalled=now.calls_recalled if self._opened.is_branch and self._is_played else None,
-                is_one_of_several=bool(self._opened.beside),
+                calls_recalled=now.calls_recalled if self.opened.is_branch and self.is_played else None,
+                is_one_of_several=bool(self.opened.beside),
                 had_nothing_left=now.is_finished and (now.turns, now.calls) == (run.turns, run.calls),
             )
-            self._request.show_summary(self.display, summary)
+            self.request.show_summary(self.display, summary)
 
     async def _play(self, runs: list[Run], feed: Feed, reader: Reader) -> None:
         """One act, then its lines; until nothing is left to do, or the reader leaves."""
         for run in runs:
-            for handle in self._terrarium.send_visitors_away(run.id):
+            for handle in self.terrarium.send_visitors_away(run.id):
                 print(
                     f"glasshouse: {handle} is played by a visitor, and passes here."
                     " From Python, speak_as() gives it lines.",
@@ -194,12 +186,12 @@ class _LivePlay:
             return not reader.is_leaving
 
         run_ids = [run.id for run in runs]
-        await self._terrarium.run(*run_ids, turns=self._request.turns, before_act=show_then_act)
+        await self.terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
         await feed.show(reader)
-        self._is_left = reader.is_leaving
+        self.is_left = reader.is_leaving
         for run in runs:
-            if self._is_left and not self._terrarium.run_of(run.id).is_finished:
-                await self._terrarium.finish(run.id, "stopped")
+            if self.is_left and not self.terrarium.run_of(run.id).is_finished:
+                await self.terrarium.finish(run.id, "stopped")
 
 
 async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> RunView:

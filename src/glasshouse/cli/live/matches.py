@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
 from glasshouse.cli.drawing.screen import Screen, one_line, print_json
@@ -16,40 +15,25 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.views.leaderboard import Outcome, Player, Standing
 
 
-class Entry(NamedTuple):
-    """What is to be played."""
-
-    world: str
-    models: tuple[str, ...]
-    rounds: int
-    rng_seed: int
-    seed: str | None
-    is_against_solo: bool
-
-
-def play_matches(entry: Entry, store: Path, *, as_json: bool) -> None:
+async def play_matches(
+    name: str,
+    models: Sequence[str],
+    store: Path,
+    *,
+    rounds: int,
+    rng_seed: int,
+    seed: str | None,
+    is_against_solo: bool,
+    as_json: bool,
+) -> None:
     """Play a tournament, and print each match and the standings."""
-    asyncio.run(_play(entry, store, as_json=as_json))
-
-
-async def _play(entry: Entry, store: Path, *, as_json: bool) -> None:
-    world, screen, is_solo = (
-        load_world(entry.world, tools=usual_tools().names()),
-        Screen(),
-        entry.is_against_solo,
-    )
-    check_draw(world, entry.models, entry.rounds, is_against_solo=is_solo)
-    for model in entry.models:
+    world, screen, is_solo = load_world(name, tools=usual_tools().names()), Screen(), is_against_solo
+    check_draw(world, models, rounds, is_against_solo=is_solo)
+    for model in models:
         ModelRouter().route("fast", model)  # An unknown model is refused before a store is made for it.
     async with Terrarium(SqliteStore(store)) as terrarium:
         tournament = Tournament(
-            terrarium,
-            world,
-            entry.models,
-            rounds=entry.rounds,
-            rng_seed=entry.rng_seed,
-            seed=entry.seed,
-            is_against_solo=is_solo,
+            terrarium, world, models, rounds=rounds, rng_seed=rng_seed, seed=seed, is_against_solo=is_solo
         )
         played: list[MatchPlayed] = []
         async for match in tournament.play():
@@ -85,17 +69,11 @@ def sides(terrarium: Terrarium, played: Sequence[MatchPlayed]) -> list[Standing]
 
 
 def _facts(match: MatchPlayed) -> dict[str, Any]:
-    return {
-        "type": "match",
-        "round": match.round,
-        "rng_seed": match.rng_seed,
-        "run_id": match.run_id,
-        "seats": dict(match.seats),
-        "winner": match.winner,
-        "winning_model": match.winning_model,
-        "why": match.why,
-        "read_from": dict(match.run_ids),
+    facts = {
+        name: getattr(match, name)
+        for name in ("round", "rng_seed", "run_id", "winner", "winning_model", "why")
     }
+    return {"type": "match", **facts, "seats": dict(match.seats), "read_from": dict(match.run_ids)}
 
 
 def _line(match: MatchPlayed, *, has_models: bool) -> str:

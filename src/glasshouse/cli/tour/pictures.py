@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.panel import Panel
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +19,24 @@ from glasshouse.world.values import Channel, Graph, Session
 PALETTE: Final = ("green", "magenta", "cyan", "yellow", "blue", "red")
 short_id_chars: Final = 6
 _colours: dict[str, str] = {}
+
+
+def opening(text: str, hint: str) -> Group:
+    """What is drawn before the first scene."""
+    title = Rule(Text(" Glasshouse ", style="bold green"), style="green")
+    last: list[RenderableType] = [Text(), Padding.indent(Text(hint, style="dim"), 2)] if hint else []
+    return Group(Text(), title, Text(), Padding.indent(Text(text), 2), *last)
+
+
+def whole_scene(number: int, count: int, title: dict[str, str], drawings: Sequence[RenderableType]) -> Group:
+    """One scene under its heading."""
+    counted = (str(number), "bold green"), (f"/{count}  ", "dim")
+    parts: list[RenderableType] = [Text(), Text.assemble(*counted, (title["heading"], "bold"))]
+    parts += [Padding.indent(Text(title["call"], style="cyan"), 2)] if title["call"] else []
+    parts.append(Padding.indent(Text(title["sentence"]), 2))
+    for drawing in drawings:
+        parts += [Text(), Padding.indent(drawing, 2)]
+    return Group(*parts)
 
 
 def short(name: str) -> str:

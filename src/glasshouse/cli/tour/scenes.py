@@ -46,22 +46,30 @@ Played: TypeAlias = tuple[list[RenderableType], Json]
 class Scene(NamedTuple):
     """One scene as it was played."""
 
+    number: int
     key: str
     drawings: list[RenderableType]
     facts: Json
 
+    @property
+    def title(self) -> dict[str, str]:
+        """Its heading, the call it makes, and a sentence about it."""
+        title: dict[str, str] = SCRIPT["scenes"][self.key]
+        return title
+
 
 async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
     """The whole tour. Both paths are new: the store, and the file that carries a session elsewhere."""
-    tour = _Tour(file)
+    tour, number = _Tour(file), 0
     *first, reopen, carry, _ = SCRIPT["scenes"]
     for keys in (first, [reopen, carry]):
         async with Terrarium(SqliteStore(store), clock=HandMovedClock(), ids=SeededIds(IDS_SEED)) as tour.t:
             for key in keys:
-                yield Scene(key, *await getattr(tour, key)())
+                number += 1
+                yield Scene(number, key, *await getattr(tour, key)())
             tour.standing = tour.stands()
     rows = table((Text(what, style="bold cyan"), why) for what, why in SCRIPT["next"].items())
-    yield Scene("next", [rows], {"next": list(SCRIPT["next"])})
+    yield Scene(number + 1, "next", [rows], {"next": list(SCRIPT["next"])})
 
 
 class _Tour:
