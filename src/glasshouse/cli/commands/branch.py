@@ -108,16 +108,11 @@ def branch(
         "hourly_budget_usd": hourly_budget_usd,
         "max_wall_minutes": max_wall_minutes,
     }
+    profiles, personas = pairs("--profile", "PROFILE", profile), pairs("--persona", "TEXT", persona)
+    connected, disconnected = edges("--connect", connect), edges("--disconnect", disconnect)
+    removed = tuple(remove or ())
     what_if = WhatIf(
-        drop=drop,
-        replace=replace,
-        disturb=disturb,
-        profiles=pairs("--profile", "PROFILE", profile),
-        personas=pairs("--persona", "TEXT", persona),
-        add=creatures(add),
-        remove=tuple(remove or ()),
-        connect=edges("--connect", connect),
-        disconnect=edges("--disconnect", disconnect),
+        drop, replace, disturb, profiles, personas, creatures(add), removed, connected, disconnected
     )
     opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)

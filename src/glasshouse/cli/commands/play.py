@@ -15,6 +15,23 @@ from glasshouse.cli.options import (
     TurnsOption,
 )
 
+RngSeedOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
+    ),
+]
+WatchOption = Annotated[
+    bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
+]
+ContinueOption = Annotated[
+    str | None,
+    typer.Option("--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."),
+]
+RunIdOption = Annotated[
+    str | None, typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch.")
+]
+
 
 def play(
     world: Annotated[
@@ -23,28 +40,13 @@ def play(
     ] = None,
     *,
     seed: SeedOption = None,
-    rng_seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
-        ),
-    ] = None,
+    rng_seed: RngSeedOption = None,
     turns: TurnsOption = None,
     pace: PaceOption = None,
     minds: MindsOption = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
-    ] = False,
-    continued: Annotated[
-        str | None,
-        typer.Option(
-            "--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."
-        ),
-    ] = None,
-    run_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch."),
-    ] = None,
+    watch: WatchOption = False,
+    continued: ContinueOption = None,
+    run_id: RunIdOption = None,
     store: StoreOption = None,
     as_json: EventsOption = False,
 ) -> None:
