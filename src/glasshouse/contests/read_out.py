@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any, Final
 
+from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
+from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.conducting.referee_sight import is_public_line
 from glasshouse.terrarium import Terrarium
 
@@ -21,11 +23,8 @@ lines_read_max: Final = 120
 async def said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
     """What those who played in a run said, without the judges."""
     events = await terrarium.run_events(run_id)
-    judges = {
-        event.payload["creature"]
-        for event in events
-        if (event.payload.get("manifest") or {}).get("role") == "judge" and event.is_engine
-    }
+    births = [payload_of(event, CreatureStarted) for event in events if event.kind == kinds.CREATURE_STARTED]
+    judges = {born.creature for born in births if (born.manifest or {}).get("role") == "judge"}
     spoke = [
         event
         for event in events

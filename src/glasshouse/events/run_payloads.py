@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Json
+from glasshouse.events.event import Event, Json
 from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import Payload
 from glasshouse.reprs import repr_of
@@ -151,6 +151,23 @@ class TurnStarted(Payload, frozen=True):
     """A graph's clock moved on."""
 
     turn: int
+
+
+class Sealed(Payload, frozen=True):
+    """What an event says to some creatures and to referees alone."""
+
+    to: list[str] = msgspec.field(default_factory=list)
+    """The creatures that may read it."""
+    facts: Json = msgspec.field(default_factory=dict)
+    """By the names of the scenario's `deal`."""
+
+
+def sealed_of(event: Event) -> Sealed:
+    """What is sealed in an event. A creature written in Python may seal anything; what has another shape is for nobody."""
+    try:
+        return msgspec.convert(event.sealed or {}, Sealed)
+    except msgspec.ValidationError:
+        return Sealed()
 
 
 RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {

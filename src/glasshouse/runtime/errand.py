@@ -10,6 +10,8 @@ from typing import Protocol
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import ToolCalled
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.tools import ToolAnswer
 from glasshouse.world.intents import Intent, ReturnTool
@@ -78,8 +80,8 @@ class Errand:
         self.creature_id = creature_id
         self.called = called
         """The `tool.called` that asks for this; durable."""
-        self.tool = str(called.payload["tool"])
-        self.number = int(called.payload["number"])
+        call = payload_of(called, ToolCalled)
+        self.tool, self.number = call.tool, call.number
         self.is_untrusted = is_untrusted
         """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
         self.on_the_way = on_the_way

@@ -28,7 +28,13 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedAgenda, converted
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
-from glasshouse.events.payloads import CreatureStopped, SessionRestated, payload_of, restated_of
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    CreatureStopped,
+    SessionRestated,
+    payload_of,
+    restated_of,
+)
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import LISTEN
@@ -373,7 +379,7 @@ class Agenda(msgspec.Struct, dict=True):
             self.under_way[told.creatures[name]] = converted(act, UnderWay)
 
     def _note_start(self, world: World, event: Event) -> None:
-        creature = world.creatures[event.payload["creature"]]
+        creature = world.creatures[payload_of(event, CreatureStarted).creature]
         for kind in world.facts_of(creature).subscribes_to:
             self.subscribers.setdefault(kind, {})[creature.id] = None
 

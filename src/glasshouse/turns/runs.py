@@ -24,7 +24,7 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.events.run_payloads import BranchOf, RunFinished, RunStarted, ToolReturned
+from glasshouse.events.run_payloads import BranchOf, RunFinished, RunStarted, ToolReturned, sealed_of
 from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.clocks import Clocks, merged
 from glasshouse.turns.governor import Spend, hour
@@ -351,7 +351,8 @@ def _note_end(purse: Purse, event: Event) -> None:
         spent.verdict = event.id
         spent.winner, spent.why = event.payload.get("winner"), event.payload.get("text")
     if event.sealed is not None:
-        spent.truth = {**spent.truth, **event.sealed.get("facts", {})}
-        spent.knowers += [owner for owner in event.sealed.get("to", ()) if owner not in spent.knowers]
+        sealed = sealed_of(event)
+        spent.truth = {**spent.truth, **sealed.facts}
+        spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
     if event.kind == kinds.RUN_FINISHED:
         purse.finished, purse.ended_in = payload_of(event, RunFinished), event.id

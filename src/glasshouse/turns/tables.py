@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import SessionRestated, restated_of
+from glasshouse.events.payloads import ChannelEdge, SessionRestated, payload_of, restated_of
+from glasshouse.events.run_payloads import sealed_of
 from glasshouse.turns.renaming import Renamed
 from glasshouse.world.carrying import chained_via
 from glasshouse.world.state import CreatureState, GraphState, World
@@ -143,8 +144,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
                 self._take_over(world, restated_of(event), event.lamport)
             return
         if event.sealed is not None:
-            for owner in event.sealed.get("to", ()):
-                self.dealt[owner] = {**self.dealt.get(owner, {}), **event.sealed.get("facts", {})}
+            sealed = sealed_of(event)
+            for owner in sealed.to:
+                self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
         event = public_part(event)
         said, channel_id, speaker = self.said, event.channel_id, event.actor
         place = speaker if event.kind in kinds.INNER else channel_id or event.graph_id
@@ -265,9 +267,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
                 counts.setdefault(channel_id, {})[who.id] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
-        channel_id, name = event.payload["channel_id"], event.payload["creature"]
-        table = self.said.get(channel_id)
-        if table is None or event.payload["direction"] != "listen":
+        edge = payload_of(event, ChannelEdge)
+        channel_id, name, table = edge.channel_id, edge.creature, self.said.get(edge.channel_id)
+        if table is None or edge.direction != "listen":
             return
         if world.creatures[name].is_root and not _was_there_for(world, world.creatures[name], table):
             self.with_a_past[name] = event.lamport
@@ -277,10 +279,10 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             late[name] = late.get(name, 0) + table.total - there_until
 
     def _note_left(self, event: Event) -> None:
-        channel_id, table = event.payload["channel_id"], self.said.get(event.payload["channel_id"])
-        if event.payload["direction"] == "listen":
-            total = 0 if table is None else table.total
-            self.left.setdefault(channel_id, {})[event.payload["creature"]] = total
+        edge = payload_of(event, ChannelEdge)
+        if edge.direction == "listen":
+            table = self.said.get(edge.channel_id)
+            self.left.setdefault(edge.channel_id, {})[edge.creature] = 0 if table is None else table.total
 
 
 def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:

@@ -11,6 +11,13 @@ from typing import Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    CreatureStopped,
+    SessionAttached,
+    TopologyChanged,
+    payload_of,
+)
 from glasshouse.views.stage import Part, StageProjection, Touched
 
 OF_THE_CAST: Final = frozenset(
@@ -45,7 +52,7 @@ class Follower:
         left = self._take_note(event)
         here = (before, self.graph_id)
         if event.kind == kinds.TOPOLOGY_CHANGED:
-            return any(graph_id in here for graph_id in event.payload.get("old_graph_ids", ()))
+            return any(graph_id in here for graph_id in payload_of(event, TopologyChanged).old_graph_ids)
         return event.graph_id in here or (before is not None and before in left)
 
     def cast_brought_to(self, stage: StageProjection) -> Touched:
@@ -64,14 +71,17 @@ class Follower:
 
     def _take_note(self, event: Event) -> list[str | None]:
         """Move everybody whom an event moves; give the graphs they left."""
-        kind, payload = event.kind, event.payload
+        kind = event.kind
         left: list[str | None] = []
         if kind == kinds.CREATURE_STARTED:
-            left.append(self._move(payload["creature"], event.graph_id))
-        elif kind == kinds.CREATURE_STOPPED and payload.get("reason") == "removed":
-            left.append(self._move(payload["creature"], None))
+            left.append(self._move(payload_of(event, CreatureStarted).creature, event.graph_id))
+        elif kind == kinds.CREATURE_STOPPED:
+            stopped = payload_of(event, CreatureStopped)
+            if stopped.reason == "removed":
+                left.append(self._move(stopped.creature, None))
         elif kind == kinds.CREATURE_SESSION_ATTACHED:
-            left += [self._move(name, event.graph_id) for name in payload["creatures"]]
+            attached = payload_of(event, SessionAttached)
+            left += [self._move(name, event.graph_id) for name in attached.creatures]
         elif event.actor == self._creature_id and self.graph_id is None:
             self._move(event.actor, event.graph_id)
         if kind in OF_THE_CAST:

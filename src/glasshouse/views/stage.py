@@ -11,10 +11,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import (
+    PAYLOAD_TYPES,
+    CreatureRenamed,
+    CreatureStarted,
+    CreatureStopped,
+    TopologyChanged,
+    payload_of,
+    restated_of,
+)
+from glasshouse.events.run_payloads import RunFinished, RunPaused, RunStarted
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
@@ -68,8 +79,8 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     title: str = ""
     goal: str = ""
     seed: str = ""
-    budget: Json = {}
-    """The limits it was started with, by name."""
+    budget: Governor | None = None
+    """The limits it was started with."""
     disturbances: tuple[str, ...] = ()
     """Lines that its scenario suggests to a visitor."""
     reason: str | None = None
@@ -136,9 +147,9 @@ class StageProjection(msgspec.Struct):
         return self.runs[next(reversed(self.runs))] if self.runs else None
 
     @property
-    def budget(self) -> Json:
+    def budget(self) -> Governor | None:
         """The limits of that run."""
-        return self.run.budget if self.run else {}
+        return self.run.budget if self.run else None
 
     def copy(self) -> StageProjection:
         """A stage that goes its own way from here; the lines themselves are shared, for they never change."""
@@ -160,15 +171,11 @@ def past_runs(events: Iterable[Event], run_id: str | None) -> tuple[str, ...]:
     """The runs whose past a run has, by what is told of how it began; the nearest first. None if it is nobody's branch."""
     if run_id is None:
         return ()
-    grown = {
-        event.run_id: str(event.payload["branch_of"]["run_id"])
-        for event in events
-        if event.kind == kinds.RUN_STARTED and event.payload.get("branch_of")
-    }
-    found: list[str] = []
-    while (before := grown.pop(found[-1] if found else run_id, None)) is not None:
-        found.append(before)
-    return tuple(found)
+    begun = {e.run_id: payload_of(e, RunStarted) for e in events if e.kind == kinds.RUN_STARTED}
+    past: list[str] = []
+    while (run := begun.pop(past[-1] if past else run_id, None)) is not None and run.branch_of is not None:
+        past.append(run.branch_of.run_id)
+    return tuple(past)
 
 
 def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> bool:
@@ -177,11 +184,12 @@ def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> b
         return event.run_id == run_id or event.run_id in past_run_ids
     if event.kind != kinds.CREATURE_STARTED:
         return True
-    of_run = event.payload.get("run_id")
+    of_run = payload_of(event, CreatureStarted).run_id
     return of_run in (None, run_id) or of_run in past_run_ids
 
 
 NOTHING: Touched = ()
+_HOW_IT_ENDED = ("reason", "axis", "winner", "why", "turns", "calls", "tokens", "usd")
 _SCENE: Touched = (("current_scene",),)
 _TITLE: Touched = (("scene_title",),)
 _TURN: Touched = (("turn",),)
@@ -250,17 +258,20 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
     """What somebody in the cast did to the graph by a tool, as a line: who came, who went, who hears whom now."""
     if event.actor != TERRARIUM or event.caused_by is None:
         return NOTHING  # An edit from outside, or one that nobody chose.
-    payload, text = event.payload, ""
-    if event.kind == kinds.CREATURE_STARTED and payload.get("parent"):
-        text = f"{payload['handle']} comes in"
-    elif event.kind == kinds.CREATURE_STOPPED and payload["reason"] == "removed":
-        text = f"{handle_on(stage, payload['creature'])} is gone"
-    elif event.kind == kinds.TOPOLOGY_CHANGED and payload["kind"] in ("merge", "split"):
-        names = [handle_on(stage, name) for name in payload["affected_creatures"]]
-        more = [f"{len(names) - names_listed_max} more"] if len(names) > names_listed_max else []
-        where = "within" if payload["kind"] == "merge" else "out of"
-        if any(name in stage.cast for name in payload["affected_creatures"]):
-            text = f"{where} hearing now: {', '.join(names[:names_listed_max] + more)}"
+    text = ""
+    match payload_of(event, PAYLOAD_TYPES[event.kind]):
+        case CreatureStarted(parent=str(), handle=handle):
+            text = f"{handle} comes in"
+        case CreatureStopped(reason="removed", creature=creature):
+            text = f"{handle_on(stage, creature)} is gone"
+        case TopologyChanged(kind="merge" | "split" as kind, affected_creatures=creatures):
+            names = [handle_on(stage, name) for name in creatures]
+            more = [f"{len(names) - names_listed_max} more"] if len(names) > names_listed_max else []
+            where = "within" if kind == "merge" else "out of"
+            if any(name in stage.cast for name in creatures):
+                text = f"{where} hearing now: {', '.join(names[:names_listed_max] + more)}"
+        case _:
+            pass
     if not text:
         return NOTHING
     _keep(
@@ -275,19 +286,18 @@ def _count_only(_stage: StageProjection, _event: Event) -> Touched:
 
 
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
-    payload = event.payload
-    creature, handle = str(payload.get("creature")), str(payload.get("handle"))
-    manifest, known, was = payload.get("manifest"), stage.cast.get(creature), payload.get("incarnation_of")
+    born = payload_of(event, CreatureStarted)
+    creature, known, was = born.creature, stage.cast.get(born.creature), born.incarnation_of
     touched: Touched = (("cast", creature), *_tell_change(stage, event))
-    if was in stage.cast and stage.run_id is not None:
+    if was is not None and was in stage.cast and stage.run_id is not None:
         del stage.cast[was]  # In its own run it takes the place of the one it was.
         touched = (("cast", was), *touched)
-    if manifest is not None or known is None:
-        told = manifest or {}
-        role, profile = _words(told.get("role")) or "worker", _words(told.get("model_profile")) or "fast"
-        stage.cast[creature] = CastMember(handle, role=role, profile=profile)
+    if born.manifest is not None or known is None:
+        manifest = born.manifest or {}
+        role, profile = manifest.get("role", "worker"), manifest.get("model_profile", "fast")
+        stage.cast[creature] = CastMember(born.handle, role=role, profile=profile)
     else:
-        stage.cast[creature] = replace(known, handle=handle, is_running=True)
+        stage.cast[creature] = replace(known, handle=born.handle, is_running=True)
     return touched
 
 
@@ -295,7 +305,7 @@ def _restate(stage: StageProjection, event: Event) -> Touched:
     """A past lives again: whoever is not among those who do is no longer in the cast of that run."""
     if stage.run_id is None:
         return NOTHING
-    living = set(_object(event.payload.get("creatures")).values())
+    living = set(restated_of(event).creatures.values())
     gone = [creature for creature in stage.cast if creature not in living]
     for creature in gone:
         del stage.cast[creature]
@@ -303,37 +313,37 @@ def _restate(stage: StageProjection, event: Event) -> Touched:
 
 
 def _stop_creature(stage: StageProjection, event: Event) -> Touched:
-    creature = str(event.payload.get("creature"))
-    known = stage.cast.get(creature)
+    stopped = payload_of(event, CreatureStopped)
+    known = stage.cast.get(stopped.creature)
     if known is None:
         return NOTHING
     told = _tell_change(stage, event)
-    if event.payload.get("reason") == "removed":
-        del stage.cast[creature]
+    if stopped.reason == "removed":
+        del stage.cast[stopped.creature]
     else:
-        stage.cast[creature] = replace(known, is_running=False)
-    return (("cast", creature), *told)
+        stage.cast[stopped.creature] = replace(known, is_running=False)
+    return (("cast", stopped.creature), *told)
 
 
 def _rename_creature(stage: StageProjection, event: Event) -> Touched:
-    creature = str(event.payload.get("creature"))
-    known = stage.cast.get(creature)
+    renamed = payload_of(event, CreatureRenamed)
+    known = stage.cast.get(renamed.creature)
     if known is None:
         return NOTHING
-    stage.cast[creature] = replace(known, handle=str(event.payload.get("handle")))
-    return (("cast", creature),)
+    stage.cast[renamed.creature] = replace(known, handle=renamed.handle)
+    return (("cast", renamed.creature),)
 
 
 def _start_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
-    payload, name = event.payload, event.run_id or ""
-    scenario = _object(payload.get("scenario"))
+    started, name = payload_of(event, RunStarted), event.run_id or ""
+    scenario = started.scenario or {}
     stage.runs[name] = RunStatus(
-        title=_words(scenario.get("title")) or _words(scenario.get("name")),
-        goal=_words(payload.get("goal")),
-        seed=_words(payload.get("seed")),
-        budget=_object(payload.get("limits")),
+        title=scenario.get("title") or scenario.get("name") or "",
+        goal=started.goal,
+        seed=started.seed,
+        budget=started.limits,
         disturbances=tuple([str(text) for text in scenario.get("disturbances") or ()]),
     )
     touched: list[Part] = [("runs", name)]
@@ -341,17 +351,18 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
         oldest = next(iter(stage.runs))
         del stage.runs[oldest]
         touched.append(("runs", oldest))
-    for told in _objects(payload.get("cast")):
-        creature, profile = _words(told.get("creature")), _words(told.get("profile"))
-        known = stage.cast.get(creature)
-        if known is not None and profile:
-            stage.cast[creature] = replace(known, profile=profile)
-            touched.append(("cast", creature))
+    for entry in started.cast:
+        known = stage.cast.get(entry.creature)
+        if known is not None:
+            stage.cast[entry.creature] = replace(known, profile=entry.profile)
+            touched.append(("cast", entry.creature))
     return tuple(touched)
 
 
 def _pause_run(stage: StageProjection, event: Event) -> Touched:
-    return _change_run(stage, event, state="paused", reason=_some_words(event.payload.get("reason")))
+    if event.actor not in RESERVED_ACTORS:
+        return NOTHING
+    return _change_run(stage, event, state="paused", reason=payload_of(event, RunPaused).reason)
 
 
 def _continue_run(stage: StageProjection, event: Event) -> Touched:
@@ -359,10 +370,10 @@ def _continue_run(stage: StageProjection, event: Event) -> Touched:
 
 
 def _finish_run(stage: StageProjection, event: Event) -> Touched:
-    told = event.payload
-    words = {field: _some_words(told.get(field)) for field in ("reason", "axis", "winner", "why")}
-    counts = {field: _number(told.get(field)) for field in ("turns", "calls", "tokens", "usd")}
-    return _change_run(stage, event, state="finished", **words, **counts)
+    if event.actor not in RESERVED_ACTORS:
+        return NOTHING
+    ending = asdict(payload_of(event, RunFinished))
+    return _change_run(stage, event, state="finished", **{name: ending[name] for name in _HOW_IT_ENDED})
 
 
 def _change_run(stage: StageProjection, event: Event, **changes: Any) -> Touched:
@@ -414,22 +425,6 @@ def handle_on(stage: StageProjection, actor: str) -> str:
 
 def _words(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _some_words(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _object(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, int | float) else None
 
 
 FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {

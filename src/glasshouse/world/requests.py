@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.events.run_payloads import FinishReason, RunContinued, RunFinished, RunPaused
 from glasshouse.world.intents import (
     AddChannel,
@@ -132,7 +133,7 @@ def intent_of(edit: GraphEdit, events: list[Event]) -> GraphEdit:
     if not isinstance(edit, AddCreature):
         return edit
     born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
-    return edit if born is None else replace(edit, manifest=born.payload["manifest"])
+    return edit if born is None else replace(edit, manifest=payload_of(born, CreatureStarted).manifest or {})
 
 
 def encoded_request(request: Request) -> str:

@@ -247,9 +247,10 @@ def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
 
 def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
     actor = line.actor if line.actor in RESERVED_ACTORS else names.creatures[line.actor]
-    sealed: Json | None = line.sealed
+    sealed = line.sealed
     if sealed is not None:
-        sealed = {**sealed, "to": [names.creatures.get(one, one) for one in sealed.get("to", ())]}
+        owners = [names.creatures.get(owner, owner) for owner in sealed.get("to", ())]
+        sealed = {**sealed, "to": owners}
     return Fact(
         line.kind,
         line.payload,

@@ -18,7 +18,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
-from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished
+from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, Sealed
 from glasshouse.world.decision import (
     Decision,
     Fact,
@@ -236,7 +236,7 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
                 kinds.WORLD_OBSERVED,
                 {"text": f"Something is dealt to {member.handle}, face down."},
                 CONDUCTOR,
-                sealed={"to": [ids[member.handle]], "facts": member.dealt},
+                sealed=builtins_of(Sealed([ids[member.handle]], member.dealt)),
                 run_id=intent.run_id,
             )
     opening = part.opening or intent.opening

@@ -74,6 +74,7 @@ from glasshouse.events.run_payloads import (
     RunFinished,
     RunPaused,
     RunStarted,
+    Sealed,
     ToolCalled,
     ToolReturned,
     TurnStarted,
@@ -89,6 +90,8 @@ OTHER_STAGE, OTHER_WIRE = "c-00112233445566aa", "w-00112233445566aa"
 STAGE, RUN, WIRE = "c-90abcdef12345678", "r-a1b2c3d4e5f60718", "w-1234567890abcdef"
 
 MANIFEST: Json = {"name": "echo", "persona": "A pond.", "may_emit": ["agent.spoke"], "subscribes_to": []}
+
+SEALED = Sealed(["echo"], {"word": "fern"})
 
 MODEL_USE = ModelUse(
     profile="fast",
@@ -318,7 +321,7 @@ def _said(kind: str, actor: str, payload: Json) -> Event:
         channel_id=STAGE,
         channel="stage",
         private={"thought": "Hm.", "mood": "wary"},
-        sealed={"word": "fern"},
+        sealed=builtins_of(SEALED),
         caused_by=f"{SESSION}.4",
         model=MODEL_USE,
         schema_version=VERSIONS.get(kind, 1),

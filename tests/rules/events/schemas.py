@@ -19,11 +19,18 @@ import msgspec
 from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES
-from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
+from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES, Sealed
+from glasshouse.world.requests import Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")
 
 TYPES: dict[str, type[msgspec.Struct]] = {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}
+
+BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
+    f"event@{EVENT_VERSION}": Event,
+    f"sealed@{EVENT_VERSION}": Sealed,
+    f"request@{request_version}": Request,
+}
 
 
 def schema_of(struct: type[msgspec.Struct]) -> Any:
@@ -45,9 +52,9 @@ def _without_prose(value: Any) -> Any:
 def schemas_now(
     types: Mapping[str, type[msgspec.Struct]] = TYPES, versions: Mapping[str, int] = VERSIONS
 ) -> dict[str, Any]:
-    """The schemas of today: of the event itself, and of each kind's payload."""
+    """The schemas of today: of the event, what stands beside it, and each kind's payload."""
     payloads = {f"{kind}@{versions.get(kind, 1)}": schema_of(types[kind]) for kind in sorted(types)}
-    return {f"event@{EVENT_VERSION}": schema_of(Event), **payloads}
+    return {**{name: schema_of(struct) for name, struct in BESIDE_PAYLOADS.items()}, **payloads}
 
 
 def kept() -> dict[str, Any]:

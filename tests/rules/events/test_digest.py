@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "60dc76965241a6a28fbc7e1d87926631b624fdfeac9f84324105a69f82a42693"
+GOLDEN_DIGEST = "acfdd985bc005e3d064b35ba9010bad002e90e95b28305761b88cdc4e76c0339"
 
 STORY = a_story()
 

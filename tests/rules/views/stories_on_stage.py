@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
+from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from tests.rules.events.events_by_hand import an_event
 
@@ -13,7 +15,7 @@ CAST = ("ada", "bo", "judy")
 RUNS = (None, "r-one", "r-two")
 TEXTS = ("Hush.", "Who waters the moss?", "")
 
-LIMITS = {"max_turns": 12, "max_total_calls": 40}
+LIMITS = Governor(max_turns=12, max_total_calls=40)
 
 
 def told(*parts: Event) -> list[Event]:
@@ -92,7 +94,7 @@ def run_started(run_id: str = "r-one") -> Event:
                 "model": "offline",
             }
         ],
-        limits=LIMITS,
+        limits=msgspec.to_builtins(LIMITS),
     )
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 
 from glasshouse.events import kinds
 from glasshouse.events.event import TERRARIUM, VISITOR, Event
+from glasshouse.events.payloads import TopologyChanged, builtins_of
 from glasshouse.views.stage import rebuild_stage
 from glasshouse.views.transcript import transcript_of
 from tests.rules.events.events_by_hand import an_event
@@ -85,8 +86,8 @@ def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside
     called = an_event_at(3, kind=kinds.TOOL_CALLED, actor="ada", payload={"tool": "t"}, run_id="r-one")
     changes = (
         (kinds.CREATURE_STARTED, {**birth("cy").payload, "parent": "ada"}),
-        (kinds.TOPOLOGY_CHANGED, {"kind": "merge", "affected_creatures": ["bo"]}),
-        (kinds.TOPOLOGY_CHANGED, {"kind": "nothing", "affected_creatures": ["cy"]}),
+        (kinds.TOPOLOGY_CHANGED, builtins_of(TopologyChanged("merge", [], [], ["bo"], 1))),
+        (kinds.TOPOLOGY_CHANGED, builtins_of(TopologyChanged("nothing", [], [], ["cy"], 1))),
         (kinds.CREATURE_STOPPED, {"creature": "bo", "reason": "removed"}),
     )
 

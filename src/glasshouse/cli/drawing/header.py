@@ -12,6 +12,7 @@ from rich.text import Text
 from glasshouse.cli.drawing.run_view import RunView
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.drawing.voices import QUIET, Voices
+from glasshouse.events.limits import Governor
 
 BAR_CHARS: Final = (12, 6, 0)
 """How long a bar is, where there is room and where there is less."""
@@ -39,8 +40,8 @@ def gauges(view: RunView) -> tuple[Gauge, Gauge]:
     stage, run = view.stage, view.run
     calls = stage.counters.calls + view.calls_before if run.calls is None else run.calls
     turns = stage.turn if run.turns is None else run.turns
-    limits = run.budget
-    return Gauge("turn", turns, limits.get("max_turns")), Gauge("calls", calls, limits.get("max_total_calls"))
+    limits = run.budget or Governor(max_turns=None, max_total_calls=None)
+    return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls)
 
 
 def header(view: RunView, voices: Voices) -> list[RenderableType]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import RunStatus, StageProjection
@@ -73,20 +74,17 @@ class RunView:
     def expect(self, coming: Iterable[Event]) -> None:
         """Look ahead, so that the whole cast is known when the first of several scenes is shown."""
         births = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)
-        self.expected = tuple(
-            [
-                str(event.payload.get("handle", ""))
-                for event in births
-                if event.kind == kinds.CREATURE_STARTED and event.payload.get("run_id") == self.run_id
-            ]
-        )
+        born = [
+            payload_of(event, CreatureStarted) for event in births if event.kind == kinds.CREATURE_STARTED
+        ]
+        self.expected = tuple([creature.handle for creature in born if creature.run_id == self.run_id])
 
     def concerns(self, event: Event) -> bool:
         """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""
         if event.run_id is not None:
             is_mine = event.run_id == self.run_id
         elif event.kind == kinds.CREATURE_STARTED:
-            is_mine = event.payload.get("run_id") == self.run_id
+            is_mine = payload_of(event, CreatureStarted).run_id == self.run_id
         else:
             return event.graph_id in self._graph_ids
         if is_mine:

@@ -19,6 +19,7 @@ from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, payload_of
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
@@ -134,8 +135,12 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
     """Each event as one line, `[agent.spoke   ] pocket-actor {"text": "..."}`, with the handle that its actor had then."""
     handles: dict[str, str] = {}
     for event in events:
-        if event.kind in (kinds.CREATURE_STARTED, kinds.CREATURE_RENAMED):
-            handles[str(event.payload.get("creature"))] = str(event.payload.get("handle"))
+        if event.kind == kinds.CREATURE_STARTED:
+            born = payload_of(event, CreatureStarted)
+            handles[born.creature] = born.handle
+        elif event.kind == kinds.CREATURE_RENAMED:
+            renamed = payload_of(event, CreatureRenamed)
+            handles[renamed.creature] = renamed.handle
         parts = [f"[{event.kind.ljust(kind_chars)}]", one_line(handles.get(event.actor, event.actor))]
         parts.append(as_json(event.payload))
         content = content_of(event)

@@ -16,7 +16,7 @@ from glasshouse.cli.store_reader import StoreReader
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import SessionForked, payload_of
+from glasshouse.events.payloads import CreatureStarted, SessionForked, payload_of
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import StageProjection, past_runs
@@ -128,15 +128,16 @@ def _how(child: Run, session_id: str, shape: str, *, is_edited: bool, is_stopped
 def _who(events: tuple[Event, ...], run_id: str, position: int) -> dict[str, list[str]]:
     """The handles of those who have a past, of those who are new, and of those who are gone."""
     before = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
-    births: list[Json] = []
+    births: list[CreatureStarted] = []
     for event in events:
         if (event.position or 0) <= position:
             before.apply(event)
-        elif event.kind == kinds.CREATURE_STARTED and event.payload.get("run_id") == run_id:
-            births.append(event.payload)
-    living = {birth.get("incarnation_of") for birth in births}
+        elif event.kind == kinds.CREATURE_STARTED:
+            births.append(payload_of(event, CreatureStarted))
+    births = [birth for birth in births if birth.run_id == run_id]
+    living = {birth.incarnation_of for birth in births}
     return {
-        "with_a_past": [birth["handle"] for birth in births if birth.get("incarnation_of")],
-        "new": [birth["handle"] for birth in births if not birth.get("incarnation_of")],
+        "with_a_past": [birth.handle for birth in births if birth.incarnation_of],
+        "new": [birth.handle for birth in births if not birth.incarnation_of],
         "gone": [member.handle for creature, member in before.cast.items() if creature not in living],
     }

@@ -13,6 +13,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.filter import EventFilter
+from glasshouse.events.payloads import CreatureStopped, payload_of
 from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
@@ -247,7 +248,7 @@ class _MailOf(EventFilter):
 
     def matches(self, event: Event) -> bool:
         if event.kind == kinds.CREATURE_STOPPED:
-            return bool(event.payload["creature"] == self._creature_id)
+            return payload_of(event, CreatureStopped).creature == self._creature_id
         return event.id in self._ledger.agenda.owed.get(self._creature_id, ())
 
 

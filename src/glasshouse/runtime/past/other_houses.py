@@ -17,6 +17,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import ends_in_a_split
@@ -118,7 +119,9 @@ def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:
         evolve(folded.world, event)
         if event.kind == kinds.SESSION_RESTATED:
             folded.tables.apply(folded.world, event)
-        if ends_in_a_split(event) and not graphs_told.issuperset(event.payload["new_graph_ids"]):
+        if ends_in_a_split(event) and not graphs_told.issuperset(
+            payload_of(event, TopologyChanged).new_graph_ids
+        ):
             part_unseen(folded.world, event)
     except KeyError as lacking:
         raise Refused(

@@ -13,6 +13,7 @@ import msgspec
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
+from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold, folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -211,7 +212,7 @@ class Pasts:
 
 def ends_in_a_split(event: Event) -> bool:
     """Whether a session ended with this event, because its graph came apart."""
-    return event.kind == kinds.TOPOLOGY_CHANGED and event.payload["kind"] == "split"
+    return event.kind == kinds.TOPOLOGY_CHANGED and payload_of(event, TopologyChanged).kind == "split"
 
 
 def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:

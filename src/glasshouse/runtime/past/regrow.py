@@ -26,8 +26,8 @@ from glasshouse.events.carried import (
 )
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
 from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import BranchChange
-from glasshouse.events.run_payloads import BranchOf, RunStarted
+from glasshouse.events.payloads import BranchChange, builtins_of
+from glasshouse.events.run_payloads import BranchOf, RunStarted, Sealed
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.clocks import Clocks
 from glasshouse.turns.runs import Purse, carried_run
@@ -400,7 +400,7 @@ class _Regrowth:
             key = self._keys[member.handle]
             if member.dealt and key not in self._old:
                 payload: Json = {"text": f"Something is dealt to {member.handle}, face down."}
-                sealed: Json = {"to": [key], "facts": member.dealt}
+                sealed = builtins_of(Sealed([key], member.dealt))
                 lines.append(
                     LineAfter(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=self._run_id, sealed=sealed)
                 )

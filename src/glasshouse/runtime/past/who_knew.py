@@ -9,6 +9,7 @@ from typing import Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
+from glasshouse.events.payloads import ChannelEdge, payload_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
@@ -73,7 +74,8 @@ class WhoKnewReader:
         for session in _sessions_at(world, event.session_id, seen.since):
             id_then = event_id(session.segment.id, seen.since - session.segment.base)
             joined = await self._history.event(id_then)
-            if joined.kind == kinds.CHANNEL_JOINED and joined.payload["creature"] == seen.creature.id:
+            is_join = joined.kind == kinds.CHANNEL_JOINED
+            if is_join and payload_of(joined, ChannelEdge).creature == seen.creature.id:
                 return joined
         return None
 
