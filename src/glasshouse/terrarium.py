@@ -41,8 +41,6 @@ from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
-from glasshouse.runtime.replays import replay
-from glasshouse.runtime.replays.replay import Verification
 from glasshouse.runtime.run import DueTurn, Run
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
@@ -52,6 +50,7 @@ from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
+    from glasshouse.runtime.replays.replay import Verification
 
 
 class Terrarium:
@@ -532,4 +531,6 @@ def play(
 
 async def verify(terrarium: Terrarium, run_id: str) -> Verification:
     """Play a run again from its record, in memory, and tell what came out otherwise."""
+    from glasshouse.runtime.replays import replay  # A program that verifies nothing need not load it.
+
     return await replay.verify(terrarium._archive, run_id, MemoryStore(), terrarium._parts.tools)

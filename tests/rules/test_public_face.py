@@ -16,6 +16,7 @@ import pytest
 import glasshouse
 from glasshouse import Terrarium
 from glasshouse.manifests import LoadedWorld
+from glasshouse.views import Verification
 
 PUBLIC = [
     importlib.import_module(f"glasshouse{name}")
@@ -61,7 +62,7 @@ def test_importing_the_package_brings_nothing_with_it() -> None:
 
 def hints_of(call: Any) -> dict[str, Any]:
     """The type hints of a call, those included that only a type checker imports."""
-    later = {"LoadedWorld": LoadedWorld, "AnyWorld": Any, "Sequence": Sequence}
+    later = {"LoadedWorld": LoadedWorld, "AnyWorld": Any, "Sequence": Sequence, "Verification": Verification}
     return get_type_hints(call, localns=later)
 
 

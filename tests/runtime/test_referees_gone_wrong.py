@@ -17,7 +17,7 @@ competition: {kind: versus, teams: {sun: [ada], rain: [bo]}, referee: "rules.py:
 ends_when: {referee: true}
 governor: {max_turns: 2}
 """
-RULES = "from glasshouse import Ruling\n\n\ndef rule(match):\n    "
+RULES = "from glasshouse.contests import Ruling\n\n\ndef rule(match):\n    "
 
 
 def _world(folder: Path, rules: str) -> LoadedWorld:
