@@ -25,12 +25,8 @@ def repr_of(*names: str) -> Callable[[object], str]:
 
 def shown(value: object, /, **parts: object) -> str:
     """A value by its class and some parts of it."""
-    told = [
-        f"{name}={_part(part)}"
-        for name, part in parts.items()
-        if part is not None and part not in ("", (), {})
-    ]
-    text = ", ".join(told)
+    pieces = [f"{name}={_part(part)}" for name, part in parts.items() if part not in ("", (), {})]
+    text = ", ".join(pieces)
     room = repr_chars_max - len(type(value).__name__) - 2
     return f"{type(value).__name__}({text if len(text) <= room else text[: room - 1] + '…'})"
 
