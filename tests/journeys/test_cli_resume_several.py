@@ -130,5 +130,7 @@ def test_where_one_world_was_edited_all_are_stopped_and_go_on_as_children(home: 
 
     runs = objects("runs", cwd=home)
     assert [one["reason"] for one in runs] == ["stopped", "stopped", None, None]
-    assert f"The world of {SECOND} was edited: it is stopped, and {runs[3]['run_id']} goes on" in told.stdout
-    assert f"{FIRST} is stopped with it, and {runs[2]['run_id']} goes on" in told.stdout
+    assert (
+        f"The world of {SECOND} was edited: it is stopped, and {runs[3]['run_id']} continues" in told.stdout
+    )
+    assert f"{FIRST} is stopped with it, and {runs[2]['run_id']} continues" in told.stdout

@@ -84,8 +84,8 @@ class StoreReader:
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
         """The id that a name means, and the run if it is that of one."""
         runs = {run.id: run for run in self.runs()}
-        found = id_meant("run or session", name, [*await self.session_ids(), *runs])
-        return found, runs.get(found)
+        named_id = id_meant("run or session", name, [*await self.session_ids(), *runs])
+        return named_id, runs.get(named_id)
 
     async def session_ids(self) -> list[str]:
         """Every session, imported ones too, the oldest first."""
@@ -98,14 +98,14 @@ class StoreReader:
 
     async def story(self, name: str) -> Story:
         """The story of the run or session that a name means."""
-        found, run = await self.run_or_session(name)
+        named_id, run = await self.run_or_session(name)
         if run is not None:
-            events = await self.terrarium.run_events(found)
-            return Story(found, found, events, run, self._skews(events))
-        events = await self.terrarium.events(found)
+            events = await self.terrarium.run_events(named_id)
+            return Story(named_id, named_id, events, run, self._skews(events))
+        events = await self.terrarium.events(named_id)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}
-        return Story(found, begun[-1] if is_one_run else None, events, skews=self._skews(events))
+        return Story(named_id, begun[-1] if is_one_run else None, events, skews=self._skews(events))
 
     def _skews(self, events: tuple[Event, ...]) -> dict[str, int]:
         sessions = [self.terrarium.session(name) for name in {event.session_id for event in events}]
@@ -113,10 +113,10 @@ class StoreReader:
 
     async def session_at_end_of(self, name: str) -> tuple[str, list[str]]:
         """The session that a name means; of a run, the one with its end, and the others in which it was last heard of."""
-        found, run = await self.run_or_session(name)
+        named_id, run = await self.run_or_session(name)
         if run is None:
-            return found, []
-        events = [event for event in await self.terrarium.run_events(found) if event.run_id == found]
+            return named_id, []
+        events = [event for event in await self.terrarium.run_events(named_id) if event.run_id == named_id]
         written = list(dict.fromkeys(event.session_id for event in reversed(events)))
         past = {a.id for session_id in written for a in self.terrarium.lineage(session_id).ancestors}
         last = next((e.session_id for e in events if e.kind == kinds.RUN_FINISHED), written[0])

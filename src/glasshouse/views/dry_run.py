@@ -21,17 +21,17 @@ from glasshouse.world.values import Channel, Wire
 
 def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:
     """A creature that is born, started, stopped or given privilege by these events, or stays as it is."""
-    seen = world.creatures.get(creature_id)
+    creature = world.creatures.get(creature_id)
     for event in events:
-        if event.kind == kinds.CREATURE_STARTED and seen is None:
-            seen = creature_arriving(payload_of(event, CreatureStarted), event, world.births + 1)
-        elif seen is not None and event.kind in _TURNED:
-            seen = replace(seen, **_TURNED[event.kind])
-    assert seen is not None, f"no event brings {creature_id} to life"
-    return seen
+        if event.kind == kinds.CREATURE_STARTED and creature is None:
+            creature = creature_arriving(payload_of(event, CreatureStarted), event, world.births + 1)
+        elif creature is not None and event.kind in _CHANGES:
+            creature = replace(creature, **_CHANGES[event.kind])
+    assert creature is not None, f"no event brings {creature_id} to life"
+    return creature
 
 
-_TURNED = {
+_CHANGES = {
     kinds.CREATURE_STARTED: {"is_running": True},
     kinds.CREATURE_STOPPED: {"is_running": False},
     kinds.PRIVILEGE_GRANTED: {"is_privileged": True},
@@ -47,5 +47,5 @@ def channel_foreseen(world: World, events: Sequence[Event]) -> Channel:
 
 def wire_foreseen(world: World, wire_id: str, events: Sequence[Event]) -> Wire:
     """A wire that is added or replaced by these events, or stays as it is."""
-    told = [payload_of(event, WireAdded) for event in events if event.kind == kinds.OUTPUT_WIRE_ADDED]
-    return wire_arriving(told[-1]) if told else world.wires[wire_id]
+    added = [payload_of(event, WireAdded) for event in events if event.kind == kinds.OUTPUT_WIRE_ADDED]
+    return wire_arriving(added[-1]) if added else world.wires[wire_id]

@@ -77,13 +77,15 @@ def leaderboard(
     results: Iterable[Result], by: By = "creature", *, world: str | None = None
 ) -> tuple[Standing, ...]:
     """The standings, the best first: by win rate, then by wins, then by name."""
-    found: dict[str, Standing] = {}
+    standings: dict[str, Standing] = {}
     for result in results:
         if world is not None and result.world != world:
             continue
         for name, outcome, players in _entries(result, by):
-            found[name] = found.get(name, Standing(name)).plus(outcome, players)
-    return tuple(sorted(found.values(), key=lambda one: (-one.win_rate, -one.won, one.name)))
+            standings[name] = standings.get(name, Standing(name)).plus(outcome, players)
+    return tuple(
+        sorted(standings.values(), key=lambda standing: (-standing.win_rate, -standing.won, standing.name))
+    )
 
 
 def _entries(result: Result, by: By) -> Iterator[tuple[str, Outcome, tuple[Player, ...]]]:
@@ -97,7 +99,7 @@ def _entries(result: Result, by: By) -> Iterator[tuple[str, Outcome, tuple[Playe
         if is_decided:
             outcome = "won" if result.has_won(seat) else "lost"
         for name in dict.fromkeys(_name(seat, player, by) for player in seat.players):
-            players = tuple([one for one in seat.players if _name(seat, one, by) == name])
+            players = tuple([player for player in seat.players if _name(seat, player, by) == name])
             yield name, outcome, players
 
 

@@ -21,12 +21,12 @@ def lineage_of(world: World, session_id: str) -> Lineage:
     the_session(world, session_id)
     before = ancestors_of(world.sessions, session_id)
     after = descendants_of(world.sessions, session_id)
-    found = _sessions_of(world, [*before, session_id, *after])
+    sessions = _sessions_of(world, [*before, session_id, *after])
     return Lineage(
         session_id=session_id,
-        ancestors=tuple(found[: len(before)]),
-        session=found[len(before)],
-        descendants=tuple(found[len(before) + 1 :]),
+        ancestors=tuple(sessions[: len(before)]),
+        session=sessions[len(before)],
+        descendants=tuple(sessions[len(before) + 1 :]),
     )
 
 

@@ -34,8 +34,8 @@ class Checkpoints:
 
     def nearest(self, count: int) -> tuple[int, StageProjection]:
         """The last checkpoint at or before `count` events: its own count, and a copy of its stage."""
-        place = bisect_right(self._counts, count) - 1
-        return self._counts[place], self._kept[place].copy()
+        index = bisect_right(self._counts, count) - 1
+        return self._counts[index], self._kept[index].copy()
 
     def offer(self, count: int, stage: StageProjection) -> None:
         """Keep a copy of the stage if it is far enough behind the last one kept."""

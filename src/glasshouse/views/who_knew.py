@@ -78,12 +78,14 @@ HeardBy = Callable[[CreatureState, Event], Event]
 
 def sightings_of(world: World, event: Event, heard_by: HeardBy | None = None) -> list[Sighting]:
     """Everybody who could see an event, the earliest first, then by age."""
-    found = [_sighting(world, creature, event, heard_by) for creature in world.creatures.values()]
+    sightings = [_sighting(world, creature, event, heard_by) for creature in world.creatures.values()]
     for gone in world.departed.values():
         seen = _sighting(world, gone.creature, event, heard_by)
-        found.append(None if seen is None else replace(seen, until=gone.at))
-    seen_by = [one for one in found if one is not None]
-    return sorted(seen_by, key=lambda one: (one.since, one.how != "said", one.creature.born))
+        sightings.append(None if seen is None else replace(seen, until=gone.at))
+    seen_by = [sighting for sighting in sightings if sighting is not None]
+    return sorted(
+        seen_by, key=lambda sighting: (sighting.since, sighting.how != "said", sighting.creature.born)
+    )
 
 
 def _sighting(

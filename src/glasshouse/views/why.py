@@ -142,7 +142,7 @@ def beginning(oldest: Event) -> Beginning:
 def cited_in(event: Event) -> list[str]:
     """The events that an event names in its payload as what it rests on, each once."""
     fields = [value for value in event.payload.values() if is_cited(value)]
-    cited = [one for value in fields for one in (value if isinstance(value, list) else [value])]
+    cited = [event_id for value in fields for event_id in (value if isinstance(value, list) else [value])]
     return list(dict.fromkeys(cited))[:cited_events_max]
 
 
@@ -156,7 +156,9 @@ def for_role(link: Link, role: Role) -> Link:
     """The link as a role may read it."""
     lines = link.lines
     if role == "spectator":
-        lines = tuple([replace(one, text="") if one.kind == kinds.AGENT_THOUGHT else one for one in lines])
+        lines = tuple(
+            [replace(line, text="") if line.kind == kinds.AGENT_THOUGHT else line for line in lines]
+        )
     return replace(
         link,
         event=redacted(link.event, role),

@@ -71,7 +71,7 @@ def _draw(listed: list[dict[str, Any]]) -> None:
         grown_from = "" if parent is None else f"{short.get(parent, parent[:short_id_chars])} ({how})"
         began = run["began"][5:16].replace("T", " ")
         numbers = (str(run["turns"]), str(run["calls"]))
-        told = (
+        cells = (
             run["world"],
             run["reason"] or run["status"],
             run["winner"] or "",
@@ -79,9 +79,9 @@ def _draw(listed: list[dict[str, Any]]) -> None:
             began,
             run["seed"],
         )
-        rows.append((short[run["run_id"]], grown_from, *told))
+        rows.append((short[run["run_id"]], grown_from, *cells))
     headings = ["run", "grown from", "world", "status", "winner", "turns", "calls", "began", "seed"]
     if not any(run["branch_of"] for run in listed):
         headings.remove("grown from")
-        rows = [(name, *told) for name, _, *told in rows]
+        rows = [(name, *cells) for name, _, *cells in rows]
     draw_table(Screen(), headings, rows, loose=("world", "winner", "seed"), spare=("seed", "calls", "began"))

@@ -66,8 +66,8 @@ async def _print(scenes: AsyncGenerator[Scene, None]) -> None:
 
     async with aclosing(scenes):
         async for scene in scenes:
-            told = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
-            print_json({**told, "facts": scene.facts})
+            about = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
+            print_json({**about, "facts": scene.facts})
 
 
 async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:

@@ -59,9 +59,9 @@ class Screen:
         print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def print_json(told: dict[str, Any]) -> None:
+def print_json(facts: dict[str, Any]) -> None:
     """One JSON object on a line of its own, at once."""
-    print(as_json(told), flush=True)
+    print(as_json(facts), flush=True)
 
 
 def as_json(value: Any) -> str:

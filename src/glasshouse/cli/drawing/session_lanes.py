@@ -43,8 +43,8 @@ class LineageRead:
 async def read_lineage(reader: StoreReader, name: str) -> LineageRead:
     """The sessions of a run, or those around a session."""
     terrarium = reader.terrarium
-    found, run = await reader.run_or_session(name)
-    lineage = terrarium.lineage(found if run is None else run.session_id)
+    named_id, run = await reader.run_or_session(name)
+    lineage = terrarium.lineage(named_id if run is None else run.session_id)
     sessions = (*lineage.ancestors, lineage.session, *lineage.descendants)
     turns: dict[str, tuple[int, int]] = {}
     for session in sessions[-sessions_drawn_max:]:

@@ -29,7 +29,7 @@ def draw_table(
     spare: Sequence[str] = (),
 ) -> None:
     """Draw a table. Where there is no room, `loose` columns are folded, then `spare` ones left out, then rows stacked."""
-    columns = {heading: [one_line(row[place]) for row in rows] for place, heading in enumerate(headings)}
+    columns = {heading: [one_line(row[index]) for row in rows] for index, heading in enumerate(headings)}
     natural = {name: max(map(cell_len, (name, *cells))) for name, cells in columns.items()}
     least = {name: _least(name, cells) for name, cells in columns.items() if name in loose}
     widths = fitted(natural, screen.width, least, spare)
@@ -39,17 +39,17 @@ def draw_table(
     drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for heading, width in widths.items():
         drawn.add_column(heading, overflow="fold", width=width)
-    for place in range(len(rows)):
-        drawn.add_row(*(Text(columns[heading][place]) for heading in widths))
+    for index in range(len(rows)):
+        drawn.add_row(*(Text(columns[heading][index]) for heading in widths))
     screen.draw(drawn)
 
 
 def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: int) -> None:
     """Each row as its first cell, and under it the others with their headings, as many on a line as fit."""
     (first, *others) = columns
-    for place in range(rows):
-        screen.draw(Text(columns[first][place], style="bold"))
-        cells = [f"{heading}: {columns[heading][place]}" for heading in others if columns[heading][place]]
+    for index in range(rows):
+        screen.draw(Text(columns[first][index], style="bold"))
+        cells = [f"{heading}: {columns[heading][index]}" for heading in others if columns[heading][index]]
         line = ""
         for cell in cells:
             if line and cell_len(line) + 2 * GAP + cell_len(cell) > screen.width:

@@ -92,8 +92,8 @@ class Branching:
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
         changes = changes_in_words(change, self.limits)
         end = "" if changes.endswith("”") else "."
-        told = f"Changed: {changes}{end}" if changes else "Nothing is changed."
-        return Opened(run, position, (said, told), ({"branched": facts},), is_branch=True)
+        what = f"Changed: {changes}{end}" if changes else "Nothing is changed."
+        return Opened(run, position, (said, what), ({"branched": facts},), is_branch=True)
 
 
 def _last_line(story: Story) -> Event:

@@ -52,12 +52,12 @@ class Resumption:
 
     async def _find(self, reader: StoreReader) -> tuple[str, list[Run]]:
         """The session to continue from, and the runs that still play in it; the one that was named first."""
-        found, run = await reader.run_or_session(self.name)
+        named_id, run = await reader.run_or_session(self.name)
         if run is not None:
             session_id, _ = await reader.session_at_end_of(run.id)
         else:
-            session_id = found
-            here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == found}
+            session_id = named_id
+            here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == named_id}
             unfinished = [run for run in reader.runs() if not run.is_finished]
             run = next((run for run in unfinished if here & set(run.graph_ids)), None)
         if run is None or run.is_finished:

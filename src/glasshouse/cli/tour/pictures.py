@@ -107,6 +107,6 @@ def timeline(parent: Session, events: int, fork: Session, shared: int) -> Table:
     """A history and its fork, one mark an event, so that the eye sees where the fork begins."""
     history = f"{'━' * (shared - 1)}┳{'━' * (events - shared)}"
     own = f"{' ' * (shared - 1)}┗{'━' * fork.events}"
-    told = f"shares {shared}, adds {fork.events}"
+    counts = f"shares {shared}, adds {fork.events}"
     upper = (Text(short(parent.id), style="dim"), Text(history, style="green"), f"{events} events")
-    return table([upper, (Text(short(fork.id), style="dim"), Text(own, style="magenta"), told)])
+    return table([upper, (Text(short(fork.id), style="dim"), Text(own, style="magenta"), counts)])

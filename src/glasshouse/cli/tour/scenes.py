@@ -114,12 +114,12 @@ class _Tour:
         self.crossing = await self._say("dew", "gap", "Lux, the word was rain. We kept some for you.")
         events = await self._remembered_by("dew")
         renames = [RENAMES[event.kind].format(**event.payload) for event in events if event.kind in RENAMES]
-        told = {"graphs": _became(change), "renamed": ", ".join(renames)}
-        told["mail"] = "all that was owed still is" if before == after else "CHANGED"
-        told["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
+        shown = {"graphs": _became(change), "renamed": ", ".join(renames)}
+        shown["mail"] = "all that was owed still is" if before == after else "CHANGED"
+        shown["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
         renamed = dict(rename.split(" is now ") for rename in renames)
         facts = {**_facts(change), "renamed": renamed, "owed_before": before, "owed_after": after}
-        return [self._boxes(), checked(told, is_good=before == after), speech(self.crossing)], facts
+        return [self._boxes(), checked(shown, is_good=before == after), speech(self.crossing)], facts
 
     async def split(self) -> Played:
         change = await self.t.disconnect("dew", "lux")
@@ -127,9 +127,9 @@ class _Tour:
         text = "Then I shall read it aloud until it stays."
         answer = await self._say("lux", "commons~2", text, answering=self.crossing)
         after = len((await self._owed())["lux"])
-        told = {"graphs": _became(change), "lux is owed": f"{before} before she answers, {after} after"}
+        shown = {"graphs": _became(change), "lux is owed": f"{before} before she answers, {after} after"}
         facts = {**_facts(change), "owed_before_answer": before, "owed_after_answer": after}
-        return [self._boxes(), checked(told), speech(answer)], facts
+        return [self._boxes(), checked(shown), speech(answer)], facts
 
     async def fork(self) -> Played:
         at = self.crossing
@@ -138,13 +138,13 @@ class _Tour:
         forked = await self.t.fork(parent.id, at=at.id)
         shared = len(await self.t.events(forked.id, upto=at.id))
         after = len(await self.t.events(parent.id))
-        told = {"forked at": f"{short(at.id)}, when dew spoke over the gap", "copied": "nothing"}
-        told["its parent remembers"] = f"{before} events before, {after} after"
+        shown = {"forked at": f"{short(at.id)}, when dew spoke over the gap", "copied": "nothing"}
+        shown["its parent remembers"] = f"{before} events before, {after} after"
         facts = {"session": forked.id, "forked_at": forked.forked_at, "shared": shared, "own": forked.events}
         facts |= {"parent_events_before": before, "parent_events_after": after}
         return [
             pictures.timeline(parent, after, forked, shared),
-            checked(told, is_good=before == after),
+            checked(shown, is_good=before == after),
         ], facts
 
     async def lineage(self) -> Played:
@@ -162,25 +162,28 @@ class _Tour:
             await self.t.disconnect("dew", "lux")
         times = Counter(event.id for event in await self._remembered_by("lux"))
         again, doubled = sum(times[name] for name in known), sum(count > 1 for count in times.values())
-        told = {"old events, before the rounds": str(len(known)), "old events, after the rounds": str(again)}
-        told |= {"events told twice": str(doubled), "sessions": f"{sessions} became {len(self._sessions())}"}
+        shown = {"old events, before the rounds": str(len(known)), "old events, after the rounds": str(again)}
+        shown |= {
+            "events shown twice": str(doubled),
+            "sessions": f"{sessions} became {len(self._sessions())}",
+        }
         facts = {"rounds": ROUNDS, "old_events_before": len(known), "old_events_after": again}
         facts |= {"doubled": doubled, "sessions_before": sessions, "sessions_after": len(self._sessions())}
-        return [checked(told, is_good=again == len(known) and not doubled)], facts
+        return [checked(shown, is_good=again == len(known) and not doubled)], facts
 
     async def history(self) -> Played:
         events = await self._remembered_by("lux")
         lines = [event for event in events if event.kind == kinds.AGENT_SPOKE]
         rows = [row for event in events[: events.index(lines[-1]) + 1] if (row := _told(event)) is not None]
         wide = max(len(kind) for kind, _, _ in rows)
-        told = [
+        shown = [
             (Text(f"[{kind.ljust(wide)}]", style="dim"), Text(who, style="bold"), gist)
             for kind, who, gist in rows
         ]
         more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
         facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
         said = [{"id": event.id, "actor": event.actor, "text": event.payload["text"]} for event in lines]
-        return [table(told, gap=1), Text(more, style="dim")], {**facts, "lines": said}
+        return [table(shown, gap=1), Text(more, style="dim")], {**facts, "lines": said}
 
     async def shape(self) -> Played:
         past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
@@ -202,10 +205,10 @@ class _Tour:
 
     async def reopen(self) -> Played:
         before, after = self.standing, self.stands()
-        told = {name: f"{before[name]} before, {after[name]} after" for name in ("graphs", "events")}
-        told["same ids, sessions, members"] = "yes" if before["shape"] == after["shape"] else "NO"
+        shown = {name: f"{before[name]} before, {after[name]} after" for name in ("graphs", "events")}
+        shown["same ids, sessions, members"] = "yes" if before["shape"] == after["shape"] else "NO"
         facts = {"before": before, "after": after, "is_same": before == after}
-        return [self._boxes(), checked(told, is_good=before == after)], facts
+        return [self._boxes(), checked(shown, is_good=before == after)], facts
 
     async def carry(self) -> Played:
         session_id = self.t.creature("lux").session_id
@@ -214,10 +217,10 @@ class _Tour:
             there = await elsewhere.events((await elsewhere.import_file(self._file)).id)
         here = await self.t.events(session_id)
         sent, arrived = digest_of(here), digest_of(there)
-        told = {"events": f"{len(here)} sent, {len(there)} arrived"}
-        told |= {"digest here": sent[:32], "digest there": arrived[:32]}
+        shown = {"events": f"{len(here)} sent, {len(there)} arrived"}
+        shown |= {"digest here": sent[:32], "digest there": arrived[:32]}
         facts = {"session": session_id, "events": len(there), "digest": sent, "digest_there": arrived}
-        return [checked(told, is_good=sent == arrived)], facts
+        return [checked(shown, is_good=sent == arrived)], facts
 
     def stands(self) -> Json:
         """How many graphs and events there are, and each graph's session and members."""
@@ -230,7 +233,7 @@ class _Tour:
         return await self.t.append(creature, draft, caused_by=None if answering is None else answering.id)
 
     async def _owed(self) -> dict[str, list[str]]:
-        return {one.id: [event.id async for event in self.t.mail(one.id)] for one in self.t.creatures()}
+        return {c.id: [event.id async for event in self.t.mail(c.id)] for c in self.t.creatures()}
 
     async def _remembered_by(self, creature_id: str) -> tuple[Event, ...]:
         return await self.t.events(self.t.creature(creature_id).session_id)
@@ -240,9 +243,9 @@ class _Tour:
         first = [
             s for s in self.t.lineage(self.t.creature("lux").session_id).ancestors if not s.parent_session_ids
         ]
-        found = {s.id: s for root in first for s in (root, *self.t.lineage(root.id).descendants)}
-        order = TopologicalSorter({s.id: s.parent_session_ids for s in found.values()}).static_order()
-        return [found[session_id] for session_id in order]
+        sessions = {s.id: s for root in first for s in (root, *self.t.lineage(root.id).descendants)}
+        order = TopologicalSorter({s.id: s.parent_session_ids for s in sessions.values()}).static_order()
+        return [sessions[session_id] for session_id in order]
 
     def _boxes(self) -> RenderableType:
         handles = {creature.id: creature.handle for creature in self.t.creatures()}
@@ -259,17 +262,17 @@ def _became(change: Change) -> str:
 
 
 def _facts(change: Change) -> Json:
-    told: Json = msgspec.to_builtins(change)
-    return {"change": told.pop("kind"), **told}
+    facts: Json = msgspec.to_builtins(change)
+    return {"change": facts.pop("kind"), **facts}
 
 
 def _told(event: Event) -> tuple[str, str, str] | None:
     """An event as kind, speaker and gist; none if the history only counts it."""
-    told = event.payload
+    payload = event.payload
     if event.kind in NOTABLE:
         speaker = event.actor if event.kind == kinds.AGENT_SPOKE else ""
-        return event.kind, speaker, NOTABLE[event.kind].format(**told)
-    if event.kind == kinds.TOPOLOGY_CHANGED and told["kind"] != "nothing":
-        counts = f"{len(told['old_graph_ids'])} to {len(told['new_graph_ids'])}"
-        return event.kind, "", f"{told['kind']}: {counts}"
+        return event.kind, speaker, NOTABLE[event.kind].format(**payload)
+    if event.kind == kinds.TOPOLOGY_CHANGED and payload["kind"] != "nothing":
+        counts = f"{len(payload['old_graph_ids'])} to {len(payload['new_graph_ids'])}"
+        return event.kind, "", f"{payload['kind']}: {counts}"
     return None
