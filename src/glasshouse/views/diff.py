@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
-from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.views.stage import (
     NOTES,
@@ -96,12 +94,6 @@ def diff_of(stage: StageProjection, touched: Touched, before: Counters) -> ViewD
         if count != getattr(before, name):
             steps.append(Patch("set", ("counters", name), count))
     return ViewDiff(tuple(steps)) if steps else UNCHANGED
-
-
-def applied(stage: StageProjection, event: Event) -> ViewDiff:
-    """Apply an event to a stage and tell what changed."""
-    before = replace(stage.counters)
-    return diff_of(stage, stage.apply(event), before)
 
 
 def _step(stage: StageProjection, path: tuple[str, ...]) -> Patch:

@@ -3,10 +3,11 @@
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
-from glasshouse.views.diff import ViewDiff, applied, apply_diff, patched
+from glasshouse.views.diff import ViewDiff, apply_diff, diff_of, patched
 from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
 from glasshouse.views.transcript import line_of, transcript_of
 from tests.rules.views.stories_on_stage import (
@@ -21,8 +22,11 @@ from tests.rules.views.stories_on_stage import (
 
 
 def diffs_of(story: list[Event], run_id: str | None = None) -> list[ViewDiff]:
-    stage = StageProjection(run_id=run_id)
-    return [applied(stage, event) for event in story]
+    stage, diffs = StageProjection(run_id=run_id), []
+    for event in story:
+        before = replace(stage.counters)
+        diffs.append(diff_of(stage, stage.apply(event), before))
+    return diffs
 
 
 def test_each_event_tells_what_it_changed() -> None:

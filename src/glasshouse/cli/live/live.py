@@ -24,7 +24,6 @@ from glasshouse.cli.live.pace import Pace, pace_here
 from glasshouse.cli.live.summary import CommandLine, Summary, continue_call
 from glasshouse.cli.store_file import store_path
 from glasshouse.errors import Refused, StoreBusy
-from glasshouse.runtime.ports import Proposal
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
@@ -101,27 +100,17 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
 
 async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
     store = SqliteStore(request.store)
-    approver = _Approver()
-    async with Terrarium(store, approver=approver) as terrarium:
+    async with Terrarium(store) as terrarium:
         opened = await opener(store, terrarium)
         for run in opened.runs:
             views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
-        play = _LivePlay(request, store, terrarium, approver, opened, request.display(), is_played)
+        play = _LivePlay(request, store, terrarium, opened, request.display(), is_played)
         play.say_what_was_opened()
         for index, runs in enumerate(side_by_side(opened.runs)):
             run_ids = [run.id for run in runs]
             if index and not request.as_json:
                 play.display.say("")
             await play.show(runs, [view for view in views if view.run_id in run_ids])
-
-
-class _Approver:
-    """Hands a proposal on to whoever reads along at a terminal. Without a terminal nobody is asked, and nothing waits."""
-
-    reader: Reader | None = None
-
-    async def __call__(self, proposal: Proposal, /) -> bool | None:
-        return await self.reader.decide(proposal) if isinstance(self.reader, Controls) else None
 
 
 @dataclass
@@ -131,7 +120,6 @@ class _LivePlay:
     request: LiveRequest
     store: SqliteStore
     terrarium: Terrarium
-    approver: _Approver
     opened: Opened
     display: Display
     is_played: bool
@@ -154,7 +142,8 @@ class _LivePlay:
 
         with ExitStack() as stack:
             reader = self.request.reader(self.display, feed, disturb, stack)
-            self.approver.reader = reader
+            # Without a terminal nobody is asked about a change, and nothing waits.
+            self.terrarium.approver = reader.decide if isinstance(reader, Controls) else None
             if self.is_played and not self.is_left:
                 await self._play(runs, feed, reader)
             await feed.show(SilentReader(Pace.FAST))
