@@ -1,23 +1,26 @@
 """JSON Schema files for editors, generated from the models: `python -m glasshouse.manifests.editor_schema docs/schema`.
 
-Always holds: the files match the models; a test compares them.
+Always holds: the files match the models; a test compares them. A field's description is the docstring below it.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import sys
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests import manifest, scenario
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILES: dict[str, tuple[type[BaseModel], str]] = {
-    "scenario.schema.json": (Scenario, "A world of Glasshouse"),
-    "creature.schema.json": (Manifest, "A creature of Glasshouse"),
+    "scenario.schema.json": (scenario.Scenario, "A world of Glasshouse"),
+    "creature.schema.json": (manifest.Manifest, "A creature of Glasshouse"),
 }
 
 
@@ -35,7 +38,19 @@ def write_editor_schemas(folder: Path) -> None:
 
 def _text(model: type[BaseModel], title: str) -> str:
     schema = {"$schema": DIALECT, **model.model_json_schema(by_alias=True), "title": title}
+    parts = {model.__name__: schema, **schema.get("$defs", {})}
+    module = sys.modules[model.__module__]
+    for model_name, field, description in _docstrings_of_fields(inspect.getsource(module)):
+        alias = getattr(module, model_name).model_fields[field].alias
+        parts[model_name]["properties"][alias or field]["description"] = description
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _docstrings_of_fields(source: str) -> Iterator[tuple[str, str, str]]:
+    for model in [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]:
+        for field, text in pairwise(model.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                yield model.name, ast.unparse(field.target), ast.literal_eval(text.value)
 
 
 if __name__ == "__main__":

@@ -27,33 +27,28 @@ class Voice(Strict):
 
     __repr__ = repr_of("say_words_max", "examples", "never")
 
-    examples: Texts = Field(default=(), description="Lines in its voice.")
-    never: Texts = Field(default=(), description="What it never does or says.")
-    say_words_max: int = Field(
-        default=40, ge=1, le=number_max, description="How many words a line has at most."
-    )
+    examples: Texts = ()
+    """Lines in its voice."""
+    never: Texts = ()
+    """What it never does or says."""
+    say_words_max: int = Field(default=40, ge=1, le=number_max)
+    """How many words a line has at most."""
 
 
 class Schedule(Strict):
     """When a creature acts by itself. Without `tick_every`: never."""
 
-    tick_every: int | None = Field(
-        default=None,
-        ge=1,
-        le=number_max,
-        description="It acts in every turn that is a multiple of this number.",
-    )
-    together: bool = Field(
-        default=False, description="Whether it thinks at the same time as others due in the same turn."
-    )
+    tick_every: int | None = Field(default=None, ge=1, le=number_max)
+    """It acts in every turn that is a multiple of this number."""
+    together: bool = False
+    """Whether it thinks at the same time as others due in the same turn."""
 
 
 class Memory(Strict):
     """How many lines a creature's prompt shows."""
 
-    window: int = Field(
-        default=8, ge=0, le=number_max, description="How many of the latest lines its prompt shows."
-    )
+    window: int = Field(default=8, ge=0, le=number_max)
+    """How many of the latest lines its prompt shows."""
 
 
 def _ticks(schedule: object) -> bool:
@@ -67,34 +62,36 @@ class Manifest(Strict):
 
     __repr__ = repr_of("name", "role", "persona")
 
-    name: CreatureName = Field(description="The creature's name; the same as its file's name.")
-    role: Role = Field(
-        default="worker", description="Its part in the play. A judge reads the whole discussion."
-    )
-    persona: Text = Field(default="", description="Who it is; part of its prompt.")
-    wants: Text = Field(default="", description="What it wants.")
-    cares_about: Texts = Field(default=(), description="Topics that interest it.")
-    temper: Text = Field(default="", description="Its temperament, in a word or two.")
-    voice: Voice = Field(default=Voice(), description="How it speaks.")
-    subscribes_to: Kinds = Field(
-        default=(),
-        description="Kinds of events that it answers. Left out: agent.spoke, unless it has a tick_every.",
-    )
-    may_emit: Kinds = Field(
-        default=(kinds.AGENT_SPOKE,), description="Kinds of events that it may write. It may always pass."
-    )
-    schedule: Schedule = Field(default=Schedule(), description="When it acts by itself. Left out: never.")
-    model_profile: Profile = Field(default="fast", description="The size of its model.")
-    memory: Memory = Field(default=Memory(), description="How many lines its prompt shows.")
-    tools: Texts = Field(default=(), description="Tools that it may use.")
-    reply: Reply = Field(
-        default="json",
-        description="How its model replies: as JSON, or as THINK and SAY lines for very small models.",
-    )
-    played_by: Player | None = Field(
-        default=None,
-        description="Who plays it instead of a model: visitor, or a Python class as package.module:Class.",
-    )
+    name: CreatureName
+    """The creature's name; the same as its file's name."""
+    role: Role = "worker"
+    """Its part in the play. A judge reads the whole discussion."""
+    persona: Text = ""
+    """Who it is; part of its prompt."""
+    wants: Text = ""
+    """What it wants."""
+    cares_about: Texts = ()
+    """Topics that interest it."""
+    temper: Text = ""
+    """Its temperament, in a word or two."""
+    voice: Voice = Voice()
+    """How it speaks."""
+    subscribes_to: Kinds = ()
+    """Kinds of events that it answers. Left out: agent.spoke, unless it has a tick_every."""
+    may_emit: Kinds = (kinds.AGENT_SPOKE,)
+    """Kinds of events that it may write. It may always pass."""
+    schedule: Schedule = Schedule()
+    """When it acts by itself. Left out: never."""
+    model_profile: Profile = "fast"
+    """The size of its model."""
+    memory: Memory = Memory()
+    """How many lines its prompt shows."""
+    tools: Texts = ()
+    """Tools that it may use."""
+    reply: Reply = "json"
+    """How its model replies: as JSON, or as THINK and SAY lines for very small models."""
+    played_by: Player | None = None
+    """Who plays it instead of a model: visitor, or a Python class as package.module:Class."""
 
     if TYPE_CHECKING:
 

@@ -29,9 +29,9 @@ from glasshouse.manifests.fields import (
     FieldName,
     Handle,
     Handles,
+    Items,
     Kind,
     Language,
-    Listed,
     Strict,
     TeamName,
     Text,
@@ -88,30 +88,39 @@ FieldType = Annotated[
 class ChannelPlan(Strict):
     """A channel that is open from the start."""
 
-    description: Text = Field(default="", description="What is said there.")
-    history: Literal["full", "since_joined"] = Field(
-        default="full", description="Whether newcomers see what was said before."
-    )
+    description: Text = ""
+    """What is said there."""
+    history: Literal["full", "since_joined"] = "full"
+    """Whether newcomers see what was said before."""
 
 
 class EntryChannels(Strict):
     """Where a cast entry listens and sends. A direction that is left out means no channel."""
 
-    listen: ChannelNames = Field(default=(), description="Channels it hears.")
-    send: ChannelNames = Field(
-        default=(), description="Channels it speaks on; the first is where it speaks by default."
-    )
+    listen: ChannelNames = ()
+    """Channels it hears."""
+    send: ChannelNames = ()
+    """Channels it speaks on; the first is where it speaks by default."""
 
 
 class WirePlan(Strict):
     """An output wire: its owner's lines are handed to another creature of the same cast."""
 
-    to: Handle = Field(description="The handle of the target.")
-    with_content: bool = Field(default=True, description="Whether the target gets the words.")
-    prompt: Text | None = Field(default=None, description="A question to the target.")
-    when: Text | None = Field(
-        default=None, description="The condition for a line to be handed over. Left out: every line is."
-    )
+    to: Handle
+    """The handle of the target."""
+    with_content: bool = True
+    """Whether the target gets the words."""
+    prompt: Text | None = None
+    """A question to the target."""
+    when: Text | None = None
+    """The condition for a line to be handed over. Left out: every line is."""
+
+
+def _handles(given: Any) -> Any:
+    return (given,) if isinstance(given, str) else given
+
+
+DealtTo = Annotated[Handles, BeforeValidator(_handles, json_schema_input_type=str | list[str])]
 
 
 def _text_as(field: str, model: Any) -> BeforeValidator:
@@ -121,28 +130,23 @@ def _text_as(field: str, model: Any) -> BeforeValidator:
     )
 
 
-DealtTo = Annotated[
-    Handles,
-    BeforeValidator(
-        lambda given: (given,) if isinstance(given, str) else given, json_schema_input_type=str | list[str]
-    ),
-]
-Wires = Annotated[
-    tuple[Annotated[WirePlan, _text_as("to", WirePlan)], ...], Field(max_length=list_items_max), Listed
-]
+Wires = Items[Annotated[WirePlan, _text_as("to", WirePlan)]]
 Channels = dict[ChannelName, Annotated[ChannelPlan, _text_as("description", ChannelPlan)]]
 
 
 class CastEntry(Strict):
     """A cast entry: a creature by the name of its file, with its place in this world."""
 
-    use: CreatureName = Field(description="The creature: creatures/NAME.yaml.")
-    handle: Handle | None = Field(default=None, description="Its handle. Left out: the name of its file.")
-    privileged: bool = Field(default=False, description="Whether it may change its graph.")
-    channels: EntryChannels | None = Field(
-        default=None, description="Where it listens and sends. Left out: on every channel."
-    )
-    wires: Wires = Field(default=(), description="Who gets its lines: handles, or mappings.")
+    use: CreatureName
+    """The creature: creatures/NAME.yaml."""
+    handle: Handle | None = None
+    """Its handle. Left out: the name of its file."""
+    privileged: bool = False
+    """Whether it may change its graph."""
+    channels: EntryChannels | None = None
+    """Where it listens and sends. Left out: on every channel."""
+    wires: Wires = ()
+    """Who gets its lines: handles, or mappings."""
 
     @property
     def name(self) -> str:
@@ -150,25 +154,20 @@ class CastEntry(Strict):
         return self.handle or self.use
 
 
-Cast = Annotated[
-    tuple[Annotated[CastEntry, _text_as("use", CastEntry)], ...], Field(max_length=list_items_max), Listed
-]
+Cast = Items[Annotated[CastEntry, _text_as("use", CastEntry)]]
 
 
 class Troupe(Strict):
     """One cast among several, with its own channels."""
 
-    cast: Cast = Field(min_length=1, description="Its members.")
-    channels: Channels | None = Field(
-        default=None, description="Its channels. Left out: those of the scenario, or `stage` alone."
-    )
-    opening: Text = Field(
-        default="", description="Its own first scene; may contain {seed}. Left out: the scenario's."
-    )
-    root: Handle | None = Field(
-        default=None,
-        description="The handle of this cast's own root. Left out: the scenario's, if it is in this cast.",
-    )
+    cast: Cast = Field(min_length=1)
+    """Its members."""
+    channels: Channels | None = None
+    """Its channels. Left out: those of the scenario, or `stage` alone."""
+    opening: Text = ""
+    """Its own first scene; may contain {seed}. Left out: the scenario's."""
+    root: Handle | None = None
+    """The handle of this cast's own root. Left out: the scenario's, if it is in this cast."""
 
 
 class Deal(Strict):
@@ -176,14 +175,12 @@ class Deal(Strict):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    to: DealtTo = Field(
-        min_length=1, description="Who gets it: a handle, or a list of handles that all get the same."
-    )
-    source: DeckSource = Field(alias="from", description="A file beside the scenario, or a list.")
-    odd_one: bool = Field(
-        default=False,
-        description="Whether one of them gets a different card: each card is a pair, the second for the odd one.",
-    )
+    to: DealtTo = Field(min_length=1)
+    """Who gets it: a handle, or a list of handles that all get the same."""
+    source: DeckSource = Field(alias="from")
+    """A file beside the scenario, or a list."""
+    odd_one: bool = False
+    """Whether one of them gets a different card: each card is a pair, the second for the odd one."""
 
     @model_validator(mode="after")
     def _is_fair(self) -> Deal:  # noqa: N804 (after validation it is handed the instance)
@@ -197,73 +194,72 @@ class Deal(Strict):
 class GovernorPlan(Strict):
     """How much a run may spend."""
 
-    max_turns: Count = Field(default=100, description="Turns of the graph's clock.")
-    max_calls_per_turn: Count = Field(default=8, description="Model calls in one turn.")
-    max_total_calls: Count = Field(default=500, description="Model calls in the whole run.")
-    max_total_tokens: int | None = Field(default=None, ge=1, description="Tokens in the whole run.")
-    hourly_budget_usd: float | None = Field(default=None, ge=0, description="US dollars in any hour.")
-    max_wall_minutes: float | None = Field(default=None, gt=0, description="Minutes from start to end.")
-    on_turn_limit: Literal["finish", "defer"] = Field(
-        default="finish",
-        description="What a full turn does: end the run, or move the remaining acts to the next turn.",
-    )
+    max_turns: Count = 100
+    """Turns of the graph's clock."""
+    max_calls_per_turn: Count = 8
+    """Model calls in one turn."""
+    max_total_calls: Count = 500
+    """Model calls in the whole run."""
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    """Tokens in the whole run."""
+    hourly_budget_usd: float | None = Field(default=None, ge=0)
+    """US dollars in any hour."""
+    max_wall_minutes: float | None = Field(default=None, gt=0)
+    """Minutes from start to end."""
+    on_turn_limit: Literal["finish", "defer"] = "finish"
+    """What a full turn does: end the run, or move the remaining acts to the next turn."""
 
 
 class PolicyPlan(Strict):
     """What privileged creatures may do to their graph."""
 
-    population_max: Count | None = Field(
-        default=None, description="How many creatures of the run may live at once. Left out: no limit."
-    )
-    edits_per_turn_max: int | None = Field(
-        default=None,
-        ge=0,
-        le=number_max,
-        description="How many changes the run's tools may make in one turn of a graph. Left out: no limit.",
-    )
-    protected: Handles = Field(
-        default=(), description="Handles of creatures that no tool may remove or stop."
-    )
-    untrusted_edits: Literal["ask", "refuse", "allow"] = Field(
-        default="ask",
-        description="What happens to a change that a visitor's or a tool's words may have led to.",
-    )
-    hidden: bool = Field(
-        default=False,
-        description="Whether creatures of other graphs cannot find the graphs of this run.",
-    )
+    population_max: Count | None = None
+    """How many creatures of the run may live at once. Left out: no limit."""
+    edits_per_turn_max: int | None = Field(default=None, ge=0, le=number_max)
+    """How many changes the run's tools may make in one turn of a graph. Left out: no limit."""
+    protected: Handles = ()
+    """Handles of creatures that no tool may remove or stop."""
+    untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
+    """What happens to a change that a visitor's or a tool's words may have led to."""
+    hidden: bool = False
+    """Whether creatures of other graphs cannot find the graphs of this run."""
 
 
 class CompetitionPlan(Strict):
     """The teams or contestants, and who decides who won."""
 
-    kind: Literal["none", "judged", "versus"] = Field(default="none", description="How it is played.")
-    teams: dict[TeamName, Annotated[Handles, Field(min_length=1)]] = Field(
-        default_factory=dict, description="Each team and the handles of its members."
-    )
-    contestants: Handles = Field(default=(), description="Handles that a judge may name, without teams.")
-    referee: Text | None = Field(
-        default=None, description="A built-in referee, or file.py:function beside the scenario."
-    )
+    kind: Literal["none", "judged", "versus"] = "none"
+    """How it is played."""
+    teams: dict[TeamName, Annotated[Handles, Field(min_length=1)]] = Field(default_factory=dict)
+    """Each team and the handles of its members."""
+    contestants: Handles = ()
+    """Handles that a judge may name, without teams."""
+    referee: Text | None = None
+    """A built-in referee, or file.py:function beside the scenario."""
 
 
 class BeatPlan(Strict):
     """A scene that the world shows when a run reaches a turn."""
 
-    turn: Count = Field(description="The turn.")
-    text: Text = Field(min_length=1, description="What is shown.")
-    title: Text = Field(default="", description="The title of the movement that begins.")
-    at: Handle | None = Field(
-        default=None, description="Show it only in the graph of this creature. Left out: in every graph."
-    )
+    turn: Count
+    """The turn."""
+    text: Text = Field(min_length=1)
+    """What is shown."""
+    title: Text = ""
+    """The title of the movement that begins."""
+    at: Handle | None = None
+    """Show it only in the graph of this creature. Left out: in every graph."""
 
 
 class EndsWhenPlan(Strict):
     """What ends a run: a number of events of a kind, or the referee's ruling."""
 
-    kind: Kind | None = Field(default=None, description="The kind of event.")
-    count: Count = Field(default=1, description="How many of them.")
-    referee: bool = Field(default=False, description="Whether the competition's referee ends it.")
+    kind: Kind | None = None
+    """The kind of event."""
+    count: Count = 1
+    """How many of them."""
+    referee: bool = False
+    """Whether the competition's referee ends it."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> EndsWhenPlan:  # noqa: N804 (after validation it is handed the instance)
@@ -280,43 +276,44 @@ class Scenario(Strict):
 
     __repr__ = repr_of("name", "title", "goal")
 
-    name: WorldName = Field(description="The world's name on the command line.")
-    title: Text = Field(default="", description="The world's title.")
-    goal: Text = Field(default="", description="The goal of everybody; part of every prompt.")
-    seeds: Texts = Field(
-        default=(), description="Texts that a play can start from; the first is the default."
-    )
-    opening: Text = Field(default="", description="The first scene. {seed} stands for the seed.")
-    cast: Cast = Field(default=(), description="Who plays: creatures by name, or mappings.")
-    root: Handle | None = Field(
-        default=None,
-        description="The handle of the root: privileged, hears every channel, answers the visitor.",
-    )
-    channels: Channels | None = Field(default=None, description="Open channels. Left out: `stage` alone.")
-    spawnable: CreatureNames = Field(default=(), description="Creatures that may be added during the play.")
-    kinds: dict[Kind, Fields] = Field(
-        default_factory=dict,
-        description="This world's own kinds of events, with their fields and types.",
-    )
-    deal: dict[FieldName, Deal] = Field(
-        default_factory=dict, description="What code deals in secret, and to whom."
-    )
-    governor: GovernorPlan = Field(
-        default=GovernorPlan(), description="Limits of a run: turns, calls, money, time."
-    )
-    policy: PolicyPlan = Field(default=PolicyPlan(), description="What privileged creatures may do.")
-    competition: CompetitionPlan = Field(
-        default=CompetitionPlan(), description="Teams or contestants, and who decides who won."
-    )
-    beats: Annotated[tuple[BeatPlan, ...], Field(max_length=list_items_max), Listed] = Field(
-        default=(), description="Scenes that the world shows at given turns."
-    )
-    disturbances: Texts = Field(default=(), description="Suggestions for a visitor who wants to disturb.")
-    ends_when: EndsWhenPlan | None = Field(default=None, description="What ends a run.")
-    language: Language = Field(default="en", description="The language that creatures must speak.")
-    troupes: dict[WorldName, Troupe] = Field(
-        default_factory=dict, description="Several casts, each with its own channels, instead of `cast`."
-    )
+    name: WorldName
+    """The world's name on the command line."""
+    title: Text = ""
+    """The world's title."""
+    goal: Text = ""
+    """The goal of everybody; part of every prompt."""
+    seeds: Texts = ()
+    """Texts that a play can start from; the first is the default."""
+    opening: Text = ""
+    """The first scene. {seed} stands for the seed."""
+    cast: Cast = ()
+    """Who plays: creatures by name, or mappings."""
+    root: Handle | None = None
+    """The handle of the root: privileged, hears every channel, answers the visitor."""
+    channels: Channels | None = None
+    """Open channels. Left out: `stage` alone."""
+    spawnable: CreatureNames = ()
+    """Creatures that may be added during the play."""
+    kinds: dict[Kind, Fields] = Field(default_factory=dict)
+    """This world's own kinds of events, with their fields and types."""
+    deal: dict[FieldName, Deal] = Field(default_factory=dict)
+    """What code deals in secret, and to whom."""
+    governor: GovernorPlan = GovernorPlan()
+    """Limits of a run: turns, calls, money, time."""
+    policy: PolicyPlan = PolicyPlan()
+    """What privileged creatures may do."""
+    competition: CompetitionPlan = CompetitionPlan()
+    """Teams or contestants, and who decides who won."""
+    beats: Items[BeatPlan] = ()
+    """Scenes that the world shows at given turns."""
+    disturbances: Texts = ()
+    """Suggestions for a visitor who wants to disturb."""
+    ends_when: EndsWhenPlan | None = None
+    """What ends a run."""
+    language: Language = "en"
+    """The language that creatures must speak."""
+    troupes: dict[WorldName, Troupe] = Field(default_factory=dict)
+    """Several casts, each with its own channels, instead of `cast`."""
 
     @model_validator(mode="after")
     def _has_one_kind_of_cast(self) -> Scenario:  # noqa: N804 (after validation it is handed the instance)
