@@ -102,3 +102,25 @@ def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside
 
     assert [line.plain for line in inside] == ["(cy comes in)", "(within hearing now: bo)", "(bo is gone)"]
     assert list(outside) == []
+
+
+def test_a_change_by_another_run_is_told_only_where_it_touches_the_cast() -> None:
+    born = told(birth("ada"), birth("bo"))
+    graphs = {"old_graph_ids": ["g-1"], "new_graph_ids": ["g-1", "g-2"], "affected_count": 1}
+    split = {"kind": "split", **graphs, "affected_creatures": ["ada"]}
+    elsewhere = {**split, "affected_creatures": ["zoe", "xi"]}
+    changes = [
+        an_event_at(
+            number,
+            kind=kinds.TOPOLOGY_CHANGED,
+            actor=TERRARIUM,
+            payload=payload,
+            run_id=None,
+            caused_by="s-x.9",
+        )
+        for number, payload in enumerate((split, elsewhere), start=3)
+    ]
+
+    lines = transcript_of([*born, *changes], "r-one")
+
+    assert [line.plain for line in lines] == ["(out of hearing now: ada)"]

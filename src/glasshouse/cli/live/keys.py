@@ -1,6 +1,6 @@
 """`Keys`: what is pressed on a terminal, key by key, while a show goes on.
 
-Always holds: the terminal is given back as it was found, whatever happens in between; reading never blocks the event
+Always holds: the terminal is given back as it was, whatever happens in between; reading never blocks the event
 loop. While a line is asked for, the terminal edits it as it always does.
 """
 
@@ -37,20 +37,21 @@ class Keys:
 
     def __init__(self, descriptor: int = 0) -> None:
         self._descriptor = descriptor
-        self._found: list[object] = []
+        self._settings: list[object] = []
         self._pressed: deque[str] = deque(maxlen=keys_waiting_max)
         self._typed = ""
         self._is_line_wanted = False
-        self._is_gone = False
-        self._news = asyncio.Event()
+        self.is_gone = False
+        """Whether the terminal was closed."""
+        self._changed = asyncio.Event()
         self._decoder = getincrementaldecoder("utf-8")(errors="replace")
 
     def __enter__(self) -> Self:
-        self._found = termios.tcgetattr(self._descriptor)
-        self._by_key()
+        self._settings = termios.tcgetattr(self._descriptor)
+        self._read_by_key()
         loop = asyncio.get_running_loop()
         loop.add_reader(self._descriptor, self._read)
-        loop.add_signal_handler(signal.SIGCONT, self._come_back)
+        loop.add_signal_handler(signal.SIGCONT, self._read_by_key_again)
         return self
 
     def __exit__(
@@ -59,14 +60,14 @@ class Keys:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._descriptor)
         loop.remove_signal_handler(signal.SIGCONT)
-        self._as_found()
+        self._restore()
 
     async def next(self, seconds: float | None = None) -> str | None:
         """The next key; none when none was pressed in that time. An arrow or the like is one key, ESCAPE."""
-        if self._is_gone and seconds is not None:
+        if self.is_gone and seconds is not None:
             await asyncio.sleep(seconds)
-        elif not self._pressed and not self._is_gone:
-            await self._wait_for_news(seconds)
+        elif not self._pressed and not self.is_gone:
+            await self._wait_for_change(seconds)
         return self._pressed.popleft() if self._pressed else None
 
     def forget(self) -> None:
@@ -76,52 +77,47 @@ class Keys:
     async def line(self) -> str:
         """A whole line, edited by the terminal itself; empty if nobody is there any more."""
         self._typed, self._is_line_wanted = "", True
-        self._as_found()
+        self._restore()
         try:
-            while "\n" not in self._typed and not self._is_gone:
-                await self._wait_for_news(None)
+            while "\n" not in self._typed and not self.is_gone:
+                await self._wait_for_change(None)
         finally:
             self._is_line_wanted = False
-            self._by_key()
+            self._read_by_key()
         return self._typed.partition("\n")[0].strip()
 
-    @property
-    def is_gone(self) -> bool:
-        """Whether the terminal was closed."""
-        return self._is_gone
-
-    async def _wait_for_news(self, seconds: float | None) -> None:
-        self._news.clear()
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        self._changed.clear()
         try:
-            await asyncio.wait_for(self._news.wait(), seconds)
+            await asyncio.wait_for(self._changed.wait(), seconds)
         except TimeoutError:
             return
 
     def _read(self) -> None:
         try:
-            some = os.read(self._descriptor, read_bytes_max)
+            data = os.read(self._descriptor, read_bytes_max)
         except OSError:
-            some = b""
-        text = self._decoder.decode(some)
-        if not some:
-            self._is_gone = True
+            data = b""
+        text = self._decoder.decode(data)
+        if not data:
+            self.is_gone = True
             asyncio.get_running_loop().remove_reader(self._descriptor)
         elif self._is_line_wanted:
             self._typed += text
         else:
             self._pressed.extend([ESCAPE] if text.startswith(ESCAPE) else text)
-        self._news.set()
+        self._changed.set()
 
-    def _come_back(self) -> None:
+    def _read_by_key_again(self) -> None:
         """After a stop with Ctrl-Z the shell has set the terminal its own way."""
         if not self._is_line_wanted:
-            self._by_key()
+            self._read_by_key()
 
-    def _by_key(self) -> None:
+    def _read_by_key(self) -> None:
         with suppress(termios.error):  # The terminal may be gone.
             tty.setcbreak(self._descriptor, termios.TCSADRAIN)
 
-    def _as_found(self) -> None:
+    def _restore(self) -> None:
         with suppress(termios.error):  # The terminal may be gone already: then there is nothing to give back.
             # What tcgetattr gave is what tcsetattr takes; the stubs type the two differently.
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._found)  # type: ignore[arg-type]
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._settings)  # type: ignore[arg-type]
