@@ -22,6 +22,12 @@ def test_every_kind_of_the_core_has_a_sample() -> None:
     assert sorted(event.kind for event in samples().values()) == CORE_KINDS
 
 
+def test_every_file_of_todays_version_is_its_sample_byte_for_byte() -> None:
+    differs = [name for name, event in samples().items() if (FOLDER / name).read_bytes() != encoded(event)]
+
+    assert differs == [], "A golden file or its sample lost or changed a field."
+
+
 def test_what_is_missing_is_written_and_what_is_there_stays_for_ever(tmp_path: Path) -> None:
     old = tmp_path / "agent.spoke.json"
     old.write_bytes(b"old bytes")
