@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.conducting.referee_sight import is_public_line
 from glasshouse.terrarium import Terrarium
@@ -24,7 +25,7 @@ async def said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
     """What those who played in a run said, without the judges."""
     events = await terrarium.run_events(run_id)
     births = [payload_of(event, CreatureStarted) for event in events if event.kind == kinds.CREATURE_STARTED]
-    judges = {born.creature for born in births if (born.manifest or {}).get("role") == "judge"}
+    judges = {born.creature for born in births if fields_of(born.manifest or {}).role == "judge"}
     spoke = [
         event
         for event in events

@@ -70,8 +70,7 @@ class Toolbox:
         if found is None:
             if len(self._grants_cache) >= grants_cache_max:
                 self._grants_cache.clear()
-            names = folded.world.facts_of(creature).manifest.get("tools", ())
-            tools = [self._named(str(name), key[1]) for name in names]
+            tools = [self._named(name, key[1]) for name in folded.world.facts_of(creature).tools]
             found = self._grants_cache[key] = {one.name: one for one in tools}
         return found
 

@@ -17,6 +17,7 @@ from glasshouse.events import kinds
 from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.limits import Governor
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     SessionForked,
     SessionRestated,
@@ -316,7 +317,7 @@ class Runs(msgspec.Struct):
 
 def _profiles(told: RunStarted) -> list[str]:
     named = [one.profile for one in told.cast]
-    named += [str(manifest.get("model_profile", "fast")) for manifest in told.spawnable.values()]
+    named += [fields_of(manifest).model_profile for manifest in told.spawnable.values()]
     return [name for name in dict.fromkeys(named) if name]
 
 

@@ -121,8 +121,8 @@ def _some(members: dict[str, int]) -> Iterable[str]:
 
 def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
     creature = world.creatures[name]
-    role = world.manifests[creature.manifest_digest].manifest.get("role", "worker")
-    return Neighbour(creature.handle, role if isinstance(role, str) else str(role), tuple(channels))
+    role = world.manifests[creature.manifest_digest].role
+    return Neighbour(creature.handle, role, tuple(channels))
 
 
 def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
@@ -166,7 +166,7 @@ def visitors_among(world: World, moment: Moment) -> frozenset[str]:
 
 
 def _may_be_a_visitor(world: World, creature: CreatureState | None) -> bool:
-    return creature is None or world.facts_of(creature).manifest.get("played_by") == PLAYED_BY_VISITOR
+    return creature is None or world.facts_of(creature).played_by == PLAYED_BY_VISITOR
 
 
 def name_for(world: World, creature: CreatureState, name: str) -> str:

@@ -16,6 +16,7 @@ from msgspec.structs import asdict, replace
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
 from glasshouse.events.limits import Governor
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     PAYLOAD_TYPES,
     CreatureRenamed,
@@ -293,9 +294,8 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
         del stage.cast[was]  # In its own run it takes the place of the one it was.
         touched = (("cast", was), *touched)
     if born.manifest is not None or known is None:
-        manifest = born.manifest or {}
-        role, profile = manifest.get("role", "worker"), manifest.get("model_profile", "fast")
-        stage.cast[creature] = CastMember(born.handle, role=role, profile=profile)
+        manifest = fields_of(born.manifest or {})
+        stage.cast[creature] = CastMember(born.handle, role=manifest.role, profile=manifest.model_profile)
     else:
         stage.cast[creature] = replace(known, handle=born.handle, is_running=True)
     return touched

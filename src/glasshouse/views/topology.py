@@ -89,7 +89,7 @@ def _member(world: World, creature: CreatureState) -> Member:
     return Member(
         id=creature.id,
         handle=creature.handle,
-        role=str(world.facts_of(creature).manifest.get("role", "worker")),
+        role=world.facts_of(creature).role,
         run_id=creature.run_id,
         parent=creature.parent,
         is_privileged=creature.is_privileged,

@@ -14,6 +14,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, Payload, PrivilegeGranted
 from glasshouse.world.decision import (
     Decision,
@@ -185,8 +186,8 @@ def _beside(
 def narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
     """The newcomer's manifest: only tools that its parent has too, and the requested profile."""
     manifest = {key: value for key, value in intent.manifest.items() if key != "tools"}
-    granted = world.facts_of(parent).manifest.get("tools") or []
-    tools = [name for name in intent.manifest.get("tools") or [] if name in granted]
+    granted = world.facts_of(parent).tools
+    tools = [name for name in fields_of(intent.manifest).tools if name in granted]
     if tools:
         manifest["tools"] = tools
     if intent.profile is not None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from glasshouse.events import kinds
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, Json
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     PAYLOAD_TYPES,
     ChannelClosed,
@@ -56,7 +57,7 @@ from glasshouse.world.state import (
 from glasshouse.world.topology import BITS, LISTEN
 from glasshouse.world.values import GOES_ON
 
-version: Final = 8
+version: Final = 9
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -222,21 +223,20 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
         world.children_of.setdefault(payload.parent, {})[payload.creature] = None
 
 
-def manifest_facts(manifest: dict[str, object]) -> ManifestFacts:
-    """What the world reads of a manifest for every event."""
-    schedule = manifest.get("schedule")
-    timed = schedule if isinstance(schedule, dict) else {}
+def manifest_facts(manifest: Json) -> ManifestFacts:
+    """A manifest, and the fields of it that rules read."""
+    fields = fields_of(manifest)
     return ManifestFacts(
         manifest,
-        _names(manifest.get("may_emit")),
-        _names(manifest.get("subscribes_to")),
-        tick_every=timed.get("tick_every") or 0,
-        is_together=bool(timed.get("together")),
+        fields.may_emit,
+        fields.subscribes_to,
+        fields.schedule.tick_every or 0,
+        fields.schedule.together,
+        fields.role,
+        fields.model_profile,
+        fields.tools,
+        fields.played_by,
     )
-
-
-def _names(value: object) -> frozenset[str]:
-    return frozenset(value) if isinstance(value, list) else frozenset()
 
 
 def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphState:

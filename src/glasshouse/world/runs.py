@@ -17,6 +17,7 @@ import msgspec
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
 from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, Sealed
 from glasshouse.world.decision import (
@@ -140,7 +141,7 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
 
 def cast_entry(member: Member, creature: str) -> CastEntry:
     """What `run.started` tells of one of the cast."""
-    profile = member.manifest.get("model_profile", "fast")
+    profile = fields_of(member.manifest).model_profile
     return CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
 
 

@@ -170,13 +170,17 @@ class GraphState(msgspec.Struct):
 
 
 class ManifestFacts(msgspec.Struct):
-    """A manifest, and the fields of it that are read for every event."""
+    """A manifest, and the fields of it that rules read."""
 
     manifest: Json
     may_emit: frozenset[str]
     subscribes_to: frozenset[str]
     tick_every: int = 0
     is_together: bool = False
+    role: str = "worker"
+    profile: str = "fast"
+    tools: tuple[str, ...] = ()
+    played_by: str | None = None
 
 
 RunStatus = Literal["playing", "paused", "finished"]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
-from glasshouse.events.event import Json
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.run_payloads import CastEntry, RunStarted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import Past
@@ -54,7 +54,7 @@ class Routes:
         """The same for everybody who lives in a run."""
         world = self._ledger.world
         cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-        self.check_prices({(_profile(world.facts_of(one).manifest), None) for one in cast})
+        self.check_prices({(world.facts_of(one).profile, None) for one in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening, with the model behind each profile written down; refused where money is limited and a price unknown."""
@@ -77,7 +77,7 @@ class Routes:
         creature = past.world.creatures.get(entry.creature)
         if creature is None:
             return entry
-        profile = _profile(past.world.facts_of(creature).manifest)
+        profile = past.world.facts_of(creature).profile
         model = self.route(profile, entry.model if entry.is_bound else None).name
         return replace(entry, profile=profile, model=model)
 
@@ -88,18 +88,14 @@ class Routes:
                 bound = past.folded.runs.purses[run.old].bound
                 here = [one for graph in intent.graphs for one in graph.creatures if one.run_id == run.old]
                 self._check_prices_for(
-                    run.started, [(_profile(one.manifest), bound.get(one.key)) for one in here]
+                    run.started, [(fields_of(one.manifest).model_profile, bound.get(one.key)) for one in here]
                 )
 
     def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
         if started.limits is not None and started.limits.hourly_budget_usd is not None:
-            spawnable = [(_profile(manifest), None) for manifest in started.spawnable.values()]
+            spawnable = [(fields_of(manifest).model_profile, None) for manifest in started.spawnable.values()]
             self.check_prices({*asked_for, *spawnable})
 
 
-def _profile(manifest: Json) -> str:
-    return str(manifest.get("model_profile", "fast"))
-
-
 def _asked_for(member: Member) -> AskedFor:
-    return _profile(member.manifest), member.model if member.is_bound else None
+    return fields_of(member.manifest).model_profile, member.model if member.is_bound else None

@@ -74,7 +74,7 @@ def _creature(folded: Folded, one: CreatureState) -> Json:
     world = folded.world
     told: Json = {
         "handle": one.handle,
-        "role": str(world.facts_of(one).manifest.get("role", "worker")),
+        "role": world.facts_of(one).role,
         "channels": [
             world.channels[name].name
             for name in islice(world.topology.channels_of.get(one.id, ()), channels_told_max)
