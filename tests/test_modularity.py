@@ -16,7 +16,7 @@ import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds, rebuild_stage
 from glasshouse.manifests import LoadedWorld, load_world
-from glasshouse.manifests.finding import bundled_worlds
+from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.prompt import Completion, Prompt

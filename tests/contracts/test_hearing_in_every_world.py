@@ -19,7 +19,7 @@ import pytest
 from glasshouse import Event, MemoryStore, Terrarium, kinds
 from glasshouse.events.limits import Governor
 from glasshouse.manifests import LoadedWorld, load_world
-from glasshouse.manifests.finding import bundled_worlds
+from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.troupe.model import OfflineModel
 from glasshouse.troupe.vocabulary import is_a, is_rare

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.manifests.finding import BUNDLED
+from glasshouse.manifests.world_folders import BUNDLED
 from tests.journeys.commanding import objects, run
 from tests.journeys.terminals import Terminal
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import SqliteStore, Terrarium
-from glasshouse.manifests.finding import BUNDLED
+from glasshouse.manifests.world_folders import BUNDLED
 from tests.journeys.commanding import objects, run
 
 FIRST, SECOND = "r-00aa11bb22cc33d0", "r-00aa11bb22cc33d1"

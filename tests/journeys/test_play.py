@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse.manifests.finding import BUNDLED
+from glasshouse.manifests.world_folders import BUNDLED
 from tests.journeys.commanding import GLASSHOUSE, environment, journey_seconds_max, pasted, run, run_anew
 from tests.journeys.terminals import Terminal, colours_in
 

@@ -9,7 +9,7 @@ from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.contests.tournament import MatchPlayed, Tournament, rounds_max
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.manifests import load_world
-from glasshouse.manifests.finding import bundled_worlds
+from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.runtime.replays.replay import verify
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of

@@ -19,8 +19,8 @@ from glasshouse.cli.drawing.screen import Screen, one_line
 from glasshouse.cli.store_file import checked_settings, holder_of, store_path
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import GlasshouseError
-from glasshouse.manifests.finding import found_worlds, shown_path
 from glasshouse.manifests.loading import problems_in
+from glasshouse.manifests.world_folders import found_worlds, shown_path
 from glasshouse.settings import Settings
 
 PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")

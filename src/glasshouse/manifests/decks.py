@@ -14,9 +14,9 @@ from typing import Any
 
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
-from glasshouse.manifests.finding import source_at
 from glasshouse.manifests.problem import Complaint, Problem, shown
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests.world_folders import source_at
 from glasshouse.manifests.yaml_source import yaml_bytes_max
 
 card_bytes_max = 16_384

@@ -17,12 +17,18 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checking import complaints_about
 from glasshouse.manifests.decks import Deck, decks_of
-from glasshouse.manifests.finding import SCENARIO_FILE, find_world, shown_path, source_at, world_folders_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.play_checks import unknown_tools
 from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in_order
 from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.manifests.validation import valid_part_of
+from glasshouse.manifests.world_folders import (
+    SCENARIO_FILE,
+    find_world,
+    shown_path,
+    source_at,
+    world_folders_in,
+)
 from glasshouse.manifests.yaml_source import Source
 from glasshouse.reprs import shown
 

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from glasshouse.errors import BadWorld, UnknownName
-from glasshouse.manifests import finding
-from glasshouse.manifests.finding import bundled_worlds, find_world, found_worlds
+from glasshouse.manifests import world_folders
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario
+from glasshouse.manifests.world_folders import bundled_worlds, find_world, found_worlds
 from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, told, world_at
 
 
@@ -57,7 +57,7 @@ def test_a_given_path_goes_before_worlds_here_and_those_before_the_bundled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle, here = tmp_path / "bundle", tmp_path / "here"
-    monkeypatch.setattr(finding, "BUNDLED", bundle)
+    monkeypatch.setattr(world_folders, "BUNDLED", bundle)
     in_bundle = world_at(bundle, name="lane")
     assert find_world("lane", here) == in_bundle
 
@@ -202,7 +202,7 @@ def test_a_plain_sentence_still_makes_a_bad_world() -> None:
 
 
 def test_listing_worlds_needs_no_schema_library() -> None:
-    code = "import sys; from glasshouse.manifests.finding import found_worlds; found_worlds(); print('pydantic' in sys.modules)"
+    code = "import sys; from glasshouse.manifests.world_folders import found_worlds; found_worlds(); print('pydantic' in sys.modules)"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -3,10 +3,10 @@
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.manifests.finding import bundled_worlds
 from glasshouse.manifests.loading import load_world
 from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
+from glasshouse.manifests.world_folders import bundled_worlds
 
 WORLDS = [world.name for world in bundled_worlds()]
 

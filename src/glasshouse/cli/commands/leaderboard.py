@@ -80,7 +80,7 @@ def leaderboard(
 def _check_world(world: str | None, reader: StoreReader) -> None:
     """Refuse a name that no world has, neither of those played in the store nor of those that can be played."""
     from glasshouse.errors import UnknownName
-    from glasshouse.manifests.finding import found_worlds
+    from glasshouse.manifests.world_folders import found_worlds
 
     played = {run.scenario for run in reader.runs() if run.scenario}
     if world is None or world in played:

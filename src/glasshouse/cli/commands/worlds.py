@@ -17,7 +17,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
     """
     from glasshouse.cli.drawing.screen import Screen, print_json
     from glasshouse.cli.drawing.tables import draw_table
-    from glasshouse.manifests.finding import found_worlds
+    from glasshouse.manifests.world_folders import found_worlds
 
     listed = [
         {"world": w.name, "title": w.title, "where": w.where, "cast": _cast_size(w.path), "path": w.path}
@@ -38,7 +38,7 @@ def _cast_size(folder: str) -> int:
     """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
     from pathlib import Path
 
-    from glasshouse.manifests.finding import SCENARIO_FILE, source_at
+    from glasshouse.manifests.world_folders import SCENARIO_FILE, source_at
 
     scenario: Any = source_at(Path(folder) / SCENARIO_FILE).data
     if not isinstance(scenario, dict):
