@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,6 +31,10 @@ settings.register_profile(
 )
 PROFILE = os.environ.get("GLASSHOUSE_HYPOTHESIS", "ci")
 settings.load_profile(PROFILE)
+
+# A run that was started in the background inherits an ignored Ctrl-C, which a person at a terminal never has. The
+# commands that tests start inherit this handler in their turn.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Ids that nobody chose hang on the name of the test that is run, so that no test is red once in a thousand times for the
 # bytes of an id. A soak draws real ones.
