@@ -121,7 +121,8 @@ async def test_model_calls_are_the_directors_alone(here: Terrarium, there: Terra
     path = await here.export(await a_play(here), tmp_path / "play.jsonl", role="director")
     lines = lines_of(path)
     spoken = next(line for line in lines if line.get("kind") == kinds.AGENT_SPOKE)
-    spoken["model"] = {"id": "small-7b", "milliseconds": 12}
+    call = {"model": "small-7b", "system": "d1", "user": "d2", "seed": 7}
+    spoken["model"] = {"profile": "fast", "calls": [call]}
     seal(path, lines)
     session = await there.import_file(path)
 

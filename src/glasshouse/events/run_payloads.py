@@ -153,6 +153,19 @@ class TurnStarted(Payload, frozen=True):
     turn: int
 
 
+class JudgeVerdict(msgspec.Struct, frozen=True):
+    """What the engine reads of a `judge.verdict`. Creatures write it, so it may hold more, and what is no text is none."""
+
+    winner: str | None = None
+    text: str | None = None
+
+
+def verdict_of(event: Event) -> JudgeVerdict:
+    """The verdict that an event gives."""
+    parts = (event.payload.get("winner"), event.payload.get("text"))
+    return JudgeVerdict(*[part if isinstance(part, str) else None for part in parts])
+
+
 class Sealed(Payload, frozen=True):
     """What an event says to some creatures and to referees alone."""
 

@@ -58,6 +58,12 @@ class EndsWhen(msgspec.Struct, frozen=True):
     referee: bool = False
 
 
+class TurnLimit(msgspec.Struct, frozen=True):
+    """What the scenario's `governor` says beside its limits."""
+
+    on_turn_limit: Literal["finish", "defer"] = "finish"
+
+
 class Playbill(msgspec.Struct, frozen=True):
     """A scenario as its creatures and its conductor need it."""
 
@@ -71,13 +77,17 @@ class Playbill(msgspec.Struct, frozen=True):
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
     policy: Policy = Policy()
-    on_turn_limit: Literal["finish", "defer"] = "finish"
+    governor: TurnLimit = TurnLimit()
+
+    @property
+    def on_turn_limit(self) -> Literal["finish", "defer"]:
+        """What happens with the rest of a turn whose calls are used up."""
+        return self.governor.on_turn_limit
 
 
 def playbill_of(scenario: Json | None) -> Playbill:
     """The playbill of a scenario as the ledger keeps it; fields it does not need are passed over."""
     if not scenario:
         return Playbill()
-    told = dict(scenario)
-    told["on_turn_limit"] = (scenario.get("governor") or {}).get("on_turn_limit", "finish")
-    return msgspec.convert({k: v for k, v in told.items() if v is not None}, Playbill, strict=False)
+    given = {name: value for name, value in scenario.items() if value is not None}
+    return msgspec.convert(given, Playbill, strict=False)

@@ -25,7 +25,14 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.events.run_payloads import BranchOf, RunFinished, RunStarted, ToolReturned, sealed_of
+from glasshouse.events.run_payloads import (
+    BranchOf,
+    RunFinished,
+    RunStarted,
+    ToolReturned,
+    sealed_of,
+    verdict_of,
+)
 from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.clocks import Clocks, merged
 from glasshouse.turns.governor import Spend, hour
@@ -33,7 +40,7 @@ from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 
-version: Final = 7
+version: Final = 8
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -349,8 +356,8 @@ def _note_end(purse: Purse, event: Event) -> None:
     if event.kind == purse.playbill.ends_when.kind:
         spent.ends_counted += 1
     if event.kind == kinds.JUDGE_VERDICT:
-        spent.verdict = event.id
-        spent.winner, spent.why = event.payload.get("winner"), event.payload.get("text")
+        verdict = verdict_of(event)
+        spent.verdict, spent.winner, spent.why = event.id, verdict.winner, verdict.text
     if event.sealed is not None:
         sealed = sealed_of(event)
         spent.truth = {**spent.truth, **sealed.facts}

@@ -1,0 +1,36 @@
+"""What creatures write has any shape; what the engine reads of it is typed, and never breaks a fold."""
+
+from typing import Any
+
+import pytest
+
+from glasshouse.events import kinds
+from glasshouse.events.run_payloads import JudgeVerdict, Sealed, sealed_of, verdict_of
+from tests.rules.events.events_by_hand import an_event
+
+
+@pytest.mark.parametrize(
+    ("sealed", "read"),
+    [
+        (None, Sealed()),
+        ({"to": ["ada"], "facts": {"word": "fern"}}, Sealed(["ada"], {"word": "fern"})),
+        ({"word": "fern"}, Sealed()),
+        ({"to": 5}, Sealed()),
+        ({"to": ["ada"], "facts": ["fern"]}, Sealed()),
+    ],
+)
+def test_what_is_sealed_in_another_shape_is_for_nobody(sealed: Any, read: Sealed) -> None:
+    assert sealed_of(an_event(sealed=sealed)) == read
+
+
+@pytest.mark.parametrize(
+    ("payload", "read"),
+    [
+        ({"winner": "ada", "text": "She knew."}, JudgeVerdict("ada", "She knew.")),
+        ({"winner": "ada", "colour": "green"}, JudgeVerdict("ada")),
+        ({"winner": ["ada"], "text": 5}, JudgeVerdict()),
+        ({}, JudgeVerdict()),
+    ],
+)
+def test_what_is_no_text_in_a_verdict_is_none(payload: Any, read: JudgeVerdict) -> None:
+    assert verdict_of(an_event(kind=kinds.JUDGE_VERDICT, payload=payload)) == read
