@@ -134,7 +134,7 @@ def finds(word: str) -> Stone:
 
 
 def nonsense(word: str) -> object:
-    """Give back something that is no data."""
+    """Give back something that is not data."""
     return {"a": {object()}}
 
 
@@ -202,8 +202,8 @@ async def test_what_a_function_gives_back_is_words_for_the_model_and_a_value_for
         (raises_speechless_later, "Speechless"),
         (finds_nothing, "StopIteration"),
         (finds_nothing_later, "RuntimeError: coroutine raised StopIteration"),
-        (nonsense, "nonsense gave back something that is no data: dict."),
-        (not_a_number, "not_a_number gave back something that is no data: float."),
+        (nonsense, "nonsense returned something that is not data: dict."),
+        (not_a_number, "not_a_number returned something that is not data: float."),
         (floods, "floods gave back 400 bytes, and at most 64 are taken. Ask for less."),
         (sleeps, "sleeps took longer than 0.05 seconds and was given up."),
         (stubborn, "stubborn took longer than 0.05 seconds and was given up."),

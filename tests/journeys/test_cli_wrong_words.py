@@ -74,4 +74,4 @@ def test_a_file_that_is_none_of_ours_is_refused_in_whole_sentences(tmp_path: Pat
     told = run("import", "empty.glass", cwd=tmp_path)
 
     assert told.returncode == 3
-    assert ". The line is no part of a Glasshouse file; export it again.\n" in told.stderr
+    assert ". The line does not belong to a Glasshouse file; export it again.\n" in told.stderr

@@ -33,7 +33,7 @@ async def test_what_cannot_name_a_file_is_refused_before_anything_is_written(
     async with Terrarium() as here:
         session_id = await a_play(here)
 
-        with pytest.raises(Refused, match=r"is no place for a file.*Name a file"):
+        with pytest.raises(Refused, match=r"is not a path for a file.*Name a file"):
             await here.export(session_id, place)
 
     assert [entry.name for entry in tmp_path.rglob("*")] == ["folder"]

@@ -94,7 +94,7 @@ async def test_a_filter_that_is_none_is_refused_before_it_can_harm_the_writer() 
 @pytest.mark.parametrize("after", [-1, "x"])
 async def test_a_position_that_is_none_is_refused(after: Any) -> None:
     async with terrarium_on(MemoryStore()) as t:
-        with pytest.raises(Refused, match="is no position"):
+        with pytest.raises(Refused, match="is not a position"):
             t.subscribe(after=after)
 
 

@@ -42,7 +42,7 @@ async def _ended(folder: Path, rules: str) -> Event:
         ("raise ValueError('no such leaf')", "rule raised ValueError: no such leaf"),
         ("return match.lines[99]", "rule raised IndexError: tuple index out of range"),
         ("raise SystemExit(3)", "rule raised SystemExit: 3"),
-        ("return 'sun'", "rule gave back 'sun', which is no Ruling"),
+        ("return 'sun'", "rule gave back 'sun', which is not a Ruling"),
         ("return Ruling(3, 'Well.')", "rule gave back Ruling(winner=3"),
         ("return Ruling('sun', None)", "rule gave back Ruling(winner='sun', why=None"),
         ("return Ruling('us', 'Well.', ('ada', 3))", "rule gave back Ruling(winner='us'"),
@@ -58,7 +58,7 @@ async def test_a_referee_that_breaks_is_told_with_its_file_and_what_was_said_sta
             await soon(t.run())
 
         assert f"{tmp_path / 'rules.py'}: the referee {words}" in str(refusal.value)
-        assert "Mend it" in str(refusal.value)
+        assert "Correct it" in str(refusal.value)
         assert [event.actor for event in await told(t, kinds.AGENT_SPOKE)] == ["ada"]
         assert t.run_of(run.id).status != "finished"
 

@@ -187,7 +187,7 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
 
         assert event is not None
         assert event.kind == kinds.AGENT_FAILED
-        assert "Mend the backend." in event.payload["reason"]
+        assert "Correct the backend." in event.payload["reason"]
         assert decoded(encoded(event)).calls == ()
 
 

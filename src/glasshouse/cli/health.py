@@ -73,7 +73,7 @@ def _packages() -> Finding:
             missing.append(name)
     if missing:
         names = ", ".join(missing)
-        return Finding("packages", "broken", f"{names} is not installed.", "Install Glasshouse anew.")
+        return Finding("packages", "broken", f"{names} is not installed.", "Install Glasshouse again.")
     return Finding("packages", "ok", f"{', '.join(versions)}.")
 
 
@@ -96,7 +96,7 @@ def _store(path: Path) -> Finding:
     if not os.path.lexists(path):
         if not folder.is_dir():
             return Finding(
-                "store", "broken", f"{folder} is no folder.", "Make it, or choose another --store."
+                "store", "broken", f"{folder} is not a folder.", "Make it, or choose another --store."
             )
         if not os.access(folder, os.W_OK):
             return Finding("store", "broken", f"{folder} cannot be written.", "Choose another --store.")

@@ -27,7 +27,7 @@ def checked_settings() -> Settings:
             f"GLASSHOUSE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
             for fault in invalid.errors()
         )
-        raise Refused(f"The settings do not hold: {faults}.", "Mend or unset the variable.") from invalid
+        raise Refused(f"The settings are invalid: {faults}.", "Correct or unset the variable.") from invalid
 
 
 def holder_of(store: Path) -> int | None:

@@ -91,4 +91,4 @@ class House:
 
 def _check_position(after: object) -> None:
     if after is not None and not (isinstance(after, int) and after >= 0):
-        raise Refused(f"{after!r} is no position.", "Give that of an event you have seen, or 0, or none.")
+        raise Refused(f"{after!r} is not a position.", "Pass the position of an event, 0 or None.")

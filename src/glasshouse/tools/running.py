@@ -113,7 +113,7 @@ def _answer(tool: Tool[..., Any], value: Any) -> ToolAnswer:
             result = json_copy(kinds.TOOL_RETURNED, {"value": msgspec.to_builtins(value)})["value"]
             text = compact_json(result).encode("utf-8", "replace").decode()
         except (BadEvent, TypeError, ValueError, RecursionError):
-            return _failure(f"{tool.name} gave back something that is no data: {type(value).__name__}.")
+            return _failure(f"{tool.name} returned something that is not data: {type(value).__name__}.")
     size = len(text.encode())
     if size > tool.bytes_max:
         return _failure(

@@ -91,7 +91,7 @@ def new_creature(
 
     check_name("creature name", name)
     if not folder.is_dir():
-        raise Refused(f"{folder} is no folder.", "Name one that is there, such as worlds/my-world.")
+        raise Refused(f"{folder} is not a folder.", "Name one that is there, such as worlds/my-world.")
     among = folder / "creatures" if (folder / SCENARIO).is_file() else folder
     file = among / f"{name}.yaml"
     _check_is_free(file)

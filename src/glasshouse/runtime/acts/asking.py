@@ -40,11 +40,11 @@ def _storable(completion: Completion) -> Completion:
     try:
         completion = msgspec.convert(asdict(completion), Completion)
     except msgspec.ValidationError as wrong:
-        raise Refused(f"The model gave back a broken completion: {wrong}.", "Mend the backend.") from wrong
+        raise Refused(f"The model returned a broken completion: {wrong}.", "Correct the backend.") from wrong
     tokens = completion.input_tokens, completion.output_tokens
     counts = (*tokens, completion.usd or 0.0, completion.milliseconds)
     if min(counts) < 0 or not all(map(math.isfinite, counts)):
-        raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Mend the backend.")
+        raise Refused(f"The model {completion.model} reports a usage of {counts}.", "Correct the backend.")
     if completion.text.isascii() and (completion.reasoning is None or completion.reasoning.isascii()):
         return completion
     texts = (completion.text, completion.reasoning)
@@ -106,7 +106,7 @@ class Asking:
                 self._note(prompt, shown, completion, "")
                 return completion
         raise ModelUnreachable(
-            f"The model {route.name} was not reached. Start its server, then let the run go on."
+            f"The model {route.name} was not reached. Start its server, then continue the run."
         )
 
     async def _answer(self, prompt: Prompt) -> Completion:

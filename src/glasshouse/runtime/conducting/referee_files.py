@@ -44,5 +44,5 @@ def _sound(given: object, where: str) -> Ruling:
         pass
     told = cut(repr(given), fault_chars_max)
     raise BadWorld(
-        f"{where} gave back {told}, which is no Ruling of texts. Mend it: Ruling(winner, why), or None."
+        f"{where} gave back {told}, which is not a Ruling of texts. Correct it: Ruling(winner, why), or None."
     )

@@ -127,7 +127,7 @@ def _check_place(path: Path) -> None:
     except OSError:  # Nobody can look there; opening it will say why.
         return
     if not is_file_name:
-        raise Refused(f"{str(path)!r} is no place for a file.", "Name a file, such as 'play.glass'.")
+        raise Refused(f"{str(path)!r} is not a path for a file.", "Name a file, such as 'play.glass'.")
 
 
 class _FileInTheMaking:
@@ -282,7 +282,7 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
     except (msgspec.DecodeError, BadEvent, RecursionError, UnicodeDecodeError) as wrong:
         raise Refused(
             f"{path}:{number}: {str(wrong).rstrip('.')}.",
-            "The line is no part of a Glasshouse file; export it again.",
+            "The line does not belong to a Glasshouse file; export it again.",
         ) from wrong
     raise Refused(
         f"{path} ends after line {number} without its last line.", "It was cut short; export it again."

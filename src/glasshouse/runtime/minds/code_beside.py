@@ -20,7 +20,7 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
     file, _, function = name.partition(":")
     path = Path(folder) / file
     if not path.is_file():
-        raise BadWorld(f"{path}: the {noun}'s file is gone. Put it back to go on with this run.")
+        raise BadWorld(f"{path}: the {noun}'s file is missing. Put it back to continue this run.")
     spec = spec_from_file_location(f"glasshouse_{noun}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BadWorld(f"{path}: this is no Python file. Write the {noun} as file.py:function.")
@@ -29,7 +29,7 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as wrong:
         raise BadWorld(
-            f"{path}: the {noun}'s file cannot be loaded ({fault_in_words(wrong)}). Mend it."
+            f"{path}: the {noun}'s file cannot be loaded ({fault_in_words(wrong)}). Correct it."
         ) from wrong
     found: Callable[..., Any] | None = getattr(module, function, None)
     if not callable(found):
@@ -42,5 +42,5 @@ def given_back_by(function: Callable[..., Any], where: str, *given: Any) -> Any:
     try:
         return function(*given)
     except (Exception, SystemExit) as wrong:
-        words = f"{where} raised {fault_in_words(wrong)}. Mend it to go on with this run."
+        words = f"{where} raised {fault_in_words(wrong)}. Correct it to continue this run."
         raise BadWorld(words) from wrong

@@ -35,7 +35,7 @@ class WriterLock:
             os.close(descriptor)
             raise StoreBusy(
                 f"{self._store_path} is being written by process {holder}. Stop it first, or choose another --store;"
-                " to look on, open the store as a guest."
+                " to read only, open the store as a guest."
             ) from taken
         self._descriptor = descriptor
         # Naming the holder is a courtesy; on a full disk SQLite itself says what is wrong.

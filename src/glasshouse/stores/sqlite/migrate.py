@@ -83,8 +83,8 @@ def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Pat
         _sync(copy.parent)
     except OSError as wrong:
         raise StoreFailed(
-            f"{path} could not be copied to {copy} before its migration ({wrong.strerror}). It was left as it is. Mend"
-            " the folder, then try again."
+            f"{path} could not be copied to {copy} before its migration ({wrong.strerror}). It was not changed."
+            " Check the folder, then try again."
         ) from wrong
     finally:
         beside.unlink(missing_ok=True)
