@@ -68,6 +68,37 @@ def complaints_about_function_lengths(path: PurePosixPath, text: str) -> list[st
     ]
 
 
+def complaints_about_passing_on(path: PurePosixPath, text: str) -> list[str]:
+    """Only the public face may have methods that do nothing but call another object's method of the same name."""
+    if path.name == "terrarium.py":
+        return []
+    classes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    methods = [(owner, method) for owner in classes for method in owner.body]
+    return [
+        f"{path}:{method.lineno}: {owner.name}.{method.name} only passes the call on; let callers call the other"
+        for owner, method in methods
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and _passes_on(method)
+    ]
+
+
+def _passes_on(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    (*_, last) = body = [line for line in method.body if not _is_docstring(line)] or [ast.Pass()]
+    answer = last.value if isinstance(last, ast.Return | ast.Expr) else None
+    call = answer.value if isinstance(answer, ast.Await) else answer
+    match call:
+        case ast.Call(func=ast.Attribute(attr=method.name, value=ast.Attribute(value=ast.Name(id="self")))):
+            given = [*call.args, *[keyword.value for keyword in call.keywords]]
+            names = [part.id for part in given if isinstance(part, ast.Name)]
+            taken = [part.arg for part in (*method.args.args[1:], *method.args.kwonlyargs)]
+            return len(body) == 1 and names == taken and len(names) == len(given)
+        case _:
+            return False
+
+
+def _is_docstring(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+
+
 def complaints_about_drawers(path: PurePosixPath, _text: str) -> list[str]:
     words = {word for part in path.with_suffix("").parts for word in part.lower().strip("_").split("_")}
     return [f"{path}: '{word}' is a drawer; name it after its noun" for word in sorted(words & DRAWERS)]
@@ -191,6 +222,13 @@ def complaints(check: Check, files: Iterable[tuple[PurePosixPath, str]]) -> list
     return [complaint for path, text in files for complaint in check(path, text)]
 
 
+def test_only_the_public_face_passes_calls_on() -> None:
+    # A register is a mapping, and looks like one.
+    found = complaints(complaints_about_passing_on, modules_under("src"))
+
+    assert [line for line in found if "Register." not in line] == []
+
+
 def test_no_function_is_too_long() -> None:
     assert complaints(complaints_about_function_lengths, modules_under("src")) == []
 
@@ -250,7 +288,10 @@ SWALLOWS = "try:\n    pass\nexcept {}:\n    pass\n"
 HASH = "--hash=sha256:" + "0" * 64
 RECORD = "# 0001. A title\n\n## Context\n\n## Decision\n\n## Consequences\n"
 
+PASSES_ON = "class House:\n    def run(self, name):\n        return self._stage.run(name)\n"
+
 BAD_SAMPLES: list[tuple[Check, str, str]] = [
+    (complaints_about_passing_on, "src/a.py", PASSES_ON),
     (complaints_about_function_lengths, "src/a.py", LONG_FUNCTION),
     (complaints_about_function_lengths, "src/a.py", "async " + LONG_FUNCTION),
     (complaints_about_drawers, "src/glasshouse/utils.py", ""),
@@ -278,6 +319,8 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
 ]
 
 GOOD_SAMPLES: list[tuple[Check, str, str]] = [
+    (complaints_about_passing_on, "src/terrarium.py", PASSES_ON),
+    (complaints_about_passing_on, "src/a.py", PASSES_ON.replace("(name)\n", "(name, 1)\n")),
     (complaints_about_function_lengths, "src/a.py", LONG_FUNCTION.replace("    pass\n", "", 1)),
     (complaints_about_drawers, "src/glasshouse/database.py", ""),
     (complaints_about_missing_docstring, "src/a.py", '"""What it is."""\n'),

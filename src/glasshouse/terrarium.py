@@ -425,11 +425,11 @@ class Terrarium:
 
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
         """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
-        return await self._archive.why(event_id, role=role)
+        return await self._archive.why_reader.why(event_id, role)
 
     async def who_knew(self, event_id: str) -> WhoKnew:
         """Which creatures could see an event, how, and since when; those who are gone, too."""
-        return await self._archive.who_knew(event_id)
+        return await self._archive.who_knew_reader.who_knew(event_id)
 
     def leaderboard(
         self,

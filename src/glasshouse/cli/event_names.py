@@ -54,7 +54,7 @@ async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEv
         event = await reader.terrarium.event(event_id(session_id, int(seq[:18])))
         counted_in = run or await _counted_in(reader, event)
         return NamedEvent(event, await reader.story(counted_in) if counted_in else None)
-    if run is None and not reader.runs():
+    if run is None and not reader.terrarium.runs():
         raise Refused(
             "Nothing was played in this store yet, so there is no run to count in.",
             "Name an event by its id.",
@@ -67,7 +67,7 @@ async def _counted_in(reader: StoreReader, event: Event) -> str | None:
     """The run to count an event in; the session, where the run was played in another house."""
     if await reader.is_imported(event.session_id):
         return event.session_id
-    return event.run_id if any(run.id == event.run_id for run in reader.runs()) else None
+    return event.run_id if any(run.id == event.run_id for run in reader.terrarium.runs()) else None
 
 
 def _event_in(story: Story, name: str) -> Event:

@@ -103,7 +103,7 @@ def _store(path: Path) -> Finding:
         return Finding("store", "ok", f"{path}: none yet; the first play makes it.")
 
     async def counts(reader: StoreReader) -> tuple[int, int]:
-        return len(reader.runs()), reader.store.position
+        return len(reader.terrarium.runs()), reader.store.position
 
     try:
         runs, events = read_store(path, counts)

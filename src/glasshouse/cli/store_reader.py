@@ -73,17 +73,13 @@ class StoreReader:
         self.store = store
         self.terrarium = terrarium
 
-    def runs(self) -> tuple[Run, ...]:
-        """Every run, the oldest first."""
-        return self.terrarium.runs()
-
     def run(self, name: str) -> Run:
         """The run that a name means."""
-        return self.terrarium.run_of(id_meant("run", name, [run.id for run in self.runs()]))
+        return self.terrarium.run_of(id_meant("run", name, [run.id for run in self.terrarium.runs()]))
 
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
         """The id that a name means, and the run if it is that of one."""
-        runs = {run.id: run for run in self.runs()}
+        runs = {run.id: run for run in self.terrarium.runs()}
         named_id = id_meant("run or session", name, [*await self.session_ids(), *runs])
         return named_id, runs.get(named_id)
 

@@ -32,8 +32,6 @@ from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
-from glasshouse.views.who_knew import WhoKnew
-from glasshouse.views.why import Why
 from glasshouse.world.intents import Fork, LineAfter
 from glasshouse.world.lookup import the_run
 from glasshouse.world.values import Lineage, Session
@@ -50,8 +48,8 @@ class Archive:
         self._tools = tools
         self._pasts = Pasts(house.store, house.ledger, house.history)
         other_houses = OtherHouses(house.store, house.ledger)
-        self._why = WhyReader(house.store, house.ledger, house.history, other_houses)
-        self._who_knew = WhoKnewReader(house.ledger, house.history, other_houses)
+        self.why_reader = WhyReader(house.store, house.ledger, house.history, other_houses)
+        self.who_knew_reader = WhoKnewReader(house.ledger, house.history, other_houses)
 
     # Reading
 
@@ -100,14 +98,6 @@ class Archive:
     async def record(self, run_id: str) -> RunRecord:
         """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
         return await Records(self._house.store, self._ledger, self._house.history).of(run_id)
-
-    async def why(self, event_id: str, *, role: Role = "audience") -> Why:
-        """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
-        return await self._why.why(event_id, role)
-
-    async def who_knew(self, event_id: str) -> WhoKnew:
-        """Which creatures could see an event, how, and since when; those who are gone, too."""
-        return await self._who_knew.who_knew(event_id)
 
     def leaderboard(
         self,

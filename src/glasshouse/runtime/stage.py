@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason, RunContinued
+from glasshouse.events.run_payloads import FinishReason, RunContinued, RunPaused
 from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
@@ -195,7 +195,7 @@ class Stage:
 
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
         """Let nobody of a run begin an act until it goes on."""
-        await self._conductor.pause(run_id, reason)
+        await self._ledger.change(MoveRun(run_id, RunPaused(reason)), by="api")
 
     async def continue_run(self, run_id: str) -> None:
         """Let a paused run go on."""
@@ -212,7 +212,7 @@ class Stage:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.wait([self._listening])
-        await self._conductor.close()
+        await self._conductor.ahead.close()
 
 
 def _check_code_beside(world: LoadedWorld) -> None:

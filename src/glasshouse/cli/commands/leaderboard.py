@@ -82,7 +82,7 @@ def _check_world(world: str | None, reader: StoreReader) -> None:
     from glasshouse.errors import UnknownName
     from glasshouse.manifests.world_folders import found_worlds
 
-    played = {run.scenario for run in reader.runs() if run.scenario}
+    played = {run.scenario for run in reader.terrarium.runs() if run.scenario}
     if world is None or world in played:
         return
     known = played | {bundled.name for bundled in found_worlds()}

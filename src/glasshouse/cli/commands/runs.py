@@ -34,7 +34,7 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
 
 async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
     facts = []
-    for run in reader.runs():
+    for run in reader.terrarium.runs():
         first = await reader.terrarium.event(f"{run.session_id}.1")
         origin = reader.terrarium.session(run.session_id).origin
         facts.append(

@@ -58,7 +58,7 @@ class Resumption:
         else:
             session_id = named_id
             here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == named_id}
-            unfinished = [run for run in reader.runs() if not run.is_finished]
+            unfinished = [run for run in reader.terrarium.runs() if not run.is_finished]
             run = next((run for run in unfinished if here & set(run.graph_ids)), None)
         if run is None or run.is_finished:
             return session_id, []

@@ -47,7 +47,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
             disturb = partial(store.store.put_in_inbox, run_id=view.run_id)
             reader = request.reader(display, feed, disturb, stack)
             await _follow(feed, reader, view, request.store)
-        known = [other.id for other in store.runs()]
+        known = [other.id for other in store.terrarium.runs()]
     if not view.is_finished and not reader.is_leaving:
         display.say("", "Nobody plays this store any more.")
     return view, run.branch_of if run.branch_of in known else None
@@ -67,8 +67,8 @@ async def _follow(feed: Feed, reader: Reader, view: RunView, store: Path) -> Non
 def _run_to_watch(store: StoreReader, request: LiveRequest, world: str | None, run_id: str | None) -> str:
     """The run named, or the newest of the world named, or the newest of all."""
     if run_id is not None:
-        return id_meant("run", run_id, [run.id for run in store.runs()])
-    wanted = [run.id for run in store.runs() if world is None or run.scenario == Path(world).name]
+        return id_meant("run", run_id, [run.id for run in store.terrarium.runs()])
+    wanted = [run.id for run in store.terrarium.runs() if world is None or run.scenario == Path(world).name]
     if not wanted:
         what = "run" if world is None else f"run of {world}"
         raise Refused(f"There is no {what} in {request.store} yet.", "Play one first, then watch it.")

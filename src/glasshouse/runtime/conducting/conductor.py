@@ -74,7 +74,7 @@ class Conductor:
         self._answers = answers
         self._routes = routes
         self._causes = Causes(ledger, event)
-        self._ahead = ThinkingAhead(ledger, acts, self._causes)
+        self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
         """How many are under way."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -154,7 +154,7 @@ class Conductor:
 
     async def advance(self, graph_id: str) -> Advanced:
         """One step of a graph: finish a run that is over, begin a turn, or one act."""
-        for act, run_id in self._ahead.of_the_gone():
+        for act, run_id in self.ahead.of_the_gone():
             if act not in self._acting:
                 await self._written_for_good(act, run_id)
         graph = self._ledger.world.graphs.get(graph_id)
@@ -250,7 +250,8 @@ class Conductor:
             event = await self._over_budget(run_id, graph, stopped_by.reason)
             return done if event is None else done._replace(kind="end", event=event)
         if isinstance(stopped_by, ModelUnreachable):
-            await self.pause(run_id, str(stopped_by), graph.id, by="outage")
+            paused = MoveRun(run_id, RunPaused(str(stopped_by)), graph.id)
+            await self._ledger.change(paused, by="outage")
         return done
 
     async def _acted(
@@ -260,12 +261,12 @@ class Conductor:
         turn = self._turns_queued.pop(graph.id, None)
         self._acting[act] = None
         try:
-            stopped = self._ahead.take_stopped(act) if due.is_together else None
+            stopped = self.ahead.take_stopped(act) if due.is_together else None
             if stopped is not None:
                 await self._acts.write(stopped)
             if due.is_together or is_first:
                 self._driven.add(graph.id)
-                await self._ahead.begin(
+                await self.ahead.begin(
                     graph, lambda other: other in self._acting and other != act, is_new=due.is_together
                 )
             thought, queued = await self._written(act, run_id, due, turn)
@@ -301,7 +302,7 @@ class Conductor:
         """
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
-            thought = await self._ahead.thought_of(act, due)
+            thought = await self.ahead.thought_of(act, due)
             if thought is None:
                 return None, None
             await self._answers.before_commit()
@@ -379,7 +380,7 @@ class Conductor:
 
     async def _write_ahead(self, run_id: str, graph: GraphState | None = None) -> bool:
         """Write what a run has begun ahead, here or anywhere, and nobody is at yet. False if there is none."""
-        acts = [act for act in self._ahead.of_run(run_id, graph) if act not in self._acting]
+        acts = [act for act in self.ahead.of_run(run_id, graph) if act not in self._acting]
         for act in acts:
             await self._written_for_good(act, run_id)
         return bool(acts)
@@ -388,13 +389,3 @@ class Conductor:
         _, queued = await self._written(act, run_id)
         if queued is not None:
             await queued.acknowledged
-
-    async def pause(
-        self, run_id: str, reason: str, graph_id: str | None = None, *, by: Asker = "api"
-    ) -> None:
-        """Let nobody of a run begin an act until it goes on."""
-        await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id), by=by)
-
-    async def close(self) -> None:
-        """Let go of what was begun ahead. It is owed still, and will be thought again."""
-        await self._ahead.close()
