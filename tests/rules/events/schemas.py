@@ -20,6 +20,7 @@ from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES
 from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES, Sealed
+from glasshouse.runtime.ledger.portable import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.requests import Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")
@@ -30,6 +31,9 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
     f"event@{EVENT_VERSION}": Event,
     f"sealed@{EVENT_VERSION}": Sealed,
     f"request@{request_version}": Request,
+    f"file head@{format_version}": FileHead,
+    f"file segment@{format_version}": FileSegment,
+    f"file end@{format_version}": FileEnd,
 }
 
 
