@@ -17,11 +17,26 @@ from msgspec.structs import replace
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Json
 from glasshouse.events.shown import Shown
-from glasshouse.turns.awareness import around_lines
 from glasshouse.turns.character import Character
-from glasshouse.turns.lines import NumberedLines, numbered_lines, older_cause
+from glasshouse.turns.line_text import (
+    compact_json,
+    content_words,
+    cut,
+    is_line_for,
+    line_chars_max,
+    one_line,
+    quoted,
+    speaker_of,
+)
+from glasshouse.turns.lines import (
+    NumberedLines,
+    discussed_lines,
+    disturbance_lines,
+    numbered_lines,
+    older_cause,
+    remembered_lines,
+)
 from glasshouse.turns.masking import masked
-from glasshouse.turns.memory import discussed_lines, disturbance_lines, remembered_lines
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import (
     ANSWERED,
@@ -38,9 +53,8 @@ from glasshouse.turns.prompt import (
     chars_per_token_min,
     tokens_guessed,
 )
-from glasshouse.turns.quoting import compact_json, cut, one_line, quoted
-from glasshouse.turns.reading import content_words, is_line_for, line_chars_max, speaker_of
 from glasshouse.turns.reply_schema import reply_schema
+from glasshouse.turns.sight import around_lines
 from glasshouse.turns.tools import ToolTalk
 from glasshouse.world.wiring import asked_chars_max
 
@@ -119,7 +133,8 @@ def prompt_for(moment: Moment) -> Prompt:
 
 def written_for(moment: Moment) -> Written:
     """The prompt for one act, and which events its lines are."""
-    moment = masked(moment)
+    if moment.masks is not None:
+        moment = masked(moment, moment.masks)
     schema = None if answers_in_prose(moment.character) else reply_schema(moment)
     playbill = moment.playbill
     schema_text = None if schema is None else schema.text

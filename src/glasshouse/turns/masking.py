@@ -1,7 +1,6 @@
 """Masking: a judge's moment with labels for the contestants, and its reply with names for the labels.
 
-Always holds: a moment without masks is returned as it is. A masked event is cached, so that a line is the same object in
-the judge's next act.
+Always holds: a masked event is cached, so that a line is the same object in the judge's next act.
 """
 
 from __future__ import annotations
@@ -24,20 +23,16 @@ masked_cache_events_max: Final = 1_024
 _TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
 
 
-def masked(moment: Moment) -> Moment:
-    """The moment as its prompt may show it: before a judge, contestants wear labels."""
-    if moment.masks is None:
-        return moment
-    worn = _worn_cache.get(moment.masks)
+def masked(moment: Moment, masks: Masks) -> Moment:
+    """A judge's moment as its prompt may show it: contestants wear labels."""
+    worn = _worn_cache.get(masks)
     if worn is None:
-        worn = _worn_cache[moment.masks] = _Worn(moment.masks)
+        worn = _worn_cache[masks] = _Worn(masks)
     return worn.moment(moment)
 
 
-def unmasked(draft: Draft, masks: Masks | None) -> Draft:
+def unmasked(draft: Draft, masks: Masks) -> Draft:
     """A judge's draft with the names behind the labels, as everybody is to read it."""
-    if masks is None:
-        return draft
     payload = masks.off(draft.payload)
     winner = draft.payload.get("winner")
     if draft.kind == kinds.JUDGE_VERDICT and isinstance(winner, str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,8 +24,6 @@ from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.views.stage import StageProjection, rebuild_stage
 from glasshouse.world.wiring import Handed
-
-Origin = Literal["cast", "visitor", "tool", "import", "world"]
 
 
 class Neighbour(msgspec.Struct, frozen=True):

@@ -79,11 +79,6 @@ class Playbill(msgspec.Struct, frozen=True):
     policy: Policy = Policy()
     governor: TurnLimit = TurnLimit()
 
-    @property
-    def on_turn_limit(self) -> Literal["finish", "defer"]:
-        """What happens with the rest of a turn whose calls are used up."""
-        return self.governor.on_turn_limit
-
 
 def playbill_of(scenario: Json | None) -> Playbill:
     """The playbill of a scenario as the ledger keeps it; fields it does not need are passed over."""

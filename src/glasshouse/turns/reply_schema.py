@@ -15,9 +15,9 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+from glasshouse.turns.line_text import compact_json
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.quoting import compact_json
 from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
 
 schema_cache_values_max: Final = 1_024
@@ -98,13 +98,12 @@ _schema_cache: dict[tuple[Any, ...], ReplySchema] = {}
 def reply_schema(moment: Moment) -> ReplySchema:
     """The schema of this moment's reply."""
     playbill, may_emit, handles = moment.playbill, moment.character.may_emit, handles_around(moment)
-    kinds_json = canonical_json(playbill.kinds) if playbill.kinds else b"{}"
-    key: tuple[Any, ...] = (may_emit, kinds_json, playbill.competition.may_win, handles)
+    key: tuple[Any, ...] = (may_emit, canonical_json(playbill.kinds) if playbill.kinds else b"", handles)
+    if kinds.JUDGE_VERDICT in may_emit:
+        key = (*key, playbill.competition.may_win)
     if moment.tools:
-        key = (
-            *key,
-            canonical_json([[offer.name, offer.description, offer.parameters] for offer in moment.tools]),
-        )
+        offers = [[offer.name, offer.description, offer.parameters] for offer in moment.tools]
+        key = (*key, canonical_json(offers))
     schema = _schema_cache.get(key)
     if schema is None:
         if len(_schema_cache) >= schema_cache_values_max:

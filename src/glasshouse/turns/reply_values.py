@@ -14,7 +14,7 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Json
-from glasshouse.turns.quoting import cut, one_line
+from glasshouse.turns.line_text import cut, one_line
 from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
 
 argument_chars_max: Final = 4_000

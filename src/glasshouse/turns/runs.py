@@ -1,12 +1,17 @@
 """The runs: each one's limits, what was spent of them, and whether its end has come; folded from the ledger.
 
 Always holds: a creature draws on the run it was born in, wherever its graph goes; so the sum of limits and the sum of
-spend are the same before and after any merge or split. Turns are counted along each graph's line: a merge keeps the
-longer count, a split gives both sides what was counted.
+spend are the same before and after any merge or split. Turns are counted along each graph's line: a split gives both
+sides what was counted before, a merge keeps the longer count, so what two graphs shared counts once when they meet again.
+
+A model call is allowed only if even its worst case fits the limits. So what is spent never goes over a limit of calls or
+tokens, and over a limit of money only where nobody knew the price before.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -34,8 +39,6 @@ from glasshouse.events.run_payloads import (
     verdict_of,
 )
 from glasshouse.events.usage import NOTHING, Usage, usage_of
-from glasshouse.turns.clocks import Clocks, merged
-from glasshouse.turns.governor import Spend, hour
 from glasshouse.turns.playbill import Playbill, playbill_of
 from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
@@ -90,7 +93,7 @@ class Spent(msgspec.Struct, omit_defaults=True):
 
     def usd_since(self, now: datetime) -> float:
         """Money spent within the hour before now."""
-        first = int((now - hour).timestamp() // 60)
+        first = _minute_an_hour_before(now)
         return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
 
 
@@ -129,18 +132,126 @@ class Purse(msgspec.Struct):
         ends_when = self.playbill.ends_when
         return ends_when.kind is not None and self.spent.ends_counted >= ends_when.count
 
+    @property
+    def may_be_over(self) -> bool:
+        """Whether the run's end has come, or a referee must be asked."""
+        return self.has_come_to_its_end or self.playbill.competition.referee is not None
+
 
 def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
     """What a run has behind it at a time. One that was over has its end before it again."""
     began = purse.started_at or until
-    is_over = is_over or purse.finished is not None
-    minutes = [CarriedMinute(minute, usd) for minute, usd in purse.spent.minutes_usd.items()]
     run = replace(
         converted(purse.spent, CarriedRun),
         seconds=max(0.0, (until - began).total_seconds()),
-        minutes=minutes,
+        minutes=[CarriedMinute(minute, usd) for minute, usd in purse.spent.minutes_usd.items()],
     )
-    return replace(run, ends_counted=0, verdict=None, winner=None, why=None) if is_over else run
+    if is_over or purse.finished is not None:
+        return replace(run, ends_counted=0, verdict=None, winner=None, why=None)
+    return run
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """What a run has spent when one more call is asked for."""
+
+    usage: Usage = NOTHING
+    usd_in_last_hour: float = 0.0
+    calls_in_turn: int = 0
+
+
+def tripped_by_turn(limits: Governor, turns: int) -> str | None:
+    """The axis that keeps a run from its next turn, if one does."""
+    return "max_turns" if limits.max_turns is not None and turns >= limits.max_turns else None
+
+
+def tripped_by_time(purse: Purse, now: datetime) -> str | None:
+    """The axis of wall time, if a run has used it up."""
+    minutes_max = purse.limits.max_wall_minutes
+    if minutes_max is None or purse.started_at is None:
+        return None
+    return "max_wall_minutes" if now - purse.started_at >= timedelta(minutes=minutes_max) else None
+
+
+def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
+    """The axis that refuses what may cost this much at worst, if one does."""
+    amounts = (
+        ("max_calls_per_turn", limits.max_calls_per_turn, spend.calls_in_turn + worst.calls),
+        ("max_total_calls", limits.max_total_calls, spend.usage.calls + worst.calls),
+        ("max_total_tokens", limits.max_total_tokens, spend.usage.tokens + worst.tokens),
+        ("hourly_budget_usd", limits.hourly_budget_usd, spend.usd_in_last_hour + worst.usd_known),
+    )
+    for axis, limit, amount in amounts:
+        if limit is not None and amount > limit:
+            return axis
+    return None
+
+
+class Counted(msgspec.Struct):
+    """Calls and edits of each run in one stretch of a turn."""
+
+    calls: dict[str, int] = msgspec.field(default_factory=dict)
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Clocks(msgspec.Struct):
+    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
+
+    turns: dict[str, int] = msgspec.field(default_factory=dict)
+    calls: dict[str, int] = msgspec.field(default_factory=dict)
+    turn: int = 0
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
+    shared: dict[str, Counted] = msgspec.field(default_factory=dict)
+    """What other graphs have counted too: for each split in this turn, by its event, what came before it."""
+
+    def begin_turn(self, turn: int) -> None:
+        """Nothing is done yet in a new turn."""
+        self.turn = turn
+        self.calls, self.edits, self.shared = {}, {}, {}
+
+    def split(self, at: str) -> Clocks:
+        """The clocks of a graph that splits from this one at an event; both share what was counted until then."""
+        own = self.own()
+        if own.calls or own.edits:
+            self.shared = {**self.shared, at: own}
+        return self.renamed({})
+
+    def own(self) -> Counted:
+        """What was counted here since the last split."""
+        before = _sum(self.shared.values())
+        return Counted(
+            dict(Counter(self.calls) - Counter(before.calls)),
+            dict(Counter(self.edits) - Counter(before.edits)),
+        )
+
+    def renamed(self, runs: Mapping[str, str]) -> Clocks:
+        """A copy with other names for the runs; a run without another name keeps its own."""
+
+        def named(counts: Mapping[str, int]) -> dict[str, int]:
+            return {runs.get(run_id, run_id): count for run_id, count in counts.items()}
+
+        shared = {
+            at: Counted(named(counted.calls), named(counted.edits)) for at, counted in self.shared.items()
+        }
+        return Clocks(named(self.turns), named(self.calls), self.turn, named(self.edits), shared)
+
+
+def merged(parts: Sequence[Clocks]) -> Clocks:
+    """The clocks of graphs that become one."""
+    shared = {at: counted for part in parts for at, counted in part.shared.items()}
+    counted = _sum([*shared.values(), *[part.own() for part in parts]])
+    turns: dict[str, int] = {}
+    for part in parts:
+        for run_id, count in part.turns.items():
+            turns[run_id] = max(count, turns.get(run_id, 0))
+    return Clocks(turns, counted.calls, max(part.turn for part in parts), counted.edits, shared)
+
+
+def _sum(parts: Iterable[Counted]) -> Counted:
+    calls, edits = Counter[str](), Counter[str]()
+    for part in parts:
+        calls.update(part.calls)
+        edits.update(part.edits)
+    return Counted(dict(calls), dict(edits))
 
 
 class Runs(msgspec.Struct):
@@ -166,134 +277,133 @@ class Runs(msgspec.Struct):
 
     def apply(self, world: World, event: Event) -> None:
         """Move on by one event, which the world has already taken in."""
-        kind = event.kind
+        kind, run_id = event.kind, event.run_id or ""
         if kind == kinds.RUN_STARTED:
-            self._start(event)
+            self._start(run_id, event)
         elif kind == kinds.TURN_STARTED:
             self._note_turn(world, event)
         elif kind == kinds.TOPOLOGY_CHANGED:
-            self._note_merge(payload_of(event, TopologyChanged))
+            self._note_topology(payload_of(event, TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
             self._take_over(event.graph_id, restated_of(event), event.created_at)
-        purse = self.purses.get(event.run_id or "")
-        if purse is not None:
-            self._note_spend(purse.spent, event)
-            if event.kind == kinds.TOOL_RETURNED and payload_of(event, ToolReturned).is_edit:
-                self._note_edit(event)
-            _note_end(purse, event)
-            if purse.finished is not None:
-                self.watched.pop(event.run_id or "", None)
-            elif purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
-                self.watched[event.run_id or ""] = None
+        purse = self.purses.get(run_id)
+        if purse is None:
+            return
+        self._note_spend(purse.spent, run_id, event)
+        if kind == kinds.TOOL_RETURNED and payload_of(event, ToolReturned).is_edit:
+            edits = self.clocks.setdefault(event.graph_id, Clocks()).edits
+            edits[run_id] = edits.get(run_id, 0) + 1
+        _note_end(purse, event)
+        if purse.finished is not None:
+            self.watched.pop(run_id, None)
+        elif purse.may_be_over:
+            self.watched[run_id] = None
 
-    def _start(self, event: Event) -> None:
-        told = payload_of(event, RunStarted)
-        if told.branch_of is not None and event.run_id in self.purses:
-            return  # A run that lives again in several graphs is told of in each.
-        purse = Purse(
-            limits=told.limits or Governor(),
-            playbill=playbill_of(told.scenario),
-            rng_seed=told.rng_seed,
-            seed=told.seed,
+    def _start(self, run_id: str, event: Event) -> None:
+        started = payload_of(event, RunStarted)
+        if started.branch_of is not None and run_id in self.purses:
+            return  # A run that lives again in several graphs is started in each of them.
+        cast, spawnable = started.cast, started.spawnable
+        profiles = [entry.profile for entry in cast]
+        profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
+        playbill = playbill_of(started.scenario)
+        self.purses[run_id] = Purse(
+            limits=started.limits or Governor(),
+            playbill=playbill,
+            rng_seed=started.rng_seed,
+            seed=started.seed,
             started_at=event.created_at,
-            spent=Spent(accounts={one.creature: Account(one.cast_key, one.model) for one in told.cast}),
-            folder=None if told.recipe is None else told.recipe.path,
-            cast={one.creature: one.handle for one in told.cast},
-            bound={one.creature: one.model for one in told.cast if one.is_bound},
+            spent=Spent(accounts={entry.creature: Account(entry.cast_key, entry.model) for entry in cast}),
+            folder=None if started.recipe is None else started.recipe.path,
+            cast={entry.creature: entry.handle for entry in cast},
+            bound={entry.creature: entry.model for entry in cast if entry.is_bound},
             told_in=event.id,
-            branch_of=told.branch_of,
-            scenario_digest=told.scenario_digest,
-            spawnable=told.spawnable,
-            profiles=_profiles(told),
+            branch_of=started.branch_of,
+            scenario_digest=started.scenario_digest,
+            spawnable=spawnable,
+            profiles=[name for name in dict.fromkeys(profiles) if name],
         )
-        self.purses[event.run_id or ""] = purse
-        if purse.playbill.ends_when.kind is not None:
-            self.endings[purse.playbill.ends_when.kind] = None
-        if purse.playbill.policy.hidden:
-            self.hiding[event.run_id or ""] = None
+        if playbill.ends_when.kind is not None:
+            self.endings[playbill.ends_when.kind] = None
+        if playbill.policy.hidden:
+            self.hiding[run_id] = None
 
     def _note_turn(self, world: World, event: Event) -> None:
         clocks = self.clocks.setdefault(event.graph_id, Clocks())
         passed = event.turn - clocks.turn
         clocks.begin_turn(event.turn)
         graph = world.graphs.get(event.graph_id)
-        present = () if graph is None else {world.creatures[name].run_id: None for name in graph.creatures}
-        for run_id in present:
-            purse, run = self.purses.get(run_id or ""), world.runs.get(run_id or "")
+        for run_id in {world.creatures[name].run_id or "": None for name in graph.creatures} if graph else ():
+            purse, run = self.purses.get(run_id), world.runs.get(run_id)
             if purse is not None and run is not None and run.status == "playing":
-                count = clocks.turns.get(run_id or "", 0) + passed
-                clocks.turns[run_id or ""] = count
+                count = clocks.turns[run_id] = clocks.turns.get(run_id, 0) + passed
                 purse.spent.turns = max(purse.spent.turns, count)
 
-    def _note_merge(self, told: TopologyChanged) -> None:
-        if told.kind != "merge":
-            if not told.new_graph_ids:
-                for graph_id in told.old_graph_ids:
-                    self.clocks.pop(graph_id, None)
-            return
-        parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in told.old_graph_ids]
-        self.clocks[told.new_graph_ids[0]] = merged(parts)
+    def _note_topology(self, change: TopologyChanged) -> None:
+        if change.kind == "merge":
+            parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in change.old_graph_ids]
+            self.clocks[change.new_graph_ids[0]] = merged(parts)
+        elif not change.new_graph_ids:
+            for graph_id in change.old_graph_ids:
+                self.clocks.pop(graph_id, None)
 
     def _note_split(self, world: World, event: Event) -> None:
-        told = payload_of(event, SessionForked)
-        if told.how != "split" or event.graph_id in self.clocks:
+        forked = payload_of(event, SessionForked)
+        if forked.how != "split" or event.graph_id in self.clocks:
             return
-        parent = self.clocks.get(world.sessions[told.parents[0]].segment.graph_id)
+        parent = self.clocks.get(world.sessions[forked.parents[0]].segment.graph_id)
         if parent is not None:
-            self.clocks[event.graph_id] = parent.part(event.id)
+            self.clocks[event.graph_id] = parent.split(event.id)
 
-    def _take_over(self, graph_id: str, told: SessionRestated, told_at: datetime) -> None:
+    def _take_over(self, graph_id: str, restated: SessionRestated, at: datetime) -> None:
         """A run that lives again has spent what was spent then, and a graph's clocks go on."""
-        for run_id, then in told.carried.runs.items():
-            purse = self.purses.get(told.runs[run_id])
+        for run_id, then in restated.carried.runs.items():
+            purse = self.purses.get(restated.runs[run_id])
             if purse is None:
                 continue
-            spent = converted(then, Spent)
+            accounts = purse.spent.accounts
+            for name, account_then in then.accounts.items():
+                account = accounts.get(restated.creatures.get(name, ""))
+                if account is not None:
+                    account.usage = account_then.usage
+            spent = purse.spent = converted(then, Spent)
+            spent.accounts = accounts
             spent.minutes_usd = {part.minute: part.usd for part in then.minutes}
-            spent.accounts = _accounts_now(purse.spent.accounts, spent.accounts, told.creatures)
-            spent.knowers = [told.creatures.get(name, name) for name in spent.knowers]
-            purse.spent, purse.started_at = spent, told_at - timedelta(seconds=spent.seconds)
-            purse.beside = [new for old, new in told.runs.items() if old != run_id]
-            if purse.has_come_to_its_end or purse.playbill.competition.referee is not None:
-                self.watched[told.runs[run_id]] = None
-        self.clocks[graph_id] = converted(told.carried.clocks, Clocks).renamed(told.runs)
+            spent.knowers = [restated.creatures.get(name, name) for name in then.knowers]
+            purse.started_at = at - timedelta(seconds=spent.seconds)
+            purse.beside = [new for old, new in restated.runs.items() if old != run_id]
+            if purse.may_be_over:
+                self.watched[restated.runs[run_id]] = None
+        self.clocks[graph_id] = converted(restated.carried.clocks, Clocks).renamed(restated.runs)
 
-    def _note_spend(self, spent: Spent, event: Event) -> None:
+    def _note_spend(self, spent: Spent, run_id: str, event: Event) -> None:
         """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
         asked only on its way, where that was told already, says so with an empty list of calls."""
         use = event.model
-        reached = [] if use is None else use.calls_answered
-        has_told_all = use is not None and not use.calls
-        count = len(reached) or int(not has_told_all and _ends_an_act(event))
-        if count:
-            clocks = self.clocks.setdefault(event.graph_id, Clocks())
-            run_id = event.run_id or ""
-            clocks.calls[run_id] = clocks.calls.get(run_id, 0) + count
+        answered = [] if use is None else use.calls_answered
+        costs = [usage_of(call) for call in answered]
+        if not costs and (use is None or use.calls) and _ends_an_act(event):
+            costs = [Usage(calls=1)]
+        if costs:
+            calls = self.clocks.setdefault(event.graph_id, Clocks()).calls
+            calls[run_id] = calls.get(run_id, 0) + len(costs)
             account = spent.accounts.get(event.actor)
             for sums in (spent,) if account is None else (spent, account):
-                for call in reached:
-                    sums.usage = sums.usage.plus(usage_of(call))
-                if not reached:
-                    sums.usage = sums.usage.plus(Usage(calls=count))
-        for call in reached:
+                for cost in costs:
+                    sums.usage = sums.usage.plus(cost)
+        for call in answered:
             if call.usd:
                 _note_minute(spent, event.created_at, call.usd)
-
-    def _note_edit(self, event: Event) -> None:
-        edits, run_id = self.clocks.setdefault(event.graph_id, Clocks()).edits, event.run_id or ""
-        edits[run_id] = edits.get(run_id, 0) + 1
 
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0
     ) -> Spend:
-        """What the governor needs to know before a call; `held` is what acts under way have not told of yet."""
-        purse = self.purses[run_id]
-        spent = purse.spent
+        """What is spent before a call; `held` is what acts under way have not told of yet."""
+        spent = self.purses[run_id].spent
         clocks = self.clocks.get(graph_id)
         return Spend(
-            started_at=purse.started_at,
             usage=spent.usage.plus(held),
             usd_in_last_hour=held.usd_known + (spent.usd_since(now) if spent.minutes_usd else 0.0),
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
@@ -301,15 +411,11 @@ class Runs(msgspec.Struct):
 
     def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
         """Whether a run has used up its calls of this turn, and has the rest of it put off to the next."""
-        purse = self.purses.get(run_id or "")
-        if (
-            purse is None
-            or purse.playbill.on_turn_limit != "defer"
-            or purse.limits.max_calls_per_turn is None
-        ):
+        purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
+        if purse is None or clocks is None or purse.playbill.governor.on_turn_limit != "defer":
             return False
-        clocks = self.clocks.get(graph_id)
-        return clocks is not None and clocks.calls.get(run_id or "", 0) >= purse.limits.max_calls_per_turn
+        calls_max = purse.limits.max_calls_per_turn
+        return calls_max is not None and clocks.calls.get(run_id or "", 0) >= calls_max
 
     def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
         """How many changes tools of a run have made in this graph's present turn."""
@@ -322,33 +428,19 @@ class Runs(msgspec.Struct):
         return 0 if clocks is None else clocks.turns.get(run_id, 0)
 
 
-def _profiles(told: RunStarted) -> list[str]:
-    named = [one.profile for one in told.cast]
-    named += [fields_of(manifest).model_profile for manifest in told.spawnable.values()]
-    return [name for name in dict.fromkeys(named) if name]
-
-
 def _ends_an_act(event: Event) -> bool:
     return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
 
 
-def _accounts_now(
-    now: dict[str, Account], then: dict[str, Account], creatures: dict[str, str]
-) -> dict[str, Account]:
-    """The accounts of a cast that lives again: who plays now, with what was spent then."""
-    for name, spent in then.items():
-        account = now.get(creatures.get(name, ""))
-        if account is not None:
-            account.usage = spent.usage
-    return now
+def _minute_an_hour_before(at: datetime) -> int:
+    return int((at - timedelta(hours=1)).timestamp() // 60)
 
 
 def _note_minute(spent: Spent, at: datetime, usd: float) -> None:
-    minute = int(at.timestamp() // 60)
-    spent.minutes_usd[minute] = spent.minutes_usd.get(minute, 0.0) + usd
-    first = int((at - hour).timestamp() // 60)
-    for old in [kept for kept in spent.minutes_usd if kept < first]:
-        del spent.minutes_usd[old]
+    minute, first = int(at.timestamp() // 60), _minute_an_hour_before(at)
+    minutes_usd = spent.minutes_usd
+    minutes_usd[minute] = minutes_usd.get(minute, 0.0) + usd
+    spent.minutes_usd = {minute: usd for minute, usd in minutes_usd.items() if minute >= first}
 
 
 def _note_end(purse: Purse, event: Event) -> None:

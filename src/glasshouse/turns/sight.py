@@ -8,16 +8,17 @@ happens there shows here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
+from glasshouse.turns.line_text import one_line
 from glasshouse.turns.moment import Around, Moment, Neighbour
-from glasshouse.turns.recalling import places_heard, speakers_in
-from glasshouse.turns.tables import Tables, public_part
+from glasshouse.turns.tables import Tables, places_heard, public_part, speakers_in
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.state import CreatureState, Stay, World
 from glasshouse.world.topology import LISTEN, SEND
@@ -195,3 +196,54 @@ def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) 
     seen = public_part(cause)
     is_kept_back = handed is not None and not handed.with_content and not visible_to(creature, cause)
     return replace(seen, payload={}) if is_kept_back else seen
+
+
+neighbours_shown_max: Final = 12
+names_shown_max: Final = 8
+around_cache_values_max: Final = 4_096
+
+
+@lru_cache(maxsize=around_cache_values_max)
+def around_lines(around: Around) -> tuple[str, ...]:
+    """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
+    parts = (
+        ("With you", _neighbours(around)),
+        *_heard(around),
+        ("You speak on", _names(around.sends)),
+        ("Your lines are handed to", _names(around.wired_to)),
+        ("You are handed the lines of", _names(around.wired_from)),
+        ("Your children", _counted(around.children, around.children_count)),
+    )
+    return tuple(f"{what}: {names}." for what, names in parts if names)
+
+
+def _heard(around: Around) -> tuple[tuple[str, str]]:
+    if around.channels_heard_count:
+        return (("You hear every channel here", _counted(around.listens, around.channels_heard_count)),)
+    return (("You hear", _names(around.listens)),)
+
+
+def _neighbours(around: Around) -> str:
+    shown = around.neighbours[:neighbours_shown_max]
+    return _and_more(
+        [_neighbour_text(neighbour) for neighbour in shown],
+        max(around.neighbours_count, len(around.neighbours)),
+    )
+
+
+def _neighbour_text(neighbour: Neighbour) -> str:
+    where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
+    return f"{one_line(neighbour.handle)} ({one_line(neighbour.role)}{where})"
+
+
+def _names(names: Sequence[str]) -> str:
+    return _counted(names, len(names))
+
+
+def _counted(names: Sequence[str], count: int) -> str:
+    return _and_more([one_line(name) for name in names[:names_shown_max]], count)
+
+
+def _and_more(shown: list[str], count: int) -> str:
+    more = [f"{count - len(shown)} more"] if shown and count > len(shown) else []
+    return ", ".join(shown + more)

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from glasshouse.errors import Refused
-from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.turns.masks import Masks, masks_of, seats_of
 from glasshouse.turns.moment import Moment
@@ -44,10 +43,8 @@ def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) 
     return own or (creature.handle,)
 
 
-def check_verdict(draft: Draft | None, moment: Moment) -> None:
+def check_verdict(draft: Draft, moment: Moment) -> None:
     """Refuse a verdict that names somebody who cannot win, or cites what its judge has not seen."""
-    if not isinstance(draft, Draft) or draft.kind != kinds.JUDGE_VERDICT:
-        return
     _check_winner(draft.payload.get("winner"), moment.playbill.competition.may_win)
     cites = draft.payload.get("cites", ())
     if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):

@@ -135,7 +135,7 @@ def test_its_json_makes_a_playbill_and_the_same_scenario_again() -> None:
     assert playbill.competition.may_win == ("light", "dark")
     assert (playbill.beats[0].turn, playbill.beats[0].title) == (3, "")
     assert (playbill.ends_when.kind, playbill.ends_when.count) == ("judge.verdict", 2)
-    assert (playbill.on_turn_limit, playbill.language) == ("defer", "de")
+    assert (playbill.governor.on_turn_limit, playbill.language) == ("defer", "de")
     assert json.loads(json.dumps(full.as_json())) == full.as_json()
     assert Scenario.model_validate(full.as_json()).as_json() == full.as_json()
     assert playbill_of(scenario().as_json()).ends_when.kind is None

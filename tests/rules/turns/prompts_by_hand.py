@@ -7,8 +7,8 @@ from glasshouse.turns.character import character_of
 from glasshouse.turns.context import prompt_for
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.recalling import heard_by
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
+from glasshouse.turns.tables import heard_by
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.moments_by_hand import a_tick, never_asked
 

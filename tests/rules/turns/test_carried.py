@@ -5,9 +5,8 @@ import pytest
 
 from glasshouse.events import carried
 from glasshouse.turns.agenda import Owed, UnderWay
-from glasshouse.turns.clocks import Clocks, Counted
 from glasshouse.turns.renaming import Renamed
-from glasshouse.turns.runs import Account, Spent
+from glasshouse.turns.runs import Account, Clocks, Counted, Spent
 from glasshouse.turns.tables import RecentLines, Stretch, Tables
 from glasshouse.world.state import Stay
 from glasshouse.world.wiring import Handed

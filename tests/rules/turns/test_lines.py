@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import lines, reading
+from glasshouse.turns import line_text, lines
+from glasshouse.turns.line_text import ELLIPSIS
 from glasshouse.turns.lines import Line, event_ids_by_ref, lines_of
-from glasshouse.turns.quoting import ELLIPSIS
 from tests.rules.turns.moments_by_hand import HANDLES, a_moment, a_tick, injected, said
 from tests.rules.turns.prompts_read_back import spoken
 
@@ -96,8 +96,8 @@ def test_a_long_text_is_cut_with_an_ellipsis_and_long_fields_are_cut_or_left_out
 
     line = spoken(the_line(event).text)
 
-    assert line.text == "m" * (reading.line_chars_max - 1) + ELLIPSIS
-    assert line.fields == {"a": "n" * (reading.field_chars_max - 1) + ELLIPSIS, "c": "p"}
+    assert line.text == "m" * (line_text.line_chars_max - 1) + ELLIPSIS
+    assert line.fields == {"a": "n" * (line_text.field_chars_max - 1) + ELLIPSIS, "c": "p"}
 
 
 def test_a_payload_without_text_has_an_empty_one() -> None:
@@ -181,7 +181,7 @@ def test_a_table_that_others_moved_on_is_the_table_that_is_made_at_once(
     lines._numbered_cache.clear()
 
     for creature_id, end in data.draw(st.lists(looks, min_size=1, max_size=8)):
-        seen = [event for event in events[max(0, end - 8) : end] if reading.is_line_for(creature_id, event)]
+        seen = [event for event in events[max(0, end - 8) : end] if line_text.is_line_for(creature_id, event)]
         moment = a_moment(seen, cause=a_tick(99), creature_id=creature_id, handle=HANDLES[creature_id])
         kept, index = lines_of(moment), _index(lines._numbered_cache["", creature_id])
         shared = dict(lines._numbered_cache)
@@ -204,13 +204,13 @@ def test_a_creature_with_a_new_handle_is_shown_by_it_in_all_its_lines() -> None:
 
 def test_the_caches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "numbered_cache_keys_max", 3)
-    monkeypatch.setattr(reading, "reading_cache_events_max", 5)
+    monkeypatch.setattr(line_text, "reading_cache_events_max", 5)
     lines._numbered_cache.clear()
-    reading._reading_cache.clear()
+    line_text._reading_cache.clear()
 
     for number in range(9):
         lines_of(a_moment([said(number, "moth-id", f"{number}")], creature_id=f"c{number}"))
 
     assert len(lines._numbered_cache) == 3
     assert ("", "c8") in lines._numbered_cache
-    assert len(reading._reading_cache) == 5
+    assert len(line_text._reading_cache) == 5

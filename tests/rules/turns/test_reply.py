@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from glasshouse.events.event import Draft, payload_bytes_max
 from glasshouse.turns.character import Character, Voice
-from glasshouse.turns.hygiene import words_said_over_asked_max
+from glasshouse.turns.line_text import ELLIPSIS
 from glasshouse.turns.lines import lines_of
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.playbill import Competition, Playbill
-from glasshouse.turns.quoting import ELLIPSIS
 from glasshouse.turns.reply import (
     Passed,
     Problem,
@@ -21,6 +20,7 @@ from glasshouse.turns.reply import (
     reason_chars_max,
     reply_chars_max,
     thought_chars_max,
+    words_said_over_asked_max,
 )
 from glasshouse.turns.tools import ToolCall
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said

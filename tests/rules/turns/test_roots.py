@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.recalling import heard_by, line_heard_by
-from glasshouse.turns.tables import Tables, heard_lines_max
+from glasshouse.turns.tables import Tables, heard_by, heard_lines_max, line_heard_by
 from glasshouse.world.hearing import visible_to
 from glasshouse.world.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step

@@ -194,7 +194,8 @@ class Acts:
                 await using.end()
             if using is not None and using.has_written:
                 channels = _channels_of(self._ledger.world, scene.creature.id)
-            check_verdict(draft, moment)
+            if isinstance(draft, Draft) and draft.kind == kinds.JUDGE_VERDICT:
+                check_verdict(draft, moment)
             return _outcome(draft, channels), None
         except (BudgetExceeded, ModelUnreachable) as stop:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop

@@ -25,8 +25,8 @@ from glasshouse.turns.context import answers_in_prose
 from glasshouse.turns.moment import NOTHING_SHOWN, Moment
 from glasshouse.turns.playbill import Playbill
 from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.recalling import heard_by
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.tables import heard_by
 from glasshouse.turns.verdicts import masks_before
 from glasshouse.world.lineage import story_time
 from glasshouse.world.lookup import the_creature

@@ -15,7 +15,7 @@ from glasshouse.events.limits import Governor
 from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import Spend, tripped_by_call, tripped_by_time
+from glasshouse.turns.runs import Spend, tripped_by_call, tripped_by_time
 from glasshouse.world.state import World
 
 
@@ -143,4 +143,4 @@ class Treasury:
         if purse is None:
             return tripped_by_call(Governor(), Spend(usage=held, calls_in_turn=calls_here), worst)
         spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls_here)
-        return tripped_by_time(purse.limits, spend, now) or tripped_by_call(purse.limits, spend, worst)
+        return tripped_by_time(purse, now) or tripped_by_call(purse.limits, spend, worst)

@@ -17,8 +17,8 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
-from glasshouse.turns.recalling import line_heard_by
 from glasshouse.turns.schedule import Due, ticks_together
+from glasshouse.turns.tables import line_heard_by
 from glasshouse.world.state import GraphState, World
 
 Act = tuple[str, str]

@@ -37,8 +37,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.governor import tripped_by_time, tripped_by_turn
-from glasshouse.turns.runs import Purse
+from glasshouse.turns.runs import Purse, tripped_by_time, tripped_by_turn
 from glasshouse.turns.schedule import Due, runs_acting, shown_at
 from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
 from glasshouse.world.requests import Asker
@@ -194,7 +193,7 @@ class Conductor:
         for run_id in runs_acting(self._ledger.world, graph):
             purse = await self._purse(run_id, graph)
             played = folded.runs.turns_of(run_id, graph.id) + turn - graph.turn - 1
-            axis = tripped_by_turn(purse.limits, played) or self._out_of_time(run_id, graph, purse)
+            axis = tripped_by_turn(purse.limits, played) or tripped_by_time(purse, self._clock.now())
             if axis is not None:
                 return Advanced("end", graph.id, turn, await self.finish(run_id, "budget", axis=axis))
         graph_now = self._ledger.world.graphs.get(graph.id)
@@ -208,10 +207,6 @@ class Conductor:
                 self._causes.note_turn(queued.events[0])
                 self._turns_queued[graph.id] = queued
         return Advanced("turn", graph.id, turn)
-
-    def _out_of_time(self, run_id: str, graph: GraphState, purse: Purse) -> str | None:
-        now = self._clock.now()
-        return tripped_by_time(purse.limits, self._ledger.folded.runs.spend(run_id, graph.id, now), now)
 
     async def _purse(self, run_id: str, graph: GraphState) -> Purse:
         """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""
@@ -332,7 +327,7 @@ class Conductor:
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
-        if axis == "max_calls_per_turn" and purse.playbill.on_turn_limit == "defer":
+        if axis == "max_calls_per_turn" and purse.playbill.governor.on_turn_limit == "defer":
             await self._write_ahead(run_id, graph)  # What they cost is what fills the turn.
             return None
         return await self.finish(run_id, "budget", axis=axis)

@@ -12,7 +12,7 @@ import msgspec
 from glasshouse.errors import BadWorld
 from glasshouse.runtime.minds.code_beside import function_beside, given_back_by
 from glasshouse.runtime.minds.faults import fault_chars_max
-from glasshouse.turns.quoting import cut
+from glasshouse.turns.line_text import cut
 from glasshouse.turns.referees import REFEREES, Match, Referee, Ruling
 
 

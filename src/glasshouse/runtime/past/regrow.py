@@ -29,8 +29,7 @@ from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import BranchChange, builtins_of
 from glasshouse.events.run_payloads import BranchOf, RunStarted, Sealed
 from glasshouse.runtime.past.past import Past
-from glasshouse.turns.clocks import Clocks
-from glasshouse.turns.runs import Purse, carried_run
+from glasshouse.turns.runs import Clocks, Purse, carried_run
 from glasshouse.world import carrying
 from glasshouse.world.carrying import heard_of, shape_of
 from glasshouse.world.intents import (

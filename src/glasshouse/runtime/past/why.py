@@ -19,8 +19,7 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.quoting import cut
-from glasshouse.turns.reading import line_chars_max, speaker_of
+from glasshouse.turns.line_text import cut, line_chars_max, speaker_of
 from glasshouse.turns.renaming import NamesNow
 from glasshouse.views.why import (
     Asked,

@@ -23,7 +23,7 @@ from glasshouse.runtime.past.record import Part, RunRecord
 from glasshouse.runtime.ports import Batch, SegmentWrite, Store
 from glasshouse.runtime.replays.namesakes import Namesakes
 from glasshouse.runtime.replays.outside import Now, intent_behind
-from glasshouse.turns.governor import tripped_by_turn
+from glasshouse.turns.runs import tripped_by_turn
 from glasshouse.turns.schedule import next_act, next_turn
 from glasshouse.world.lineage import place_in_story
 from glasshouse.world.state import Departed

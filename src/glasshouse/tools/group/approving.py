@@ -17,8 +17,8 @@ from glasshouse.events.run_payloads import EditDecided
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
+from glasshouse.turns.line_text import cut, one_line
 from glasshouse.turns.policy import policy_of
-from glasshouse.turns.quoting import cut, one_line
 from glasshouse.turns.tools import ToolCall
 from glasshouse.world.intents import DecideEdit, ProposeEdit
 from glasshouse.world.state import CreatureState

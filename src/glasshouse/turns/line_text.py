@@ -1,0 +1,283 @@
+"""The text of a line: what somebody said, made safe to stand inside one physical line of a prompt.
+
+Always holds: quoted text has no control character, no line or paragraph separator, no direction override, no invisible
+tag and no lone surrogate, so it can neither end its line nor look like another one. A `Reading`, what is the same of an
+event in every prompt that shows it, is a function of what every hearer may see: the speaker's handle, the kind and the
+payload, never an id, a turn or a time. It is computed once.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONEncoder
+from typing import Any, Final
+from zlib import crc32
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
+
+line_chars_max: Final = 1_200
+field_chars_max: Final = 240
+fields_chars_max: Final = 800
+reading_cache_events_max: Final = 32_768
+
+ELLIPSIS: Final = "…"
+UNSAFE: Final = (
+    r"\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\ud800-\udfff\U000e0000-\U000e007f"
+)
+"""The inside of a character class: what never stands raw in a prompt."""
+
+_unsafe: Final = re.compile(f"[{UNSAFE}]")
+_blank: Final = re.compile(rf"[\s{UNSAFE}]+")
+_encode: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_NUMBERS_FROM: Final = 10_000
+_NUMBERS: Final = 90_000
+_WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
+"""The same where every letter is ASCII; it is quicker."""
+_HOLLOW: Final = frozenset(
+    [
+        "about",
+        "after",
+        "again",
+        "also",
+        "because",
+        "been",
+        "before",
+        "being",
+        "between",
+        "both",
+        "came",
+        "cannot",
+        "come",
+        "could",
+        "does",
+        "done",
+        "down",
+        "each",
+        "even",
+        "ever",
+        "every",
+        "from",
+        "gave",
+        "give",
+        "goes",
+        "gone",
+        "have",
+        "here",
+        "into",
+        "itself",
+        "just",
+        "know",
+        "like",
+        "made",
+        "make",
+        "many",
+        "maybe",
+        "more",
+        "most",
+        "much",
+        "must",
+        "never",
+        "nothing",
+        "once",
+        "only",
+        "other",
+        "over",
+        "quite",
+        "really",
+        "said",
+        "same",
+        "shall",
+        "should",
+        "some",
+        "something",
+        "still",
+        "such",
+        "take",
+        "than",
+        "that",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "think",
+        "this",
+        "those",
+        "though",
+        "through",
+        "upon",
+        "very",
+        "want",
+        "well",
+        "went",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "whom",
+        "whose",
+        "will",
+        "with",
+        "without",
+        "would",
+        "your",
+        "yours",
+    ]
+)
+"""Words that do not say what a text is about."""
+_KIND_WEIGHTS: Final = {
+    kinds.USER_INJECTED: 4,
+    kinds.JUDGE_VERDICT: 4,
+    kinds.AGENT_REFLECTED: 3,
+    kinds.WORLD_OBSERVED: 2,
+}
+
+
+def compact_json(value: Any) -> str:
+    """A JSON value on one line, with everything unsafe in its texts escaped."""
+    text = _encode(value)
+    return text if text.isprintable() else _unsafe.sub(_escaped, text)  # What is unsafe is never printable.
+
+
+def quoted(text: str, chars_max: int) -> str:
+    """A text in quotation marks, cut to a bound before it is escaped."""
+    return compact_json(cut(text, chars_max))
+
+
+def one_line(text: str) -> str:
+    """A text with every run of blanks, line ends and unsafe characters folded to one space."""
+    if "  " not in text and text.isprintable():  # Then the only blanks in it are single spaces.
+        return text.strip()
+    return _blank.sub(" ", text).strip()
+
+
+def cut(text: str, chars_max: int) -> str:
+    """At most so many characters; what was cut shows as an ellipsis."""
+    return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """What is the same of an event in every prompt it stands in."""
+
+    payload: Json
+    kind: str
+    actor: str
+    known_as: str | None
+    number: int
+    head: str
+    body: str
+    plain: str | None
+    """The whole line under its bare number; none if it cites others, which are shown by numbers of their own."""
+    rest: Json
+    """The fields beside the text that are shown as they are."""
+    points: dict[str, list[str]]
+    """The event ids in the fields that cite others."""
+    words: tuple[str, ...]
+    importance: int
+
+
+def is_line_for(creature_id: str, event: Event) -> bool:
+    """Whether an event that a creature sees is a line to it."""
+    kind = event.kind
+    return kind not in kinds.NO_LINES and (kind not in kinds.INNER or event.actor == creature_id)
+
+
+def speaker_of(actor: str, known_as: str | None) -> tuple[str, str]:
+    """The name a line shows for its actor, and where the line comes from."""
+    if actor == VISITOR:
+        return "visitor", "visitor"
+    if actor in (CONDUCTOR, TERRARIUM):
+        return "world", "world"
+    return one_line(known_as or "") or "somebody", "cast"
+
+
+_reading_cache: dict[int, Reading] = {}
+"""By the identity of a payload, which an entry keeps alive, so that an identity is never mistaken for another."""
+
+
+def reading_of(event: Event, known_as: str | None) -> Reading:
+    """The reading of an event whose actor has this handle."""
+    payload, kind, actor = event.payload, event.kind, event.actor
+    reading = _reading_cache.get(id(payload))
+    if reading is None or (reading.kind, reading.actor, reading.known_as) != (kind, actor, known_as):
+        if len(_reading_cache) >= reading_cache_events_max:
+            del _reading_cache[next(iter(_reading_cache))]
+        reading = _reading_cache[id(payload)] = _read(payload, kind, actor, known_as)
+    return reading
+
+
+def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading:
+    handle, origin = speaker_of(actor, known_as)
+    text = payload.get("text")
+    others = {field: value for field, value in payload.items() if field != "text"}
+    points = {field: ids for field, value in others.items() if (ids := _ids_in(value))}
+    rest = {field: value for field, value in others.items() if field not in points}
+    head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
+    number = _NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS
+    return Reading(
+        payload,
+        kind,
+        actor,
+        known_as,
+        number,
+        head,
+        body,
+        plain=None if points else f"[#{number}] {head}{body}",
+        rest=rest,
+        points=points,
+        words=content_words(body),
+        importance=_KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text),
+    )
+
+
+def body_of(text: object, rest: Json) -> str:
+    """What stands behind a line's colon: the quoted text, then the other fields if there are any."""
+    said = quoted(text, line_chars_max) if isinstance(text, str) else '""'
+    return f"{said} {_fields(rest)}" if rest else said
+
+
+def _fields(rest: Json) -> str:
+    """The other fields as JSON. If that is too long, long texts are cut and fields that do not fit are left out."""
+    written = compact_json(rest)
+    if len(written) <= fields_chars_max:
+        return written
+    parts: list[str] = []
+    room = fields_chars_max - 2
+    for field, value in rest.items():
+        short = cut(value, field_chars_max) if isinstance(value, str) else value
+        part = compact_json({cut(field, field_chars_max): short})[1:-1]
+        if len(part) + 1 <= room:
+            parts.append(part)
+            room -= len(part) + 1
+    return "{" + ",".join(parts) + "}"
+
+
+def _ids_in(value: object) -> list[str]:
+    """The event ids that a field holds, if it holds nothing else."""
+    if isinstance(value, list):
+        return value if all(map(is_event_id, value)) else []
+    return [value] if is_event_id(value) else []
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The words of a text that say what it is about, each once, without an ending `s`, in the order they come."""
+    pattern = _PLAIN_WORD if text.isascii() else _WORD
+    words = dict.fromkeys(pattern.findall(text.casefold()))
+    return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))
