@@ -37,7 +37,6 @@ from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.minds import AgentFor
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
-from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
@@ -50,7 +49,7 @@ from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
-    from glasshouse.runtime.replays.replay import Verification
+    from glasshouse.runtime.replay.replay import Verification
 
 
 class Terrarium:
@@ -419,10 +418,6 @@ class Terrarium:
         """A text that a model was given, by its digest, if it is still kept."""
         return await self._archive.prompt(digest)
 
-    async def record(self, run_id: str) -> RunRecord:
-        """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
-        return await self._archive.record(run_id)
-
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
         """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
         return await self._archive.why_reader.why(event_id, role)
@@ -531,6 +526,6 @@ def play(
 
 async def verify(terrarium: Terrarium, run_id: str) -> Verification:
     """Play a run again from its record, in memory, and tell what came out otherwise."""
-    from glasshouse.runtime.replays import replay  # A program that verifies nothing need not load it.
+    from glasshouse.runtime.replay.replay import verified  # A program that verifies nothing need not load it.
 
-    return await replay.verify(terrarium._archive, run_id, MemoryStore(), terrarium._parts.tools)
+    return await verified(terrarium._house, terrarium._parts.tools, run_id)

@@ -3,9 +3,8 @@
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
-from glasshouse.assembly import usual_tools
 from glasshouse.runtime.errand import Errand
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.terrarium import verify
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.tools import ToolAnswer, ToolCall
@@ -100,7 +99,7 @@ async def test_a_run_with_edits_and_decisions_is_replayed_to_the_same_digest_and
         await t.run(run.id)
         asked = len(somebody.proposals)
 
-        found = await verify(t, run.id, MemoryStore(), usual_tools())
+        found = await verify(t, run.id)
 
         assert asked
         assert found.prompt_diffs == ()

@@ -4,7 +4,7 @@ import pytest
 
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.terrarium import verify
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ANSWER, ticking, told, world_of
 
@@ -61,7 +61,7 @@ async def test_a_run_with_models_by_name_comes_out_the_same_when_it_is_verified(
         run = await t.open_world(world, models={"sun": "one", "c": "two"})
         await t.run(run.id)
 
-        found = await verify(t, run.id, MemoryStore())
+        found = await verify(t, run.id)
 
     assert found.is_same, found
 

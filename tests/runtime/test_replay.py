@@ -1,6 +1,7 @@
 """A run is driven again from its record and comes out byte for byte; what differs is shown."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -10,8 +11,9 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.past.record import RunRecord
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.runtime.replay.record import RunRecord, record_of
+from glasshouse.runtime.replay.replay import Verification, compared
+from glasshouse.terrarium import verify
 from tests.runtime.stage_crew import Speaker, on_stage, ticking
 from tests.simulation.worlds_by_code import end_in_the_second_room, two_troupes
 
@@ -30,7 +32,7 @@ async def test_a_run_comes_out_the_same_without_a_single_call(world: str | Loade
         await t.run(run.id)
         asked = troupe.calls
 
-        outcome = await verify(t, run.id, MemoryStore())
+        outcome = await verify(t, run.id)
 
         assert outcome.is_same
         assert (outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs) == (None, None, ())
@@ -50,7 +52,7 @@ async def test_what_a_visitor_said_is_said_again_at_its_place() -> None:
         await t.continue_run(run.id)
         await t.run(run.id)
 
-        outcome = await verify(t, run.id, MemoryStore())
+        outcome = await verify(t, run.id)
 
         assert outcome.is_same
 
@@ -64,7 +66,7 @@ async def test_what_a_program_said_for_a_creature_is_said_again_in_a_second_run_
         await t.append("echo~2", line)
         await t.run(run.id)
 
-        assert (await verify(t, run.id, MemoryStore())).is_same
+        assert (await verify(t, run.id)).is_same
 
 
 async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:
@@ -73,7 +75,7 @@ async def test_a_run_that_was_stopped_from_outside_is_stopped_again() -> None:
         await t.step(4)
         await t.finish(run.id)
 
-        assert (await verify(t, run.id, MemoryStore())).is_same
+        assert (await verify(t, run.id)).is_same
 
 
 async def test_a_run_that_is_still_open_is_compared_as_far_as_it_went() -> None:
@@ -81,7 +83,7 @@ async def test_a_run_that_is_still_open_is_compared_as_far_as_it_went() -> None:
         run = await t.open_world("mystery-roots")
         await t.step(5)
 
-        assert (await verify(t, run.id, MemoryStore())).is_same
+        assert (await verify(t, run.id)).is_same
 
 
 async def test_what_python_creatures_said_is_said_again() -> None:
@@ -89,37 +91,41 @@ async def test_what_python_creatures_said_is_said_again() -> None:
         run = await t.open_world(two_troupes())
         await t.run(run.id)
 
-        assert (await verify(t, run.id, MemoryStore())).is_same
+        assert (await verify(t, run.id)).is_same
 
 
-class Forged:
-    """A store's reader that shows one answer of a model otherwise than it was."""
+async def verified_otherwise(
+    t: Terrarium, run_id: str, alter: Callable[[RunRecord], RunRecord]
+) -> Verification:
+    """What comes of a record that is shown otherwise than it is."""
+    return await compared(t._house, t._parts.tools, alter(await record_of(t._house, run_id)))
 
-    def __init__(self, terrarium: Terrarium, number: int) -> None:
-        self._terrarium = terrarium
-        self._number = number
 
-    async def record(self, run_id: str) -> RunRecord:
-        record = await self._terrarium.record(run_id)
-        spoken = [event for event in record.written if event.model is not None][self._number]
-        calls = [
-            replace(call, completion=re.sub(r'"text": ?"', '"text": "Well now. ', call.completion))
-            for call in spoken.calls
-        ]
-        assert spoken.model is not None
-        return forged(record, replace(spoken, model=replace(spoken.model, calls=tuple(calls))))
-
-    async def prompt(self, digest: str) -> str | None:
-        return await self._terrarium.prompt(digest)
+def written(record: RunRecord) -> list[Event]:
+    """What a record holds of its own graphs, in the order of commits."""
+    events = [event for change in record.changes for event in change.events]
+    return [event for event in events if event.session_id in record.sessions]
 
 
 def forged(record: RunRecord, event: Event) -> RunRecord:
     """A record in which one event is another."""
-    return replace(
-        record,
-        story=tuple([event if one.id == event.id else one for one in record.story]),
-        written=tuple([event if one.id == event.id else one for one in record.written]),
-    )
+
+    def with_it(events: tuple[Event, ...]) -> tuple[Event, ...]:
+        return tuple([event if one.id == event.id else one for one in events])
+
+    changes = [replace(change, events=with_it(change.events)) for change in record.changes]
+    return replace(record, story=with_it(record.story), changes=tuple(changes))
+
+
+def answered_otherwise(record: RunRecord, number: int) -> RunRecord:
+    """One answer of a model is another."""
+    spoken = [event for event in written(record) if event.model is not None][number]
+    calls = [
+        replace(call, completion=re.sub(r'"text": ?"', '"text": "Well now. ', call.completion))
+        for call in spoken.calls
+    ]
+    assert spoken.model is not None
+    return forged(record, replace(spoken, model=replace(spoken.model, calls=tuple(calls))))
 
 
 async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_the_prompts_that_change() -> (
@@ -129,7 +135,7 @@ async def test_a_record_that_was_tampered_with_is_told_with_its_first_event_and_
         run = await t.open_world("thousand-token-wood")
         await t.run(run.id)
 
-        outcome = await verify(Forged(t, 3), run.id, MemoryStore())
+        outcome = await verified_otherwise(t, run.id, lambda record: answered_otherwise(record, 3))
 
         assert not outcome.is_same
         assert outcome.recorded_event is not None
@@ -147,7 +153,7 @@ async def test_a_run_without_a_scenario_is_built_again_from_what_was_asked_for()
         await t.connect("ada", "bo", both=True)
         await t.step(3)
 
-        outcome = await verify(t, t.default_run_id, MemoryStore())
+        outcome = await verify(t, t.default_run_id)
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
         assert outcome.events > 10

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from glasshouse import Event, Governor, Manifest, MemoryStore, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
-from glasshouse.runtime.past.record import RunRecord
 from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.runtime.replay.record import RunRecord
 from glasshouse.runtime.run import Run
-from tests.runtime.test_replay_of_changes import Altered, found, told, verified, with_payload
+from tests.runtime.test_replay import answered_otherwise, verified_otherwise
+from tests.runtime.test_replay_of_changes import found, told, verified, with_payload
 from tests.simulation.worlds_by_code import two_troupes
 
 MOTH = Manifest(name="moth", persona="circles the lamp", subscribes_to=(kinds.AGENT_SPOKE,))
@@ -149,52 +150,23 @@ async def test_a_resumed_run_comes_out_the_same_here_and_from_a_file(
     assert elsewhere.taken > 0
 
 
-def answered_otherwise(record: RunRecord) -> RunRecord:
-    spoken = found(record, kinds.AGENT_SPOKE)
-    calls = [
-        replace(call, completion=call.completion.replace('"text": "', '"text": "Well. '))
-        for call in spoken.calls
-    ]
-    assert spoken.model is not None
-    other = replace(spoken, model=replace(spoken.model, calls=tuple(calls)))
-    return replace(
-        record,
-        story=tuple([other if one.id == other.id else one for one in record.story]),
-        written=tuple([other if one.id == other.id else one for one in record.written]),
-    )
-
-
-def past_otherwise(record: RunRecord) -> RunRecord:
-    """The last line of the past, which prompts of the branch saw, is another."""
-    line = [e for e in record.taken if e.kind == kinds.AGENT_SPOKE][-1]
-    other = replace(line, payload={**line.payload, "text": "Something else altogether."})
-    past = [
-        replace(part, events=tuple([other if one.id == other.id else one for one in part.events]))
-        for part in record.past
-    ]
-    return replace(record, past=tuple(past))
-
-
 def restated_otherwise(record: RunRecord) -> RunRecord:
     """Somebody lives again with another persona."""
-    parts = []
-    for part in record.regrown:
-        events = [
-            replace(
-                e, payload={**e.payload, "manifest": {**e.payload["manifest"], "persona": "is somebody else"}}
-            )
-            if e.kind == kinds.CREATURE_STARTED
-            else e
-            for e in part.events
-        ]
-        parts.append(replace(part, events=tuple(events)))
-    return replace(record, regrown=tuple(parts))
+    first = record.changes[0]
+    events = [
+        replace(
+            e, payload={**e.payload, "manifest": {**e.payload["manifest"], "persona": "is somebody else"}}
+        )
+        if e.kind == kinds.CREATURE_STARTED
+        else e
+        for e in first.events
+    ]
+    return replace(record, changes=(replace(first, events=tuple(events)), *record.changes[1:]))
 
 
 ALTERATIONS: dict[str, Callable[[RunRecord], RunRecord]] = {
     "a line": lambda r: with_payload(r, found(r, kinds.AGENT_SPOKE), text="I never said this."),
-    "an answer": answered_otherwise,
-    "the past": past_otherwise,
+    "an answer": lambda r: answered_otherwise(r, -1),
     "the restating": restated_otherwise,
 }
 
@@ -214,10 +186,31 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
             again = await branched(t, again, place=-3)
 
         honest = await verified(t, again.id)
-        outcome = await verified(Altered(t, ALTERATIONS[name]), again.id)
+        outcome = await verified_otherwise(t, again.id, ALTERATIONS[name])
 
         assert honest.is_same, told(honest)
         assert not outcome.is_same
+
+
+@pytest.mark.parametrize("how", ["branch", "resume"])
+async def test_a_past_that_was_tampered_with_does_not_pass(how: str) -> None:
+    store = MemoryStore()
+    async with Terrarium(store) as t:
+        run = await wood(t)
+        line = await a_line(t, run, -1 if how == "resume" else 3)
+        if how == "resume":
+            again = await t.resume(line.session_id, "as-was")
+            await t.disturb(again.id, "Once more.")
+            await t.step(4)
+        else:
+            again = await branched(t, run, WhatIf(disturb="A bell rings."))
+        index = (line.position or 0) - 1
+        store._bodies[index] = store._bodies[index].replace(b'"text":"', b'"text":"Something else. ', 1)
+
+        outcome = await verified(t, again.id)
+
+        assert not outcome.is_same
+        assert outcome.prompt_diffs
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

@@ -1,8 +1,8 @@
 """Branches whose creatures use tools are driven again from their record: also from the middle of an act."""
 
-from glasshouse import MemoryStore, kinds
+from glasshouse import kinds
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.terrarium import verify
 from tests.runtime.stage_crew import on_stage, ticking, world_of
 from tests.runtime.test_tools_of_branches import Dice, WeighsTwice
 from tests.runtime.troupe import soon
@@ -18,7 +18,7 @@ async def test_an_act_that_is_taken_up_in_a_branch_ends_at_its_limit_where_it_en
         branch = await t.branch(called.session_id, called.id)
         await soon(t.run(branch.id))
 
-        outcome = await soon(verify(t, branch.id, MemoryStore(), dice.box))
+        outcome = await soon(verify(t, branch.id))
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
 
@@ -33,7 +33,7 @@ async def test_the_words_of_one_who_is_gone_are_trusted_in_a_replay_as_they_were
         branch = await t.branch(t.creature("ada").session_id)
         await soon(t.run(branch.id))
 
-        outcome = await soon(verify(t, branch.id, MemoryStore(), dice.box))
+        outcome = await soon(verify(t, branch.id))
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
         assert run.id == outcome.grows_from

@@ -3,7 +3,7 @@
 from glasshouse import Draft, MemoryStore, Terrarium, Toolbox, kinds, tool
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.terrarium import verify
 from glasshouse.turns.moment import Moment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
@@ -18,7 +18,7 @@ async def test_a_run_that_used_tools_and_changed_its_graphs_comes_out_the_same()
         events = await t.run_events(run.id)
         asked, used = model.calls, dict(tools.uses)
 
-        outcome = await verify(t, run.id, MemoryStore(), tools)
+        outcome = await verify(t, run.id)
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event, outcome.prompt_diffs)
         assert outcome.prompt_diffs == ()
@@ -49,7 +49,7 @@ async def test_what_a_mind_in_python_used_is_answered_from_the_record() -> None:
         run = await t.open_world(world_of(ticking("a", tools=("toss",)), governor={"max_turns": 3}))
         await soon(t.run())
 
-        outcome = await verify(t, run.id, MemoryStore(), box)
+        outcome = await verify(t, run.id)
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)
         assert uses == ["coin1", "coin2", "coin3"]

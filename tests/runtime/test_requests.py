@@ -17,7 +17,7 @@ from glasshouse.world.requests import (
     Request,
     decoded_request,
     encoded_request,
-    intent_of,
+    with_manifest,
 )
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
 
@@ -55,8 +55,7 @@ async def test_a_birth_is_kept_without_its_manifest_and_made_whole_again_from_it
     (request,) = await requests_of(store)
     assert "secret" not in encoded_request(request)
     assert isinstance(request.intent, AddCreature)
-    whole = intent_of(request.intent, await change_of(store, 1))
-    assert isinstance(whole, AddCreature)
+    whole = with_manifest(request.intent, await change_of(store, 1))
     assert (whole.manifest, whole.manifest_digest) == (ADA.as_json(), ADA.digest)
     assert (whole.handle, whole.is_privileged) == ("fern", True)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Draft, Governor, MemoryStore, Refused, kinds
+from glasshouse import Draft, Governor, Refused, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.runtime.replays.replay import verify
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, verify
 from tests.runtime.limits_by_hand import priced
 from tests.runtime.stage_crew import Speaker, ledger_of, show, ticking, world_of
 
@@ -214,6 +213,6 @@ async def test_a_branch_of_a_file_is_verified_where_others_went_on_before_all_me
         branch = await here.branch(imported.id, quiet.id)
         await here.step_one(branch.graph_ids[0])
 
-        outcome = await verify(here, branch.id, MemoryStore())
+        outcome = await verify(here, branch.id)
 
         assert outcome.is_same, (outcome.recorded_event, outcome.replayed_event)

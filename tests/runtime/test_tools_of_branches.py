@@ -15,8 +15,7 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal
-from glasshouse.runtime.replays.replay import verify
-from glasshouse.terrarium import Terrarium
+from glasshouse.terrarium import Terrarium, verify
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.turns.tools import ToolAnswer, ToolCall
@@ -304,7 +303,7 @@ async def test_a_tool_that_is_not_the_engines_and_changed_the_graph_changes_that
 
         branch = await t.branch(first.session_id, first.id)
         await soon(t.run(branch.id))
-        replayed = await verify(t, run_id, MemoryStore(), box)
+        replayed = await verify(t, run_id)
 
         assert await t.digest(branch.id) == await t.digest(run_id)
         assert {"room-1", "room-2"} <= set(t.graph(t.run_of(branch.id).graph_ids[0]).channels)

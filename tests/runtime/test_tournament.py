@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import pytest
 
-from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
+from glasshouse import ModelRouter, Terrarium, kinds
 from glasshouse.contests.tournament import MatchPlayed, Tournament, rounds_max
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.manifests import load_world
 from glasshouse.manifests.world_folders import bundled_worlds
-from glasshouse.runtime.replays.replay import verify
+from glasshouse.terrarium import verify
 from glasshouse.turns.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of
 
@@ -74,7 +74,7 @@ async def test_a_reading_comes_out_the_same_when_it_is_verified() -> None:
         world = load_world("twenty-sprouts")
         (match, _) = await _played(Tournament(t, world, ["offline"], is_against_solo=True))
 
-        found = await verify(t, match.run_id, MemoryStore())
+        found = await verify(t, match.run_id)
 
     assert found.is_same, found
 

@@ -22,7 +22,6 @@ from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
-from glasshouse.runtime.past.record import Records, RunRecord
 from glasshouse.runtime.past.regrow import restate_of, resume_of
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
@@ -94,10 +93,6 @@ class Archive:
     async def prompt(self, digest: str) -> str | None:
         """A text that a model was given, by its digest, if it is still kept."""
         return await self._house.store.prompt(digest)
-
-    async def record(self, run_id: str) -> RunRecord:
-        """All that is needed to play a run again from its record; `verify` does. Refused where two runs shared a graph."""
-        return await Records(self._house.store, self._ledger, self._house.history).of(run_id)
 
     def leaderboard(
         self,

@@ -18,8 +18,8 @@ from glasshouse.world.intents import Intent, ReturnTool
 from glasshouse.world.state import CreatureState
 from glasshouse.world.values import Change
 
-BeforeCommit = Callable[[], Awaitable[None]]
-"""Awaited before anything is written: where a replay lets happen what came from outside."""
+BeforeCommit = Callable[[str], Awaitable[None]]
+"""Awaited before a creature writes anything: where a replay lets happen what came before."""
 
 
 class Outcome(Protocol):
@@ -106,7 +106,7 @@ class Errand:
     async def wait_for_room(self) -> None:
         """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
         if self.before_commit is not None:
-            await self.before_commit()
+            await self.before_commit(self.creature_id)
         await self.ledger.wait_for_room()
 
     async def write(self, intent: Intent) -> None:

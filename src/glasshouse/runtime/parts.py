@@ -47,7 +47,7 @@ class Parts:
         self.tools: Toolbox = tools or NoTools()
         answers = answers or Recall(house.ledger, house.history)
         routes = Routes(router, house.ledger)
-        conductor = self._conductor(routes, answers, governor or Governor())
+        self.conductor = conductor = self._conductor(routes, answers, governor or Governor())
         self.edits = GraphEdits(house, self.minds, self.tools)
         self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)

@@ -57,6 +57,16 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
     return None if name is None else _tick(world, agenda.ticks[name], name)
 
 
+def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
+    """The act that a creature owes for this cause, whoever else is next; none if it owes none."""
+    tick = agenda.ticks.get(name)
+    if name not in world.creatures:
+        return None
+    if tick is not None and tick.cause == cause:
+        return _tick(world, tick, name)
+    return Due(name, cause) if cause in agenda.owed.get(name, ()) else None
+
+
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
     """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
     for name in _fewer(graph.creatures, agenda.under_way):

@@ -4,7 +4,7 @@ from glasshouse.runtime.ledger.observer import ObserverPump as ObserverPump
 from glasshouse.runtime.ledger.receipts import Acknowledgement as Acknowledgement
 from glasshouse.runtime.ledger.subscriptions import Subscription as Subscription
 from glasshouse.runtime.played import Played as Played
-from glasshouse.runtime.replays.replay import Verification as Verification
+from glasshouse.runtime.replay.replay import Verification as Verification
 from glasshouse.runtime.run import DueTurn as DueTurn
 from glasshouse.runtime.run import Run as Run
 from glasshouse.views.diff import Patch as Patch

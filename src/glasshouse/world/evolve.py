@@ -84,7 +84,9 @@ def begin(world: World, segment: Segment) -> None:
         siblings.children.append(segment.id)
         if siblings.recipes:
             session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
-        if segment.origin not in GOES_ON:  # A branch has the same past, but other runs.
+        if (
+            segment.origin not in GOES_ON and not segment.is_imported
+        ):  # A branch has the same past, but other runs.
             session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 

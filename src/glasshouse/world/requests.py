@@ -9,6 +9,7 @@ its store, never of an event, a digest or a file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -113,7 +114,8 @@ def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) 
         return Request(by or "api", None if by == "tool" else kept, during)
     if isinstance(intent, MoveRun) and by is not None:
         return Request(by, _moved(intent), during)
-    if isinstance(intent, Say | Inject) and during:
+    is_answer = isinstance(intent, Say) and intent.caused_by is not None  # It looks like the end of an act.
+    if isinstance(intent, Say | Inject) and (during or is_answer):
         return Request("api" if isinstance(intent, Say) else "visitor", None, during)
     return Request(by, None, during) if by == "tool" and during else None
 
@@ -128,12 +130,12 @@ def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
             return FinishRun(intent.run_id, reason)
 
 
-def intent_of(edit: GraphEdit, events: list[Event]) -> GraphEdit:
-    """A graph edit as it was asked. The manifest comes from its events."""
-    if not isinstance(edit, AddCreature):
-        return edit
+def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
+    """A birth as it was asked. The manifest comes from its events."""
     born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
-    return edit if born is None else replace(edit, manifest=payload_of(born, CreatureStarted).manifest or {})
+    return (
+        birth if born is None else replace(birth, manifest=payload_of(born, CreatureStarted).manifest or {})
+    )
 
 
 def encoded_request(request: Request) -> str:

@@ -13,7 +13,7 @@ from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
-from glasshouse.runtime.replays.replay import Verification
+from glasshouse.runtime.replay.replay import Verification
 from glasshouse.terrarium import verify
 
 

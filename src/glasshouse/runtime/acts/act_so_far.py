@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
@@ -98,11 +98,14 @@ ActKey = tuple[int, int]
 """An act by what does not hang on ids: the number of its creature in the run, and the time of its cause."""
 
 
+Key = TypeVar("Key")
+
+
 def ways_of(
     events: Iterable[Event],
-    key_of: Callable[[Event], ActKey | None],
-    begun: Mapping[str, tuple[ActKey, list[Event]]] = MappingProxyType({}),
-) -> dict[ActKey, list[Event]]:
+    key_of: Callable[[Event], Key | None],
+    begun: Mapping[str, tuple[Key, list[Event]]] = MappingProxyType({}),
+) -> dict[Key, list[Event]]:
     """What acts wrote on their way, from the first tool they called on. `events` come in the order of commits; a call
     that `key_of` knows no act for is left out. `begun` are acts that were under way before, by their actor."""
     ways = {key: list(way) for key, way in begun.values()}

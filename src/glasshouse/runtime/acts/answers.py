@@ -38,5 +38,6 @@ class Answers(Protocol):
     def world_before(self, event_id: str) -> Folded | None:
         """The world before an event; none if it is to be folded from the store."""
 
-    async def before_commit(self) -> None:
-        """Awaited before anything is written: where a replay lets happen what came from outside."""
+    async def before_commit(self, who: str) -> None:
+        """Awaited before anything is written: by a creature in its act; for a turn, named by its graph; for the end of a
+        run, by that. A replay lets happen here what came before."""

@@ -114,7 +114,7 @@ class Recall:
         """A live act folds it from the store."""
         return None
 
-    async def before_commit(self) -> None:
+    async def before_commit(self, who: str) -> None:
         """What comes from outside comes by itself."""
 
 

@@ -247,7 +247,7 @@ class ToolUse:
 
     async def _written(self, intent: Intent, beside: Batch | None = None) -> Queued | None:
         try:
-            await self._desk.answers.before_commit()
+            await self._desk.answers.before_commit(self._creature.id)
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
             return self._ledger.stage(intent, beside or Batch())

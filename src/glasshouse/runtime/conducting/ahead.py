@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
@@ -25,12 +25,25 @@ Act = tuple[str, str]
 """A creature and the cause it answers: what names an act."""
 
 
+class Gate(asyncio.Event):
+    """What an act that was begun ahead waits at before its first tool; says when that is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_reached = asyncio.Event()
+
+    async def wait(self) -> Literal[True]:
+        """Wait until it is this act's turn to be written."""
+        self.is_reached.set()
+        return await super().wait()
+
+
 class Ahead(NamedTuple):
     """An act that was begun ahead: whose purse it draws on, its thinking, and the gate before its tools."""
 
     run_id: str
     task: asyncio.Task[Thought | None]
-    gate: asyncio.Event
+    gate: Gate
 
 
 def run_drawn_on(world: World, creature_id: str) -> str:
@@ -89,13 +102,28 @@ class ThinkingAhead:
             await self._acts.make_ready(due)
         for due, cause in causes.items():
             if not self._is_begun(due, is_taken):
-                gate = asyncio.Event()
-                thinking = self._think(due, cause, due.as_of if due.as_of is not None else now, gate)
-                task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
-                run_id = run_drawn_on(self._ledger.world, due.creature)
-                self._begun[due.creature, due.cause] = Ahead(run_id, task, gate)
+                self._begin(due, cause, due.as_of if due.as_of is not None else now)
         if causes and not is_new:
             await asyncio.sleep(0)  # They had asked for their part of the purse before.
+
+    def _begin(self, due: Due, cause: Event, upto: int | None) -> Ahead:
+        gate = Gate()
+        thinking = self._think(due, cause, upto, gate)
+        task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
+        ahead = Ahead(run_drawn_on(self._ledger.world, due.creature), task, gate)
+        self._begun[due.creature, due.cause] = ahead
+        return ahead
+
+    async def begin_one(self, due: Due) -> None:
+        """Let one act begin to think, and wait until it has thought, or wants to use a tool."""
+        ahead = self._begin(due, await self._causes.of(due), None)
+        reached = asyncio.create_task(ahead.gate.is_reached.wait())
+        await asyncio.wait([ahead.task, reached], return_when=asyncio.FIRST_COMPLETED)
+        reached.cancel()
+
+    def has_begun(self, act: Act) -> bool:
+        """Whether an act was begun ahead and is not yet written."""
+        return act in self._begun
 
     def _is_begun(self, due: Due, is_taken: Callable[[Act], bool]) -> bool:
         act = (due.creature, due.cause)

@@ -198,7 +198,7 @@ class Conductor:
                 return Advanced("end", graph.id, turn, await self.finish(run_id, "budget", axis=axis))
         graph_now = self._ledger.world.graphs.get(graph.id)
         if graph_now is not None and graph_now.turn < turn:
-            await self._answers.before_commit()
+            await self._answers.before_commit(graph.id)
             shown = shown_at(folded.world, folded.runs, graph_now, turn)
             if not self._ledger.takes_more:
                 await self._ledger.wait_for_room()
@@ -239,6 +239,32 @@ class Conductor:
         if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph).due != due:
             return nothing  # Something happened meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
+        return await self._after(graph, run_id, thought, queued)
+
+    async def begin_act(self, due: Due) -> None:
+        """Let an act that was under way when something else happened begin to think before that happens again."""
+        act = (due.creature, due.cause)
+        if act not in self._acting and not self.ahead.has_begun(act):
+            await self.ahead.begin_one(due)
+
+    async def end_act(self, creature_id: str, cause: str) -> bool:
+        """Write an act that was begun so, whoever else is next. False if it was not."""
+        act, creature = (creature_id, cause), self._ledger.world.creatures.get(creature_id)
+        if act in self._acting or not self.ahead.has_begun(act):
+            return False
+        if creature is None:
+            await self._written_for_good(act, "")
+            return True
+        graph, run_id = self._ledger.world.graphs[creature.graph_id], creature.run_id or ""
+        thought, queued = await self._acted(graph, None, act, run_id, is_first=False)
+        await self._after(graph, run_id, thought, queued)
+        return True
+
+    async def _after(
+        self, graph: GraphState, run_id: str, thought: Thought | None, queued: Queued | None
+    ) -> Advanced:
+        """What an act came to: its end; the end of its run, or a pause, where something stopped it."""
+        nothing = Advanced("act", graph.id, graph.turn)
         done = nothing if queued is None else nothing._replace(event=queued.events[0])
         stopped_by = None if thought is None else thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
@@ -250,19 +276,20 @@ class Conductor:
         return done
 
     async def _acted(
-        self, graph: GraphState, due: Due, act: Act, run_id: str, *, is_first: bool
+        self, graph: GraphState, due: Due | None, act: Act, run_id: str, *, is_first: bool
     ) -> tuple[Thought | None, Queued | None]:
         """An act, thought and written, while everybody else keeps off it."""
         turn = self._turns_queued.pop(graph.id, None)
+        is_together = due is not None and due.is_together
         self._acting[act] = None
         try:
-            stopped = self.ahead.take_stopped(act) if due.is_together else None
+            stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
                 await self._acts.write(stopped)
-            if due.is_together or is_first:
+            if is_together or is_first:
                 self._driven.add(graph.id)
                 await self.ahead.begin(
-                    graph, lambda other: other in self._acting and other != act, is_new=due.is_together
+                    graph, lambda other: other in self._acting and other != act, is_new=is_together
                 )
             thought, queued = await self._written(act, run_id, due, turn)
             if queued is not None:
@@ -300,7 +327,8 @@ class Conductor:
             thought = await self.ahead.thought_of(act, due)
             if thought is None:
                 return None, None
-            await self._answers.before_commit()
+            if thought.end is not None:
+                await self._answers.before_commit(act[0])
             queued = await self._acts.write(thought, turn)
             if queued is not None:
                 self._endings.note(queued.events[0])
@@ -350,7 +378,7 @@ class Conductor:
         done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
         try:
             await self._wait_for_acts_of(run_id)
-            await self._answers.before_commit()
+            await self._answers.before_commit(run_id)
             ending = ending or self._endings.at_the_end(run_id, reason)
             payload = accounts_of(self._ledger.folded, run_id, ending, axis)
             receipt = await self._ledger.change(

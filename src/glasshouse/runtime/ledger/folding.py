@@ -57,13 +57,14 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
                 raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
             if event.session_id not in folded.world.sessions:
                 begin(folded.world, segments[event.session_id])
-            _fold(folded, event)
+            fold_recorded(folded, event)
         if not page:
             break
     return folded
 
 
-def _fold(folded: Folded, event: Event) -> None:
+def fold_recorded(folded: Folded, event: Event) -> None:
+    """Move everything on by an event of the store: nobody lives in what was imported."""
     if folded.world.sessions[event.session_id].segment.is_imported:
         take_in(folded.world, event)
     else:

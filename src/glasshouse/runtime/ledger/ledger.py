@@ -16,7 +16,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -27,7 +28,7 @@ from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import fold, folded_from, snapshot_key
+from glasshouse.runtime.ledger.folding import fold, fold_recorded, folded_from, snapshot_key
 from glasshouse.runtime.ledger.receipts import Queued, Receipt
 from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
@@ -39,7 +40,7 @@ from glasshouse.world.intents import Intent, Say
 from glasshouse.world.requests import ActBegun, Asker, request_for
 from glasshouse.world.speaking import line_of, speaker_of
 from glasshouse.world.stamp import event_of
-from glasshouse.world.state import World
+from glasshouse.world.state import Segment, World
 from glasshouse.world.values import Change
 
 commit_events_max = 512
@@ -227,7 +228,7 @@ class Ledger:
         fact = line_of(world, creature, graph, draft, caused_by)
         session = world.sessions[graph.session_id]
         head, request = session.head, None
-        if self.acts_begun:
+        if self.acts_begun or caused_by is not None:
             during = self._acts_begun_where((Write(graph.session_id, graph.id, (fact,)),))
             request = request_for(Say(creature_id, (draft,), caused_by), None, during)
         event = event_of(
@@ -270,6 +271,24 @@ class Ledger:
             take_in(self.world, event)
         await self._enqueue(Batch(writes), events).acknowledged
         return True
+
+    async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:
+        """Write recorded events as they are, without deciding them again. `segments` are those that may begin with them."""
+        if not self.takes_more:
+            await self.wait_for_room()
+        writes: list[SegmentWrite] = []
+        for session_id, some in groupby(events, key=lambda event: event.session_id):
+            opens, part = None, list(some)
+            if session_id not in self.world.sessions:
+                opens = segments[session_id]
+                begin(self.world, opens)
+            bodies = tuple([codec.encoded(event) for event in part])
+            writes.append(SegmentWrite(session_id, part[0].seq - 1, bodies, opens))
+            for event in part:
+                fold_recorded(self.folded, event)
+        self.run_moves += 1
+        copies = [codec.decoded(body) for write in writes for body in write.bodies]
+        await self._enqueue(Batch(tuple(writes)), copies).acknowledged
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""

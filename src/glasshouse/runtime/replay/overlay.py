@@ -1,0 +1,121 @@
+"""`OverlayStore`: a store as it was at one position, over which new events are kept in memory.
+
+Always holds: nothing is written to the store below, and nothing behind that position is read from it. So a replay can run
+in place, in the same house, while the show goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from glasshouse.errors import Conflict
+from glasshouse.events.codec import decoded
+from glasshouse.events.event import Event
+from glasshouse.events.shown import Shown
+from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
+from glasshouse.world.lineage import Span
+from glasshouse.world.requests import Request
+from glasshouse.world.state import Segment, SessionState
+
+
+class OverlayStore:
+    """Reads what lies below, keeps what comes after it. Whoever opened the store below closes it."""
+
+    def __init__(self, below: Store, upto: int, sessions: Mapping[str, SessionState]) -> None:
+        self._below = below
+        self._upto = upto
+        self._heads = {name: session.head for name, session in sessions.items()}
+        """How far each session was written at that position."""
+        self._events: list[Event] = []
+        self._of_session: dict[str, list[Event]] = {}
+        self._segments: dict[str, Segment] = {}
+
+    async def open(self, new_house_id: str) -> None:
+        """It is open."""
+
+    async def close(self) -> None:
+        """Others may still read below."""
+
+    @property
+    def house_id(self) -> str:
+        """That of the store below: ids come out the same."""
+        return self._below.house_id
+
+    @property
+    def position(self) -> int:
+        """The position of the last event, below or above."""
+        return self._upto + len(self._events)
+
+    async def commit(self, batches: Sequence[Batch]) -> int:
+        """Keep the events. Prompts, snapshots and requests are below already."""
+        first = self.position + 1
+        for batch in batches:
+            change = self.position + 1
+            for write in batch.writes:
+                if write.opens is not None:
+                    self._segments[write.session_id] = write.opens
+                own = self._of_session.setdefault(write.session_id, [])
+                head = self._heads.get(write.session_id, 0) + len(own)
+                if write.expected_head != head:
+                    raise Conflict(
+                        f"Session {write.session_id} stands at seq {head}, not {write.expected_head}."
+                    )
+                for body in write.bodies:
+                    event = decoded(body, self.position + 1, change=change)
+                    self._events.append(event)
+                    own.append(event)
+        return first
+
+    async def read(self, spans: Sequence[Span]) -> list[Event]:
+        """The events of these spans in the order of histories."""
+        below: list[Span] = []
+        above: list[Event] = []
+        for span in spans:
+            head = self._heads.get(span.session_id, 0)
+            if span.first <= head:
+                below.append(span.cut(span.first, min(span.last, head)))
+            own = self._of_session.get(span.session_id, [])
+            above += own[max(span.first - head - 1, 0) : max(span.last - head, 0)]
+        events = await self._below.read(below) if below else []
+        if above:
+            ordinals = {span.session_id: span.ordinal for span in spans}
+            events += above
+            events.sort(key=lambda event: (event.lamport, ordinals[event.session_id], event.session_id))
+        return events
+
+    async def read_after(self, position: int, events_max: int) -> list[Event]:
+        """The next events in the order of commits."""
+        below = max(min(self._upto - position, events_max), 0)
+        events = await self._below.read_after(position, below) if below else []
+        start = max(position - self._upto, 0)
+        return events + self._events[start : start + events_max - len(events)]
+
+    async def segments_after(self, position: int) -> list[Segment]:
+        """The segments that began behind this position."""
+        below = await self._below.segments_after(position)
+        return [segment for segment in below if segment.id in self._heads] + list(self._segments.values())
+
+    async def requests(self, first: int, last: int) -> dict[int, Request]:  # noqa: ARG002 (the port's names)
+        """None: what was asked for is read below."""
+        return {}
+
+    async def shown(self, position: int) -> tuple[Shown, ...] | None:
+        """What calls were shown before this began."""
+        return await self._below.shown(position) if position <= self._upto else None
+
+    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
+        """The newest snapshot below."""
+        limit = self._upto if at_most is None else min(at_most, self._upto)
+        return await self._below.snapshot(scope, name, key, limit)
+
+    async def prompt(self, digest: str) -> str | None:
+        """A text that a model was given."""
+        return await self._below.prompt(digest)
+
+    async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:  # noqa: ARG002
+        """Nobody leaves lines here."""
+        return 0
+
+    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:  # noqa: ARG002
+        """What was said is on record."""
+        return []

@@ -1,0 +1,126 @@
+"""The record of a run: every change of its house from its first event to its end, with what was asked for.
+
+Always holds: it is read, never worked out. Runs that shared a graph are played again together; what happened in graphs
+of others is adopted as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+import msgspec
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.folding import fold_page_events
+from glasshouse.world.lookup import the_run
+from glasshouse.world.requests import Request
+from glasshouse.world.state import Segment, SessionState
+
+
+class RecordedChange(msgspec.Struct, frozen=True):
+    """Events that were written as one change, and who asked for it, if somebody outside did."""
+
+    events: tuple[Event, ...]
+    request: Request | None = None
+
+    @property
+    def first(self) -> Event:
+        """The first event of it."""
+        return self.events[0]
+
+    @property
+    def restates_a_past(self) -> bool:
+        """Whether a branch or a resumed run begins with it."""
+        return any(event.kind == kinds.SESSION_RESTATED for event in self.events)
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """A run as it was recorded, with all that happened in its house meanwhile."""
+
+    run_id: str
+    story: tuple[Event, ...]
+    """What the run tells, in the order of its story: what a replay is compared with."""
+    skews: dict[str, int]
+    starts_after: int
+    """The position before its first event: the house as it was then is where a replay begins."""
+    changes: tuple[RecordedChange, ...]
+    run_ids: frozenset[str]
+    """The run, and those that shared a graph with it, or with one of those."""
+    sessions: frozenset[str]
+    """The sessions of these runs. What was written elsewhere is adopted."""
+    segments: dict[str, Segment]
+    """How the sessions began that began meanwhile."""
+    grows_from: str | None = None
+    """The run of this house that it goes on from."""
+
+    @property
+    def taken(self) -> int:
+        """How many events of the story are the past that it goes on from."""
+        return len([event for event in self.story if (event.position or 0) <= self.starts_after])
+
+
+async def record_of(house: House, run_id: str) -> RunRecord:
+    """Read the record of a run."""
+    await house.ledger.wait_for_durability()
+    position = house.store.position
+    own = await house.history.events_of_its_own(the_run(house.ledger.world, run_id).id)
+    own = [event for event in own if (event.position or 0) <= position]
+    if not own:
+        raise Refused(f"Run {run_id} has not begun.", "Drive it first.")
+    starts_after = min(event.change or 0 for event in own) - 1
+    end = next((event for event in own if event.kind == kinds.RUN_FINISHED and event.run_id == run_id), None)
+    upto = position if end is None else end.position or 0
+    story = [event for event in await house.history.events_of_run(run_id) if (event.position or 0) <= upto]
+    sessions = house.ledger.world.sessions
+    run_ids = _company_of(run_id, sessions)
+    purse = house.ledger.folded.runs.purses.get(run_id)
+    branch_of = None if purse is None else purse.branch_of
+    return RunRecord(
+        run_id=run_id,
+        story=tuple(story),
+        skews={name: session.skew for name, session in sessions.items() if session.skew},
+        starts_after=starts_after,
+        changes=await _changes(house, starts_after, upto),
+        run_ids=run_ids,
+        sessions=frozenset([name for name, one in sessions.items() if run_ids & {*one.runs, *one.writers}]),
+        segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},
+        grows_from=branch_of.run_id if branch_of and house.history.is_of_this_house(branch_of) else None,
+    )
+
+
+def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[str]:
+    """A run, those that shared a graph with it, and so on."""
+    together = [{*session.runs, *session.writers} for session in sessions.values()]
+    company = {run_id}
+    size = 0
+    while size < len(company):
+        size = len(company)
+        for run_ids in together:
+            if not company.isdisjoint(run_ids):
+                company |= run_ids
+    return frozenset(company)
+
+
+async def _changes(house: House, after: int, upto: int) -> tuple[RecordedChange, ...]:
+    events: list[Event] = []
+    position = after
+    while position < upto:
+        page = await house.store.read_after(position, min(fold_page_events, upto - position))
+        events += page
+        position += len(page)
+    requests = await house.store.requests(after + 1, upto)
+    return grouped(events, requests)
+
+
+def grouped(events: Iterable[Event], requests: Mapping[int, Request]) -> tuple[RecordedChange, ...]:
+    """Events in the order of commits, change by change."""
+    return tuple(
+        [
+            RecordedChange(tuple(together), requests.get(number or 0))
+            for number, together in groupby(events, key=lambda event: event.change)
+        ]
+    )

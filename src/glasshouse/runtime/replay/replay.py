@@ -1,0 +1,482 @@
+"""Replay: a run driven again from its own record, in place, and compared with it.
+
+Theory of operation. The house is folded as it was before the first event of the run, over a store that keeps what comes
+in memory. Then the recorded changes are walked in order. What happened in graphs of other runs is adopted; what somebody
+outside asked for is asked for again; a world is opened again from its scenario; everything else must come out by itself,
+when the conductor takes the next step in that graph. The house has the same id, so all ids come out the same.
+
+An act does not see what happens while it thinks. So the acts that had begun when a change was made, which its request
+names, begin to think before it is made again.
+
+Always holds: nothing is asked of a model, and nothing is written to the store that is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import unified_diff
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.digest import Digest
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import CastEntry, RunContinued, RunPaused, RunStarted
+from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.opening import opening_of
+from glasshouse.manifests.scenario import Scenario
+from glasshouse.reprs import repr_of
+from glasshouse.runtime.clock import SeededIds
+from glasshouse.runtime.conducting.order import Recorded
+from glasshouse.runtime.conducting.until import Until
+from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.parts import Parts
+from glasshouse.runtime.ports import Toolbox
+from glasshouse.runtime.replay.cassette import Cassette, NoModel, PromptChange, RecordedAgent, act_of
+from glasshouse.runtime.replay.overlay import OverlayStore
+from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
+from glasshouse.turns.governor import tripped_by_turn
+from glasshouse.turns.schedule import due_of
+from glasshouse.world.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
+from glasshouse.world.requests import ContinueRun, FinishRun, PauseRun, Request, with_manifest
+
+diff_lines_max: Final = 200
+prompt_changes_max: Final = 8
+standstill_seconds_max: Final = 30.0
+"""So long nobody may move in a replay; then it has parted from its record."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of playing a run again."""
+
+    recorded_digest: str
+    replayed_digest: str
+    events: int
+    recorded_event: Event | None = None
+    """The first event that came out otherwise, as it was then; none if the replay went further."""
+    replayed_event: Event | None = None
+    prompt_diffs: tuple[str, ...] = ()
+    """How prompts differ from those on record, each as a unified diff."""
+    taken: int = 0
+    """How many of the events are the past of a branch or a resumed run, which was taken as it stands."""
+    grows_from: str | None = None
+    """The run of this store whose past that is."""
+
+    __repr__ = repr_of("is_same", "events", "recorded_event", "replayed_event")
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the run came out byte for byte."""
+        return self.recorded_digest == self.replayed_digest
+
+
+async def verified(house: House, tools: Toolbox, run_id: str) -> Verification:
+    """Play a run of this house again, and compare."""
+    return await compared(house, tools, await record_of(house, run_id))
+
+
+async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verification:
+    """Play a record again in the house that it was made in, and compare."""
+    replay = await _Replay.of(house, tools, record)
+    replayed, skews = await replay.play()
+    then, now = _digests(record.story, record.skews), _digests(replayed, skews)
+    index = next((n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]), None)
+    if index is None and len(then) != len(now):
+        index = min(len(then), len(now))
+    changes = replay.cassette.changes[:prompt_changes_max]
+    return Verification(
+        recorded_digest=then[-1] if then else "",
+        replayed_digest=now[-1] if now else "",
+        events=len(record.story),
+        recorded_event=_at(record.story, index),
+        replayed_event=_at(replayed, index),
+        prompt_diffs=tuple([await _diff(house, change) for change in changes]),
+        taken=record.taken,
+        grows_from=record.grows_from,
+    )
+
+
+def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
+    digest, texts = Digest(skews), []
+    for event in events:
+        digest.take_in(event)
+        texts.append(digest.text())
+    return texts
+
+
+def _at(events: Sequence[Event], index: int | None) -> Event | None:
+    return events[index] if index is not None and index < len(events) else None
+
+
+async def _diff(house: House, change: PromptChange) -> str:
+    system = await house.store.prompt(change.system_then) or ""
+    user = await house.store.prompt(change.user_then) or ""
+    if not system and not user:
+        return f"{change.creature}, turn {change.turn}: the recorded prompt is no longer kept."
+    then = f"{system}\n\n{user}".splitlines()
+    now = f"{change.prompt_now.system}\n\n{change.prompt_now.user}".splitlines()
+    name = f"{change.creature}, turn {change.turn}"
+    lines = list(unified_diff(then, now, f"{name}, recorded", f"{name}, replayed", lineterm=""))
+    return "\n".join(lines[:diff_lines_max])
+
+
+class _Clock:
+    """The time at which the next event was written then."""
+
+    def __init__(self, record: RunRecord, store: OverlayStore) -> None:
+        self._times = [event.created_at for change in record.changes for event in change.events]
+        self._starts_after = record.starts_after
+        self._store = store
+
+    def now(self) -> datetime:
+        index = min(self._store.position - self._starts_after, len(self._times) - 1)
+        return self._times[index] if self._times else datetime.min.replace(tzinfo=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """The clock of a replay moves by what was written."""
+
+
+class _Replay:
+    """One replay in the making."""
+
+    def __init__(self, record: RunRecord, cassette: Cassette, store: OverlayStore, tools: Toolbox) -> None:
+        self.cassette = cassette
+        self._record = record
+        self._store = store
+        self._change_after: dict[int, RecordedChange] = {}
+        """The recorded changes by the position before their first event."""
+        position = record.starts_after
+        for change in record.changes:
+            self._change_after[position] = change
+            position += len(change.events)
+        events = [event for change in record.changes for event in change.events]
+        self._seen_at = {event.id: event.position or 0 for event in events}
+        self._parts = parts = Parts(
+            store,
+            _Clock(record, store),
+            SeededIds(0),
+            NoModel(_models(record)),
+            lambda _manifest: RecordedAgent(cassette),
+            tools=tools,
+            answers=cassette,
+        )
+        self._ledger = parts.house.ledger
+        self._conductor = parts.conductor
+        self._driver = ""
+        """Whose change the conductor's loop is at; others that thought side by side with it have tasks."""
+        self._main: asyncio.Task[object] | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tried: set[tuple[int, str]] = set()
+        self._asking: asyncio.Task[object] | None = None
+        """Who is asking for something from outside again."""
+        self._news = asyncio.Event()
+        self._looked_at = -1
+        self._is_lost = False
+        cassette.world = lambda: self._ledger.world
+        cassette.wait_for_turn_of = self._wait_for_turn_of
+
+    @classmethod
+    async def of(cls, house: House, tools: Toolbox, record: RunRecord) -> _Replay:
+        """A replay of this record."""
+        before = await folded_from(house.store, record.starts_after)
+        under_way = dict(before.agenda.under_way)
+        for change in record.changes:
+            if change.restates_a_past:  # It takes over the acts that were under way there.
+                under_way |= (await folded_from(house.store, change.events[-1].position)).agenda.under_way
+        begun = {
+            name: (act.cause, [await house.history.event(event_id) for event_id in act.events])
+            for name, act in under_way.items()
+        }
+        cassette = Cassette([event for change in record.changes for event in change.events], begun)
+        store = OverlayStore(house.store, record.starts_after, before.world.sessions)
+        return cls(record, cassette, store, tools)
+
+    async def play(self) -> tuple[list[Event], Mapping[str, int]]:
+        """The replayed run, in the order of its story, and what its digest has to know."""
+        house, run_id = self._parts.house, self._record.run_id
+        self._main = asyncio.current_task()
+        await house.open()
+        try:
+            until = Until(lambda: self._ledger.world)
+            await self._conductor.conduct(Recorded(self._next_graph), until)
+            if run_id not in self._ledger.world.runs:
+                return [], {}
+            return await house.history.events_of_run(run_id), self._parts.archive.skews()
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await house.close(self._parts.stage.stop_acts)
+
+    # What is next
+
+    async def _next_graph(self) -> str | None:
+        """The graph that the conductor's loop takes its next step in; none at the end."""
+        while (change := await self._next_to_drive()) is not None:
+            who = self._who_wrote(change)
+            if who in self._tasks:
+                await self._wait_for_news()
+            elif not self._may_try(who):
+                return None  # The last step has brought forth nothing: the replay has parted from the record.
+            else:
+                self._driver = who
+                self._news.set()
+                if not await self._is_written(change):
+                    return self._graph_of(change)
+        return None
+
+    async def _wait_for_turn_of(self, who: str) -> None:
+        """Wait until the next recorded change is of this creature, graph or run. Let happen what comes before: what was
+        asked for from outside, and what others thought side by side with this one."""
+        if self._asking is asyncio.current_task():
+            return  # What is asked for is what is next.
+        while (change := await self._next_to_drive()) is not None and self._who_wrote(change) != who:
+            other, here = self._who_wrote(change), asyncio.current_task()
+            is_here = (here is self._main and other == self._driver) or here is self._tasks.get(other)
+            if is_here:  # It would wait for itself: the replay has parted from the record.
+                self._is_lost = True
+                return
+            if other not in self._tasks and other != self._driver:
+                if not self._may_try(other):
+                    self._is_lost = True
+                    return
+                self._tasks[other] = task = asyncio.create_task(self._drive(change))
+                task.add_done_callback(partial(self._forget, other))
+            await self._wait_for_news()
+
+    def _may_try(self, who: str) -> bool:
+        """Whether nobody has tried yet to bring forth what comes next here."""
+        attempt = (self._store.position, who)
+        is_new = attempt not in self._tried
+        self._tried.add(attempt)
+        return is_new
+
+    def _forget(self, who: str, _task: asyncio.Task[None]) -> None:
+        del self._tasks[who]
+        self._news.set()
+
+    async def _wait_for_news(self) -> None:
+        """Wait until something was written, or a task has ended. Where nobody moves any more, the replay has parted."""
+        self._news.clear()
+        try:
+            await asyncio.wait_for(self._news.wait(), standstill_seconds_max)
+        except TimeoutError:
+            self._is_lost = True
+
+    async def _drive(self, change: RecordedChange) -> None:
+        graph_id = self._graph_of(change)
+        if not await self._is_written(change) and graph_id is not None:
+            await self._conductor.advance(graph_id)
+
+    async def _is_written(self, change: RecordedChange) -> bool:
+        """Write the change of an act that had begun, or the end of a run that has nothing left to do; false if it is
+        neither."""
+        act, end = act_of(change.first), change.first
+        if act is not None:
+            graph = self._ledger.world.graphs.get(self._graph_of(change) or "")
+            due = None if graph is None else self._conductor.agendas.of(graph).due
+            is_next = due is not None and (due.creature, due.cause) == act
+            return not is_next and await self._conductor.end_act(*act)
+        if end.kind != kinds.RUN_FINISHED or end.payload["reason"] == "budget":
+            return False
+        if not self._conductor.agendas.is_idle(end.run_id or ""):
+            return False
+        return await self._conductor.finish(end.run_id or "", "ended") is not None
+
+    def _who_wrote(self, change: RecordedChange) -> str:
+        """Who wrote a change: a creature in its act; for a turn its graph, for an end its run."""
+        first = change.first
+        if first.kind == kinds.RUN_FINISHED:
+            return first.run_id or ""
+        if first.kind in kinds.ENGINE:  # An edit by a tool is one change with what the tool returned.
+            return next((event.actor for event in change.events if event.kind == kinds.TOOL_RETURNED), "")
+        return first.graph_id if first.actor in RESERVED_ACTORS else first.actor
+
+    def _graph_of(self, change: RecordedChange) -> str | None:
+        """The graph that a change is to come from."""
+        world, first = self._ledger.world, change.first
+        creature = world.creatures.get(self._who_wrote(change))
+        if creature is not None:
+            return creature.graph_id
+        if first.kind == kinds.RUN_FINISHED:
+            return self._graph_at_its_end(first) or next(iter(world.graphs), None)
+        return first.graph_id if first.graph_id in world.graphs else None
+
+    def _graph_at_its_end(self, end: Event) -> str | None:
+        """The graph in which the conductor finds that a run is over. A run that used up its turns in one graph may tell of
+        it in another."""
+        folded, agendas = self._ledger.folded, self._conductor.agendas
+        run_id = end.run_id or ""
+        graphs = list(agendas.graphs((run_id,)))
+        if end.payload.get("axis") == "max_turns":
+            limits = folded.runs.purses[run_id].limits
+            for graph in graphs:
+                ahead = agendas.of(graph)
+                if ahead.due is None and ahead.turn:
+                    played = folded.runs.turns_of(run_id, graph.id) + ahead.turn - graph.turn - 1
+                    if tripped_by_turn(limits, played) is not None:
+                        return graph.id
+        busy = [
+            (turn, graph.born, graph.id) for graph in graphs if (turn := agendas.of(graph).turn) is not None
+        ]
+        return min(busy)[2] if busy else None
+
+    # What needs no conductor
+
+    async def _next_to_drive(self) -> RecordedChange | None:
+        """Let happen whatever is next and needs no conductor; then the first change that does. None at the end of the
+        record, and where the replay has parted from it."""
+        while True:
+            await self._ledger.wait_for_durability()
+            while self._asking is not None:
+                await self._wait_for_news()
+            change = None if self._is_lost else self._change_after.get(self._store.position)
+            if self._store.position != self._looked_at:
+                self._looked_at = self._store.position
+                self._news.set()
+            if change is None:
+                return None
+            self._asking = asyncio.current_task()
+            try:
+                position = self._store.position
+                await self._begin_acts(change)
+                if not await self._has_happened(change):
+                    return change
+                await self._ledger.wait_for_durability()
+                self._is_lost = self._store.position == position
+            except Refused:  # What cannot be any more is where the replay parts from the record.
+                self._is_lost = True
+            finally:
+                self._asking = None
+                self._news.set()
+
+    async def _begin_acts(self, change: RecordedChange) -> None:
+        """Let those begin to think who had begun when this was written: they did not see it."""
+        if change.request is None:
+            return
+        folded = self._ledger.folded
+        for act in change.request.during:
+            as_of = self._seen_at.get(self.cassette.as_of(act.creature, act.cause) or "", 0)
+            due = due_of(folded.world, folded.agenda, act.creature, act.cause)
+            # One that was cut off then, and thought again later, did see it.
+            if due is not None and as_of < (change.first.position or 0):
+                await self._conductor.begin_act(due)
+
+    async def _has_happened(self, change: RecordedChange) -> bool:
+        """Make a change again that is not the conductor's to make; false if it is."""
+        first, request = change.first, change.request
+        if self._is_of_others(change):
+            _check_manifests(change)
+            await self._ledger.adopt(change.events, self._record.segments)
+        elif first.kind == kinds.RUN_STARTED:
+            started = payload_of(first, RunStarted)
+            if started.scenario is None:  # It began with the limits that its terrarium had then.
+                await self._ledger.adopt(change.events, self._record.segments)
+            else:
+                await self._ledger.change(_opening(first.run_id or "", started, change.events))
+        elif request is not None and request.intent is not None:
+            await self._ask_again(request, change.events)
+        elif first.actor == VISITOR:
+            await self._ledger.change(Inject(first.graph_id, first.payload["text"], first.run_id))
+        elif (request is not None and request.by == "api") or _is_said_from_outside(first):
+            drafts = tuple([_draft(event) for event in change.events])
+            await self._ledger.change(Say(first.actor, drafts, first.caused_by))
+        else:
+            return False
+        return True
+
+    def _is_of_others(self, change: RecordedChange) -> bool:
+        """Whether a change touched no graph of the runs that are played again, or only restates a past."""
+        return change.restates_a_past or not any(
+            event.session_id in self._record.sessions for event in change.events
+        )
+
+    async def _ask_again(self, request: Request, events: Sequence[Event]) -> None:
+        match request.intent:
+            case PauseRun(run_id=run_id, reason=reason, graph_id=graph_id):
+                await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
+            case ContinueRun(run_id=run_id):
+                await self._ledger.change(MoveRun(run_id, RunContinued()))
+            case FinishRun(run_id=run_id, reason=reason):
+                await self._conductor.finish(run_id, reason)
+            case None:
+                pass
+            case AddCreature() as birth:
+                whole = with_manifest(birth, events)
+                digest = Manifest.model_validate(whole.manifest).digest
+                await self._ledger.change(replace(whole, manifest_digest=digest))
+            case edit:
+                await self._ledger.change(edit)
+
+
+def _check_manifests(change: RecordedChange) -> None:
+    """A manifest that is known already is not read again: one that is not what its digest says would go unseen."""
+    for event in change.events:
+        manifest = event.payload.get("manifest") if event.kind == kinds.CREATURE_STARTED else None
+        if manifest and Manifest.model_validate(manifest).digest != event.payload["manifest_digest"]:
+            raise Refused(f"The manifest in {event.id} is not the one that was recorded.", "Restore a copy.")
+
+
+def _is_said_from_outside(event: Event) -> bool:
+    """Whether a program spoke for a creature: nothing had asked for it."""
+    is_act = event.kind in kinds.ENGINE or event.kind in kinds.MID_ACT or event.caused_by is not None
+    return not is_act and event.actor not in RESERVED_ACTORS
+
+
+def _draft(event: Event) -> Draft:
+    return Draft(
+        kind=event.kind,
+        payload=event.payload,
+        channel=event.channel,
+        private=event.private,
+        sealed=event.sealed,
+    )
+
+
+def _opening(run_id: str, started: RunStarted, events: Sequence[Event]) -> OpenRun:
+    """The same opening: scenario and manifests as the ledger tells them, what was dealt as it was dealt."""
+    scenario = Scenario.model_validate(started.scenario)
+    births = [event.payload for event in events if event.kind == kinds.CREATURE_STARTED]
+    manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
+    world = LoadedWorld(scenario.model_copy(update={"deal": {}}), manifests, {})
+    opening = opening_of(world, run_id=run_id, seed=started.seed, rng_seed=started.rng_seed)
+    sealed = [event.sealed for event in events if event.sealed is not None]
+    cast = iter(started.cast)
+
+    def as_then(member: Member, entry: CastEntry) -> Member:
+        dealt = next((one["facts"] for one in sealed if entry.creature in one["to"]), None)
+        return replace(member, dealt=dealt, model=entry.model, is_bound=entry.is_bound)
+
+    troupes = [
+        replace(troupe, members=tuple([as_then(member, next(cast)) for member in troupe.members]))
+        for troupe in opening.troupes
+    ]
+    return replace(opening, started=started, troupes=tuple(troupes))
+
+
+def _models(record: RunRecord) -> dict[str, str]:
+    """The models that stood behind profiles: as the cast is told, and of those who came later as they were asked."""
+    names: dict[str, str] = {}
+    events = [event for change in record.changes for event in change.events]
+    own = [event for event in (*record.story, *events) if event.run_id == record.run_id]
+    bound: set[str] = set()
+    for event in (*own, *events):
+        if event.kind == kinds.RUN_STARTED:
+            for entry in payload_of(event, RunStarted).cast:
+                if entry.is_bound:
+                    bound.add(entry.creature)
+                else:
+                    names.setdefault(entry.profile, entry.model)
+        elif event.model is not None and event.calls and event.actor not in bound:
+            names.setdefault(event.model.profile, event.calls[-1].model)
+    return names
