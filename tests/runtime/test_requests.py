@@ -132,5 +132,5 @@ def test_a_request_of_another_version_or_shape_is_refused() -> None:
 
     with pytest.raises(BadEvent, match="Upgrade"):
         decoded_request(msgspec.json.encode(whole | {"version": 2}).decode())
-    with pytest.raises(BadEvent, match="no request"):
+    with pytest.raises(BadEvent, match="not a request"):
         decoded_request(msgspec.json.encode(whole | {"more": 1}).decode())
