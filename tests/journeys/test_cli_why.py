@@ -42,7 +42,7 @@ def test_a_person_asks_why_the_judge_ruled_so(store: str) -> None:
     assert re.search(r"rests on [0-9]+: ", told.stdout)
     assert re.search(r"[0-9]+ lines in its prompt, the last 12:", told.stdout)
     assert "because its turn came" in told.stdout
-    assert told.stdout.endswith("It began with a turn: its time had come, and nobody asked.\n")
+    assert told.stdout.endswith("It began with a turn of its own: nobody asked.\n")
     assert ESCAPE not in told.stdout
 
 
@@ -233,7 +233,7 @@ def test_who_knew_of_what_came_in_a_file_is_told_with_where_they_live(
     assert (told.returncode, told.stderr) == (0, "")
     assert "elsewhere" in told.stdout.splitlines()[2]
     assert told.stdout.endswith(
-        "Who lives elsewhere came in a file, and goes by the handle it had there then.\n"
+        "Creatures that live elsewhere came in a file, with the handle they had there.\n"
     )
 
 

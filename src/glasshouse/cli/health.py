@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshouse.assembly import usual_tools
-from glasshouse.cli.drawing.screen import Screen, one_line
+from glasshouse.cli.drawing.screen import Screen, counted, one_line
 from glasshouse.cli.store_file import checked_settings, holder_of, store_path
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import GlasshouseError
@@ -111,7 +111,7 @@ def _store(path: Path) -> Finding:
         return Finding("store", "broken", str(wrong))
     holder = holder_of(path)
     by = "nobody plays it now" if holder is None else f"process {holder} plays it now"
-    return Finding("store", "ok", f"{path}: {runs} run{'s'[: runs != 1]}, {events:,} events; {by}.")
+    return Finding("store", "ok", f"{path}: {counted(runs, 'run')}, {events:,} events; {by}.")
 
 
 def _terminal() -> Iterator[Finding]:
@@ -138,6 +138,6 @@ def _worlds() -> Iterator[Finding]:
             sound.append(world.name)
             continue
         todo = f"Look: glasshouse check {shown_path(Path(world.path))}"
-        yield Finding("worlds", "broken", f"{world.name} has {problems} problem{'s'[: problems != 1]}.", todo)
+        yield Finding("worlds", "broken", f"{world.name} has {counted(problems, 'problem')}.", todo)
     if sound:
         yield Finding("worlds", "ok", f"{', '.join(sound)}.")

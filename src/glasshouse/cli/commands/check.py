@@ -29,7 +29,7 @@ def check(
       glasshouse check my-world --json                       by name; one problem a line
     """
     from glasshouse.assembly import usual_tools
-    from glasshouse.cli.drawing.screen import one_line, print_json
+    from glasshouse.cli.drawing.screen import counted, one_line, print_json
     from glasshouse.manifests.loading import problems_in
     from glasshouse.manifests.world_folders import find_world, shown_path
 
@@ -48,8 +48,7 @@ def check(
     if as_json:
         print_json({"path": str(checked), "is_sound": not problems, "problems": len(problems)})
     elif problems:
-        count = f"{len(problems)} problem{'s'[: len(problems) != 1]}"
-        print(f"glasshouse: {shown_path(checked)}: {count}.", file=sys.stderr)
+        print(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         print(f"{shown_path(checked)}: sound.")
     if problems:

@@ -6,14 +6,14 @@ stays on one line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 from rich.padding import Padding
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, print_json
 from glasshouse.cli.drawing.tables import draw_table
 from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars
 from glasshouse.cli.event_names import NamedEvent
@@ -31,12 +31,12 @@ SAID_IN: Final = ("text", "reason")
 NameOf = Callable[[str], str]
 
 _BEGAN: Final = {
-    "disturbance": "It began with what a visitor threw in.",
+    "disturbance": "It began with a visitor's line.",
     "opening": "It began with the opening.",
-    "turn": "It began with a turn: its time had come, and nobody asked.",
+    "turn": "It began with a turn of its own: nobody asked.",
     "world": "It began with the world itself: a beat of its scenario, or its end.",
     "outside": "It began outside: nothing in the ledger caused it.",
-    "further": "It goes back further: ask why of the last one.",
+    "further": "It goes back further: ask `why` about the last event.",
 }
 _CAME: Final = {
     "turn": "because its turn came",
@@ -50,7 +50,7 @@ _SECTIONS: Final = {
     "discussion": "heard",
     "scene": "the scene",
     "remembered": "remembered",
-    "disturbances": "thrown in",
+    "disturbances": "from a visitor",
     "answered": "answered",
 }
 _HOW: Final = {
@@ -64,7 +64,7 @@ _HOW: Final = {
 }
 
 
-_ELSEWHERE: Final = "Who lives elsewhere came in a file, and goes by the handle it had there then."
+_ELSEWHERE: Final = "Creatures that live elsewhere came in a file, with the handle they had there."
 _MISSING: Final = {
     "model": "the file it came in leaves out the model's side: ask for one that was exported for a director",
     "prompt": "prompt not kept: which lines were in it cannot be told",
@@ -163,12 +163,12 @@ class _Chain:
             for name, value in link.event.payload.items()
             if not (is_cited(value) and cited.issuperset(value if isinstance(value, list) else [value]))
         }
-        fields = dict(fields_in(payload, self._named.name_of))
+        said, fields = words_of(payload, self._named.name_of)
         long = {name: words for name, words in fields.items() if len(words) > inline_chars_max}
         inline = "; ".join(f"{name}: {words}" for name, words in fields.items() if name not in long)
-        said = " — ".join(part for part in (said_in(payload)[1], inline) if part)
-        if said or not long:
-            self.draw(said or "(nothing)", indent=2)
+        short = " — ".join(part for part in (said, inline) if part)
+        if short or not long:
+            self.draw(short or "(nothing)", indent=2)
         for name, words in long.items():
             self.draw(f"{name}: {words}", indent=2)
 
@@ -181,7 +181,7 @@ class _Chain:
             return
         by_age = sorted(link.lines, key=lambda line: number_of(line.event_id) or 0)
         shown = by_age[max(0, len(by_age) - lines_shown) :]
-        count = f"{len(by_age)} line{'s'[: len(by_age) != 1]} in its prompt"
+        count = f"{counted(len(by_age), 'line')} in its prompt"
         self.draw(count + (f", the last {len(shown)}:" if len(shown) < len(by_age) else ":"), QUIET, 2)
         for line in shown:
             note = "answered" if line.event_id == link.event.caused_by else _SECTIONS[line.section]
@@ -246,28 +246,21 @@ def value_in_words(value: Any, name_of: NameOf | None = None) -> str:
     return as_json(value)
 
 
-def said_in(payload: Mapping[str, Any]) -> tuple[str, str]:
-    """The field that holds what was said, and its words; both empty if there is none."""
-    for field in SAID_IN:
-        text = payload.get(field)
-        if isinstance(text, str) and text.strip():
-            return field, one_line(text)
-    return "", ""
-
-
-def fields_in(payload: Mapping[str, Any], name_of: NameOf | None = None) -> Iterator[tuple[str, str]]:
-    """All fields but the one that holds what was said, each with its words."""
-    said, _ = said_in(payload)
-    for field, value in payload.items():
-        if field != said:
-            yield one_line(field), value_in_words(value, name_of)
+def words_of(payload: Mapping[str, Any], name_of: NameOf | None = None) -> tuple[str, dict[str, str]]:
+    """What was said, and the words of every other field."""
+    texts = [field for field in SAID_IN if isinstance(payload.get(field), str) and payload[field].strip()]
+    said = texts[0] if texts else None
+    fields = {
+        one_line(field): value_in_words(value, name_of) for field, value in payload.items() if field != said
+    }
+    return one_line(payload[said]) if said else "", fields
 
 
 def gist(payload: Mapping[str, Any], name_of: NameOf | None = None) -> str:
     """A whole payload on one line: what was said, then the other fields. Of long ones, how long they are."""
-    _, said = said_in(payload)
-    fields = [
-        f"{field}: {words}" if len(words) <= inline_chars_max else f"{field}: {len(words):,} characters"
-        for field, words in fields_in(payload, name_of)
+    said, fields = words_of(payload, name_of)
+    parts = [
+        f"{field}: {words if len(words) <= inline_chars_max else f'{len(words):,} characters'}"
+        for field, words in fields.items()
     ]
-    return " — ".join(part for part in (said, "; ".join(fields)) if part)
+    return " — ".join(part for part in (said, "; ".join(parts)) if part)

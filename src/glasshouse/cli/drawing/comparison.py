@@ -11,7 +11,7 @@ import msgspec
 from rich.text import Text
 
 from glasshouse.cli.drawing.branch_changes import changes_in_words
-from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, one_line, price, print_json
 from glasshouse.cli.drawing.tables import draw_table
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
@@ -49,11 +49,10 @@ def _facts(story: ComparedStory) -> Json:
 def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
     """The comparison for people."""
     screen, stories = Screen(), (comparison.first, comparison.second)
-    shared = f"{comparison.shared_events:,}"
     if comparison.is_same:
-        screen.draw(Text(f"One story: {shared} events, byte for byte.", style="bold"))
+        screen.draw(Text(f"One story: {comparison.shared_events:,} events, byte for byte.", style="bold"))
     else:
-        events, lines = _counted(comparison.shared_events, "event"), _counted(comparison.shared_lines, "line")
+        events, lines = counted(comparison.shared_events, "event"), counted(comparison.shared_lines, "line")
         screen.draw(Text(f"They share {events} and {lines}, then they part.", style="bold"))
         for story in stories:
             text = f"{story.name} goes on with {_gist(story.parts_with)}"
@@ -95,10 +94,5 @@ def _gist(event: Event | None) -> str:
     return f"{event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _cost(usage: Usage) -> str:
-    price = "price unknown" if usage.usd is None else f"{usage.usd:.4f} USD" if usage.usd else "free"
-    return f"{_counted(usage.calls, 'call')}, {_counted(usage.tokens, 'token')}, {price}"
+    return f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, {price(usage.usd)}"

@@ -8,7 +8,7 @@ import msgspec
 from rich.text import Text
 from rich.tree import Tree
 
-from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.ids import short_ids
 from glasshouse.cli.store_reader import StoreReader, event_count_at
@@ -68,8 +68,8 @@ def draw_tree(read: TreeRead) -> None:
 
 
 def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
-    graph, count = shape.graph, len(shape.members)
-    note = f"  turn {graph.turn}, {count} creature{'s'[: count != 1]}"
+    graph = shape.graph
+    note = f"  turn {graph.turn}, {counted(len(shape.members), 'creature')}"
     top = Tree(Text.assemble((f"graph {name}", "bold"), (note, QUIET)), guide_style=QUIET)
     handles = {member.id: one_line(member.handle) for member in shape.members}
     _add_members(top.add(Text("creatures", style=QUIET)), shape.members, voices)

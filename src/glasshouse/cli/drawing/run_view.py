@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from glasshouse.cli.drawing.screen import first_words
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, payload_of
@@ -115,9 +116,7 @@ class RunView:
                 self._keep_quote(line)
 
     def _keep_quote(self, line: TranscriptLine) -> None:
-        words = line.text.split()
-        dots = "…" if len(words) > quoted_words_max else ""
-        self._quotes[line.id] = f"{line.who}, “{' '.join(words[:quoted_words_max])}{dots}”"
+        self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
         if len(self._quotes) > quoted_lines_max:
             del self._quotes[next(iter(self._quotes))]
 

@@ -81,6 +81,22 @@ def one_line(text: str) -> str:
     return spelled(" ".join(text.split()))
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 event`, `2,000 events`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def price(usd: float | None) -> str:
+    """What something cost."""
+    return "price unknown" if usd is None else f"{usd:.4f} USD" if usd else "free"
+
+
+def first_words(text: str, count: int) -> str:
+    """The beginning of a text between quotation marks."""
+    words = text.split()
+    return f"“{' '.join(words[:count])}{'…' if len(words) > count else ''}”"
+
+
 def _steers(char: str) -> bool:
     if char in "\n\t":
         return False

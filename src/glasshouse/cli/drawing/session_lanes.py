@@ -15,7 +15,7 @@ import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
 from glasshouse.cli.ids import short_ids
 from glasshouse.cli.store_reader import StoreReader
@@ -100,8 +100,7 @@ def draw_lineage(read: LineageRead) -> None:
 def _columns(session: Session, read: LineageRead, short: dict[str, str]) -> tuple[str, ...]:
     first, last = read.turns.get(session.id, (0, 0))
     turns = f"turn {first}" if first == last else f"turns {first}-{last}"
-    count = f"{session.events:,} event{'s'[: session.events != 1]}"
-    return session.origin, short[session.id], turns, count
+    return session.origin, short[session.id], turns, counted(session.events, "event")
 
 
 def _folded(who: str, before: int, words: int, width: int) -> list[str]:

@@ -13,7 +13,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from glasshouse.cli.drawing.run_view import RunView
-from glasshouse.cli.drawing.screen import Screen, as_json, one_line, print_json, spelled
+from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json, spelled
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
@@ -155,8 +155,7 @@ def ending_of(run: RunStatus, judged: Iterable[str] = ()) -> str:
     if not ended.endswith("."):
         ended = f"{ended} ({run.axis})." if run.axis else f"{ended}."
     counts = {"turn": run.turns, "call": run.calls, "token": run.tokens}
-    spent = ", ".join(f"{count or 0:,} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
-    price = "price unknown" if run.usd is None else f"{run.usd:.4f} USD" if run.usd else "free"
+    spent = ", ".join(counted(count or 0, noun) for noun, count in counts.items())
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
     why = f" {spelled(one_line(run.why))}" if run.why and run.why not in judged else ""
-    return f"{ended}{winner}{why} It took {spent}, {price}."
+    return f"{ended}{winner}{why} It took {spent}, {price(run.usd)}."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.cli.drawing.screen import as_json as json_of
-from glasshouse.cli.drawing.screen import print_json, spelled
+from glasshouse.cli.drawing.screen import counted, print_json, spelled
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.codec import content_of
@@ -71,8 +71,8 @@ def _print(run_id: str, result: Verification | Refused) -> None:
             if result.grows_from is not None:
                 whose = f"are of {result.grows_from}"
             past = f" The {result.taken:,} before them {whose}."
-        counted = f"{own:,} event{'s'[: own != 1]}{' of its own' if result.taken else ''}"
-        print(f"{run_id}: verified. {counted} came out the same, byte for byte.{past}")
+        count = f"{counted(own, 'event')}{' of its own' if result.taken else ''}"
+        print(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
         print(f"digest {result.recorded_digest}")
     else:
         print(f"{run_id}: came out differently.")

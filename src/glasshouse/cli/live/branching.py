@@ -14,7 +14,7 @@ import msgspec
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.drawing.branch_changes import changes_in_words
-from glasshouse.cli.drawing.screen import one_line
+from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.event_names import find_event, is_line
 from glasshouse.cli.live.open_runs import Opened
 from glasshouse.cli.store_reader import StoreReader, Story
@@ -108,9 +108,7 @@ def _where(story: Story, event: Event, number: int) -> str:
     """An event as people find it again."""
     lines = [line for line in transcript_of(story.events) if line.id == event.id]
     if lines and lines[0].text:
-        words = one_line(lines[0].text).split()
-        dots = "…" if len(words) > words_shown_max else ""
-        text = f"“{' '.join(words[:words_shown_max])}{dots}”"
+        text = first_words(one_line(lines[0].text), words_shown_max)
         return f"event {number:,} (turn {event.turn}, {one_line(lines[0].who)}, {text})"
     return f"event {number:,} (turn {event.turn}, {event.kind})"
 

@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from glasshouse.cli.drawing.screen import counted
 from glasshouse.cli.drawing.session_lanes import lanes_of
 from glasshouse.events.event import Event, place_of
 from glasshouse.world.values import Channel, Graph, Session
@@ -97,7 +98,7 @@ def lineage(sessions: Sequence[Session]) -> Group:
         cells = [Text(lanes, style="green")]
         if session is not None:
             cells += [Text(session.origin, style="bold"), Text(short(session.id), style="dim")]
-            cells.append(Text(f"{session.events} event{'s'[: session.events != 1]}", style="dim"))
+            cells.append(Text(counted(session.events, "event"), style="dim"))
             cells.append(Text("nobody lives here" if session.origin == "fork" else ", ".join(session.agents)))
         drawn.append(cells)
     return Group(table(drawn), Text(), Text("● lives on   ○ ended, or never lived", style="dim"))
