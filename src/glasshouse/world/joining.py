@@ -122,15 +122,8 @@ def _merged_segment(world: World, survivor: GraphState, dropped: GraphState) -> 
     ended = [world.session_of(survivor), world.session_of(dropped)]
     parents = tuple(Parent(session.segment.id, session.head) for session in ended)
     session_id = free_session_id(world, "merge", (survivor.session_id, dropped.session_id), 0)
-    return Segment(
-        id=session_id,
-        graph_id=survivor.id,
-        origin="merge",
-        ordinal=world.sessions_begun,
-        base=max(session.lamport for session in ended),
-        parents=parents,
-        at=f"{session_id}.1",
-    )
+    base = max(session.lamport for session in ended)
+    return Segment(session_id, survivor.id, "merge", world.sessions_begun, base, parents, f"{session_id}.1")
 
 
 def _new_handles(world: World, survivor: GraphState, dropped: GraphState, moved: list[str]) -> Iterator[Fact]:

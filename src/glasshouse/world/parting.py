@@ -1,4 +1,4 @@
-"""Disconnecting, removing and closing: where the only bridge goes, the graph splits.
+"""Decisions that disconnect, remove and close: if the only connection goes, the graph splits.
 
 Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature. The split's `topology.changed`
 is the last event of the parent's session. Wires between two parts are removed with the reason `split`.
@@ -6,7 +6,8 @@ is the last event of the parent's session. Wires between two parts are removed w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
 
 from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
@@ -14,6 +15,7 @@ from glasshouse.events.payloads import (
     ChannelClosed,
     ChannelEdge,
     CreatureStopped,
+    Direction,
     ParentChanged,
     SessionForked,
 )
@@ -26,36 +28,38 @@ from glasshouse.world.decision import (
     change_of,
     engine_fact,
     topology_changed,
+    written_in,
 )
 from glasshouse.world.edges import wire_gone
 from glasshouse.world.ids import graph_id_for, session_id_for
 from glasshouse.world.intents import CloseGraph, Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
 from glasshouse.world.lookup import the_channel, the_creature, the_graph
-from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.state import ChannelState, CreatureState, GraphState, Parent, Segment, World
 from glasshouse.world.topology import BITS, LISTEN, SEND, Edge, Node, parted
 
 
 def disconnected(world: World, intent: Disconnect) -> Decision:
-    """`source` no longer sends and `target` no longer listens, where both did."""
+    """Stop `source` sending and `target` listening on the channels where both did."""
     source, target = the_creature(world, intent.source), the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be disconnected from itself.", "Name another creature.")
     graph = world.graphs[source.graph_id]
-    channels = _channels_between(world, graph, source, target, intent.channel)
     facts: list[Fact] = []
     cut: list[Edge] = []
-    for channel_id in channels:
-        facts.append(engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, source.id, "send")))
-        facts.append(engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, target.id, "listen")))
+    for channel_id in _channels_between(world, graph, source, target, intent.channel):
+        facts += [_left(source, channel_id, "send"), _left(target, channel_id, "listen")]
         if world.topology.directions(source.id, channel_id) == SEND:
             cut.append((source.id, channel_id))
         if world.topology.directions(target.id, channel_id) == LISTEN:
             cut.append((target.id, channel_id))
-    ends: list[Node] = []
-    for creature, channel_id in cut:
-        ends += (("creature", creature), ("channel", channel_id))
-    apart = parted(world.topology, ends, cut=cut)
-    return _finished(world, graph, facts, apart, gone=None, subject=source.id)
+    ends: list[Node] = [
+        end for creature, channel_id in cut for end in (("creature", creature), ("channel", channel_id))
+    ]
+    return _without(world, graph, facts, ends, cut=cut, subject=source.id)
+
+
+def _left(creature: CreatureState, channel_id: str, direction: Direction) -> Fact:
+    return engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, creature.id, direction))
 
 
 def _channels_between(
@@ -83,7 +87,7 @@ def _channels_between(
 
 
 def channel_left(world: World, intent: LeaveChannel) -> Decision:
-    """A creature is taken off a channel; where that was the only bridge, the graph splits."""
+    """Take a creature off a channel; the graph splits if that was the only connection."""
     creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     channel = the_channel(world, graph, intent.channel)
@@ -94,14 +98,10 @@ def channel_left(world: World, intent: LeaveChannel) -> Decision:
             f"{creature.handle} does not {' or '.join(intent.directions)} on {channel.name}.",
             _where_it_is(world, creature),
         )
-    facts = [
-        engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel.id, creature.id, direction))
-        for direction in leaves
-    ]
+    facts = [_left(creature, channel.id, direction) for direction in leaves]
     is_off = edges == sum(BITS[direction] for direction in leaves)
     ends: list[Node] = [("creature", creature.id), ("channel", channel.id)] if is_off else []
-    apart = parted(world.topology, ends, cut=[(creature.id, channel.id)])
-    return _finished(world, graph, facts, apart, gone=None, subject=channel.id)
+    return _without(world, graph, facts, ends, cut=[(creature.id, channel.id)], subject=channel.id)
 
 
 def _where_it_is(world: World, creature: CreatureState) -> str:
@@ -110,40 +110,43 @@ def _where_it_is(world: World, creature: CreatureState) -> str:
 
 
 def creature_removed(world: World, intent: RemoveCreature) -> Decision:
-    """A creature is gone, with its edges and wires, and with the channel that it had with its parent alone; what hung on
-    it alone comes apart."""
+    """Remove a creature with its edges and wires, and the channel that only it and its parent are on; the graph splits
+    if it was the only connection."""
     creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
-    for child in world.children_of.get(creature.id, {}):
-        facts.append(
-            engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, creature.id, creature.parent))
-        )
-    facts += _direct_channels_closed(world, creature)
-    facts.append(engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature.id, "removed")))
-    ends: list[Node] = [("channel", name) for name in world.topology.channels_of.get(creature.id, {})]
-    apart = parted(world.topology, ends, gone=("creature", creature.id))
-    return _finished(world, graph, facts, apart, gone=creature.id, subject=creature.id)
-
-
-def _direct_channels_closed(world: World, creature: CreatureState) -> list[Fact]:
-    """Close channels on which only the creature's parent would be left."""
-    if creature.parent is None:
-        return []
-    pair = {creature.id, creature.parent}
-    alone = [
-        world.channels[name]
-        for name in world.topology.channels_of.get(creature.id, {})
-        if world.topology.members_of[name].keys() == pair
+    facts += [
+        _new_parent(child, creature, creature.parent) for child in world.children_of.get(creature.id, {})
     ]
-    return [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name)) for channel in alone]
+    channels = list(world.topology.channels_of.get(creature.id, {}))
+    pair = {creature.id, creature.parent}
+    facts += [
+        _closed(world.channels[channel_id])
+        for channel_id in channels
+        if world.topology.members_of[channel_id].keys() == pair
+    ]
+    facts.append(_removed(creature.id))
+    ends: list[Node] = [("channel", channel_id) for channel_id in channels]
+    return _without(world, graph, facts, ends, gone=("creature", creature.id), subject=creature.id)
+
+
+def _new_parent(child: str, old: CreatureState, new: str | None) -> Fact:
+    return engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, old.id, new))
+
+
+def _closed(channel: ChannelState) -> Fact:
+    return engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))
+
+
+def _removed(creature_id: str) -> Fact:
+    return engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature_id, "removed"))
 
 
 def graph_closed(world: World, intent: CloseGraph) -> Decision:
     """Close a graph with everybody in it, if all runs in it have finished."""
     graph = the_graph(world, intent.graph_id)
-    for name in graph.creatures:
-        creature = world.creatures[name]
+    members = [world.creatures[name] for name in graph.creatures]
+    for creature in members:
         run = world.runs.get(creature.run_id or "")
         if run is None or run.status != "finished":
             raise Refused(
@@ -152,58 +155,56 @@ def graph_closed(world: World, intent: CloseGraph) -> Decision:
             )
     wires = {wire: None for name in graph.creatures for wire in world.wires_of.get(name, {})}
     facts = [wire_gone(world, wire, "removed") for wire in wires]
-    for name in graph.creatures:
-        for child in world.children_of.get(name, {}):
-            if child not in graph.creatures:
-                facts.append(engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, name, None)))
     facts += [
-        engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(name, "removed")) for name in graph.creatures
+        _new_parent(child, creature, None)
+        for creature in members
+        for child in world.children_of.get(creature.id, {})
+        if child not in graph.creatures
     ]
+    facts += [_removed(creature.id) for creature in members]
     change = change_of("nothing", (graph.id,), (), by_age(world, graph.creatures))
-    write = Write(graph.session_id, graph.id, (*facts, topology_changed(change)))
-    return Decision((write,), change, graph.id)
+    return written_in(graph, [*facts, topology_changed(change)], graph.id, change)
 
 
 def channel_removed(world: World, intent: RemoveChannel) -> Decision:
     """Close a channel; the graph splits if it was the only connection."""
     graph = the_graph(world, intent.graph_id)
     channel = the_channel(world, graph, intent.name)
-    facts = [engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))]
     ends: list[Node] = [("creature", name) for name in world.topology.members_of.get(channel.id, {})]
-    apart = parted(world.topology, ends, gone=("channel", channel.id))
-    return _finished(world, graph, facts, apart, gone=None, subject=channel.id)
+    return _without(world, graph, [_closed(channel)], ends, gone=("channel", channel.id), subject=channel.id)
 
 
-def _finished(
+def _without(
     world: World,
     graph: GraphState,
     facts: list[Fact],
-    apart: list[list[str]],
+    ends: list[Node],
     *,
-    gone: str | None,
+    cut: Iterable[Edge] = (),
+    gone: Node | None = None,
     subject: str,
 ) -> Decision:
-    """The whole decision: the graph stays, closes or splits."""
-    sides = _sides(world, graph, apart, gone)
+    """The whole decision to remove edges (`cut`) or a node (`gone`): the graph stays, closes or splits."""
+    removed = gone[1] if gone is not None and gone[0] == "creature" else None
+    sides = _sides(world, graph, parted(world.topology, ends, cut=cut, gone=gone), removed)
     if len(sides) > 1:
-        return _split(world, graph, facts, sides, gone, subject)
-    stays = (graph.id,) if len(graph.creatures) > (gone is not None) else ()
-    change = change_of("nothing", (graph.id,), stays, () if gone is None else (gone,))
-    write = Write(graph.session_id, graph.id, (*facts, topology_changed(change)))
-    return Decision((write,), change, subject)
+        return _split(world, graph, facts, sides, removed, subject)
+    stays = (graph.id,) if len(graph.creatures) > (removed is not None) else ()
+    change = change_of("nothing", (graph.id,), stays, () if removed is None else (removed,))
+    return written_in(graph, [*facts, topology_changed(change)], subject, change)
 
 
-def _sides(world: World, graph: GraphState, apart: list[list[str]], gone: str | None) -> list[list[str]]:
-    """The parts, survivor first, the others by their oldest creature. The survivor's list is left empty
-    when it is the part that was never walked, because nobody in it moves."""
+def _sides(world: World, graph: GraphState, apart: list[list[str]], removed: str | None) -> list[list[str]]:
+    """The parts, survivor first, the others by their oldest creature. The survivor's list is empty if that part was not
+    walked, because nobody in it moves."""
     if not apart:
         return [[]]
-    rest = len(graph.creatures) - (gone is not None) - sum(map(len, apart))
+    rest = len(graph.creatures) - (removed is not None) - sum(map(len, apart))
     if rest > max(map(len, apart)):
         others = [by_age(world, part) for part in apart]
         return [[], *sorted(others, key=lambda part: world.creatures[part[0]].born)]
     walked = {name for part in apart for name in part}
-    unwalked = [name for name in graph.creatures if name not in walked and name != gone]
+    unwalked = [name for name in graph.creatures if name not in walked and name != removed]
     parts = [by_age(world, part) for part in (*apart, unwalked) if part]
     parts.sort(key=lambda part: world.creatures[part[0]].born)
     survivor = max(parts, key=len)
@@ -214,55 +215,31 @@ def _split(
     world: World, graph: GraphState, facts: list[Fact], sides: list[list[str]], gone: str | None, subject: str
 ) -> Decision:
     parent = world.session_of(graph)
-    session_ids = _session_ids_for_parts(world, graph, len(sides))
+    candidates = (session_id_for("split", (graph.session_id,), ordinal) for ordinal in count())
+    session_ids = list(islice((name for name in candidates if name not in world.sessions), len(sides)))
     graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
     moved = by_age(world, (name for side in sides[1:] for name in side))
     change = change_of("split", (graph.id,), graph_ids, moved)
-    facts = [*facts, *_parted_wires(world, sides[1:], gone), topology_changed(change)]
-    upto = parent.head + len(facts)
+    facts = [*facts, *_wires_between(world, sides[1:], gone), topology_changed(change)]
     writes = [Write(graph.session_id, graph.id, tuple(facts))]
-    for n, side in enumerate(sides):
-        segment = Segment(
-            id=session_ids[n],
-            graph_id=graph_ids[n],
-            origin="split",
-            ordinal=world.sessions_begun + n,
-            base=parent.segment.base + upto,
-            parents=(Parent(graph.session_id, upto),),
-            at=f"{graph.session_id}.{upto}",
-        )
-        writes.append(_opening(segment, side if n else []))
+    upto = parent.head + len(facts)
+    base, parents, at = (
+        parent.segment.base + upto,
+        (Parent(graph.session_id, upto),),
+        f"{graph.session_id}.{upto}",
+    )
+    for n, (session_id, graph_id) in enumerate(zip(session_ids, graph_ids, strict=True)):
+        opens = Segment(session_id, graph_id, "split", world.sessions_begun + n, base, parents, at)
+        forked = SessionForked(session_id, [graph.session_id], "split", at)
+        begins = (engine_fact(kinds.SESSION_FORKED, forked), *attached(session_id, sides[n] if n else []))
+        writes.append(Write(session_id, graph_id, begins, opens))
     return Decision(tuple(writes), change, subject)
 
 
-def _session_ids_for_parts(world: World, graph: GraphState, count: int) -> list[str]:
-    """An id for each part that no imported session has."""
-    session_ids: list[str] = []
-    ordinal = 0
-    while len(session_ids) < count:
-        name = session_id_for("split", (graph.session_id,), ordinal)
-        ordinal += 1
-        if name not in world.sessions:
-            session_ids.append(name)
-    return session_ids
-
-
-def _opening(segment: Segment, moved: list[str]) -> Write:
-    parents = [parent.session_id for parent in segment.parents]
-    forked = SessionForked(session=segment.id, parents=parents, how="split", at=segment.at or "")
-    facts = (engine_fact(kinds.SESSION_FORKED, forked), *attached(segment.id, moved))
-    return Write(segment.id, segment.graph_id, facts, segment)
-
-
-def _parted_wires(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
-    """Remove each wire that leads out of a moved part."""
-    removed: set[str] = set()
-    for side in moved_sides:
-        together = set(side)
-        for name in side:
-            for wire_id in world.wires_of.get(name, {}):
-                wire = world.wires[wire_id]
-                other = wire.target if wire.source == name else wire.source
-                if other not in together and other != gone and wire_id not in removed:
-                    removed.add(wire_id)
-                    yield wire_gone(world, wire_id, "split")
+def _wires_between(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
+    """Remove each wire between two parts. Those of a removed creature are removed already."""
+    side_of = {name: n for n, side in enumerate(moved_sides) for name in side}
+    for wire_id in dict.fromkeys(wire for name in side_of for wire in world.wires_of.get(name, {})):
+        wire = world.wires[wire_id]
+        if gone not in (wire.source, wire.target) and side_of.get(wire.source) != side_of.get(wire.target):
+            yield wire_gone(world, wire_id, "split")

@@ -146,15 +146,9 @@ def _segment(
     world: World, intent: Restate, graph: Regrown, session_id: str, number: int, ahead: int
 ) -> Segment:
     ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
-    return Segment(
-        id=session_id,
-        graph_id=graph_id_for(session_id),
-        origin=intent.how,
-        ordinal=world.sessions_begun + number,
-        base=max(ends) + ahead,
-        parents=tuple([Parent(name, upto) for name, upto in graph.parents]),
-        at=intent.at,
-    )
+    parents = tuple([Parent(name, upto) for name, upto in graph.parents])
+    graph_id, ordinal = graph_id_for(session_id), world.sessions_begun + number
+    return Segment(session_id, graph_id, intent.how, ordinal, max(ends) + ahead, parents, intent.at)
 
 
 def _shape_facts(
@@ -256,7 +250,7 @@ def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
         line.payload,
         actor,
         channel_id=None if line.channel is None else names.places[line.channel],
-        channel=next((one.name for one in graph.channels if one.key == line.channel), None),
+        channel=next((channel.name for channel in graph.channels if channel.key == line.channel), None),
         caused_by=line.caused_by,
         run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
         sealed=sealed,

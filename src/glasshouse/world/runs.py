@@ -29,6 +29,7 @@ from glasshouse.world.decision import (
     engine_fact,
     joined,
     topology_changed,
+    written_in,
 )
 from glasshouse.world.ids import (
     channel_id_for,
@@ -43,7 +44,7 @@ from glasshouse.world.ids import (
 )
 from glasshouse.world.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
 from glasshouse.world.lookup import the_graph, the_unfinished_run
-from glasshouse.world.state import Parent, RunFacts, Segment, World
+from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
@@ -71,15 +72,8 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
     numbers = count(1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
-        opens = Segment(
-            id=session_id,
-            graph_id=graph_id_for(session_id),
-            origin="fork",
-            ordinal=world.sessions_begun + number,
-            base=2,
-            parents=(Parent(root_id, 2),),
-            at=f"{root_id}.2",
-        )
+        graph_id, parents, at = graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
+        opens = Segment(session_id, graph_id, "fork", world.sessions_begun + number, 2, parents, at)
         ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
         facts = tuple(_ensemble_facts(intent, part, ids, opens, numbers))
         writes.append(Write(session_id, opens.graph_id, facts, opens))
@@ -103,7 +97,7 @@ def _check(world: World, intent: OpenRun) -> None:
 
 
 def _check_names(troupe: Troupe) -> None:
-    """Every channel has a sound name of its own and is there; no two of a troupe have one handle."""
+    """Refuse bad or duplicate names in a troupe, and channels that do not exist."""
     channels = [channel.name for channel in troupe.channels]
     handles = [member.handle for member in troupe.members]
     for name in channels:
@@ -119,7 +113,7 @@ def _check_names(troupe: Troupe) -> None:
 
 
 def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
-    """Ids by troupe and handle: the cast name if it is free in the terrarium, else with the next number."""
+    """Ids by troupe and handle: the creature's name if it is free in the terrarium, else with the next number."""
     given: dict[str, int] = {}
     ids: dict[tuple[int, str], str] = {}
     for number, troupe in enumerate(intent.troupes):
@@ -140,13 +134,13 @@ def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -
 
 
 def cast_entry(member: Member, creature: str) -> CastEntry:
-    """What `run.started` tells of one of the cast."""
+    """A creature's entry in the cast of `run.started`."""
     profile = fields_of(member.manifest).model_profile
     return CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
-    """The graphs that a troupe's channels make of it, in the order of its cast. Channels nobody is on go with the first."""
+    """The graphs that a troupe's channels form, in the order of its cast. Channels that nobody is on go to the first."""
     group_of: dict[str, int] = {}
     groups: dict[int, list[Member]] = {}
     for number, member in enumerate(troupe.members):
@@ -230,7 +224,7 @@ def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
 
 
 def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterator[Fact]:
-    """What was dealt, each to its owner alone, and then the opening, for everybody."""
+    """What was dealt, each for its owner only, and then the opening, for everybody."""
     for member in part.members:
         if member.dealt:
             yield Fact(
@@ -246,17 +240,17 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:
-    """A run without a scenario begins, in the graph where it is first driven."""
+    """Start a run without a scenario, in the graph where it is first driven."""
     graph = the_graph(world, intent.graph_id)
     run = world.runs.get(intent.run_id)
     if run is not None and run.is_begun:
         return Decision(subject=intent.run_id)
     started = Fact(kinds.RUN_STARTED, builtins_of(intent.started), CONDUCTOR, run_id=intent.run_id)
-    return Decision((Write(graph.session_id, graph.id, (started,)),), subject=intent.run_id)
+    return written_in(graph, [started], intent.run_id)
 
 
 def run_moved(world: World, intent: MoveRun) -> Decision:
-    """A run pauses, goes on or ends. What it is already, it stays without a word."""
+    """Pause, continue or finish a run. Pausing a paused run, or continuing a playing one, changes nothing."""
     run = the_unfinished_run(world, intent.run_id)
     is_continued = isinstance(intent.payload, RunContinued)
     if isinstance(intent.payload, RunFinished):
@@ -265,17 +259,12 @@ def run_moved(world: World, intent: MoveRun) -> Decision:
         return Decision(subject=run.id)
     else:
         kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
-    session_id = _place_to_tell(world, run, intent.graph_id)
     fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
-    return Decision(
-        (Write(session_id, world.sessions[session_id].segment.graph_id, (fact,)),), subject=run.id
-    )
-
-
-def _place_to_tell(world: World, run: RunFacts, graph_id: str | None) -> str:
-    """The graph asked for, else the oldest that a creature of the run is in, else where the run began."""
-    graph = world.graphs.get(graph_id or "")
-    if graph is None:
+    graph = world.graphs.get(intent.graph_id or "")
+    if graph is None:  # Then the graph of the run's oldest creature; if none is left, where the run began.
         home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
         graph = world.graphs.get(home)
-    return run.session_id if graph is None else graph.session_id
+    if graph is not None:
+        return written_in(graph, [fact], run.id)
+    write = Write(run.session_id, world.sessions[run.session_id].segment.graph_id, (fact,))
+    return Decision((write,), subject=run.id)

@@ -13,7 +13,7 @@ from glasshouse.world.state import Parent, Segment, World
 
 
 def session_forked(world: World, intent: Fork) -> Decision:
-    """A session that shares the past up to an event. It seals nothing and has no live creatures."""
+    """Start a session that shares the past up to an event. Its parent stays open, and no creature lives in it."""
     parent = the_session(world, intent.session_id)
     if not 1 <= intent.upto <= parent.head:
         raise Refused(
@@ -22,15 +22,8 @@ def session_forked(world: World, intent: Fork) -> Decision:
         )
     session_id = free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
     graph_id = graph_id_for(session_id)
-    opens = Segment(
-        id=session_id,
-        graph_id=graph_id,
-        origin="fork",
-        ordinal=world.sessions_begun,
-        base=parent.segment.base + intent.upto,
-        parents=(Parent(intent.session_id, intent.upto),),
-        at=intent.at,
-    )
+    base, parents = parent.segment.base + intent.upto, (Parent(intent.session_id, intent.upto),)
+    opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
     payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
     write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
     return Decision((write,), change_of("nothing", (), ()), session_id)

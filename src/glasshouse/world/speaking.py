@@ -9,7 +9,7 @@ from glasshouse.events.event import VISITOR, Draft, Event, place_of
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import builtins_of
 from glasshouse.events.run_payloads import UserInjected
-from glasshouse.world.decision import Decision, Fact, Write
+from glasshouse.world.decision import Decision, Fact, Write, written_in
 from glasshouse.world.ids import check_length
 from glasshouse.world.intents import Inject, Say
 from glasshouse.world.lookup import the_channel, the_creature, the_graph, the_unfinished_run
@@ -83,7 +83,7 @@ def line_of(
 
 
 def check_may_act(world: World, creature: CreatureState) -> None:
-    """Refuse a creature whose run is over: nothing of a run comes after its end."""
+    """Refuse a creature whose run has finished."""
     run = world.runs.get(creature.run_id or "")
     if run is not None and run.status == "finished":
         raise Refused(
@@ -100,7 +100,7 @@ def _check_cause(world: World, cause: str) -> None:
 
 
 def _check_cites(world: World, cites: object) -> None:
-    """Refuse a verdict that rests on what never happened."""
+    """Refuse a verdict that cites events that do not exist."""
     for cited in cites if isinstance(cites, list | tuple) else ():
         if not isinstance(cited, str) or not _has_happened(world, cited):
             raise Refused(f"There is no event {cited!r}, so no verdict can cite it.", "Cite ids of events.")
@@ -132,12 +132,12 @@ def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
 
 
 def ends_its_act(event: Event) -> bool:
-    """Whether a creature's event is the one that its act ends in."""
+    """Whether a creature's event ends its act."""
     return event.kind not in kinds.MID_ACT and event.kind not in kinds.ENGINE
 
 
 def injected(world: World, intent: Inject) -> Decision:
-    """The visitor speaks to everybody in a graph."""
+    """Say something as the visitor to everybody in a graph."""
     graph = the_graph(world, intent.graph_id)
     check_length("text", intent.text)
     if not intent.text.strip():
@@ -145,4 +145,4 @@ def injected(world: World, intent: Inject) -> Decision:
     if intent.run_id is not None:
         the_unfinished_run(world, intent.run_id)
     fact = Fact(kinds.USER_INJECTED, builtins_of(UserInjected(intent.text)), VISITOR, run_id=intent.run_id)
-    return Decision((Write(graph.session_id, graph.id, (fact,)),), subject=graph.id)
+    return written_in(graph, [fact], graph.id)

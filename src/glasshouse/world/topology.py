@@ -170,7 +170,7 @@ def parted(
         for group in list(groups.growing):
             if group in groups.growing and len(groups.growing) > 1:
                 groups.advance(group)
-    return [found for found in groups.apart if found]
+    return [component for component in groups.apart if component]
 
 
 class _Groups:
