@@ -45,7 +45,7 @@ COMMANDS: Final = {
 
 
 class Commands(TyperGroup):
-    """All commands: what one of them raises on purpose is told in words."""
+    """All commands. What a command raises on purpose becomes a message."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""

@@ -52,8 +52,8 @@ def draw(listed: list[Finding]) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
-    for what, state, told, todo in listed:
-        grid.add_row(Text(state, style=STYLES[state]), Text(what), Text(one_line(f"{told} {todo}".strip())))
+    for what, state, text, todo in listed:
+        grid.add_row(Text(state, style=STYLES[state]), Text(what), Text(one_line(f"{text} {todo}".strip())))
     Screen().draw(grid)
 
 
@@ -86,8 +86,8 @@ def _settings() -> Iterator[Finding]:
     known = {f"GLASSHOUSE_{name.upper()}" for name in Settings.model_fields}
     for name in sorted(os.environ):
         if name.upper().startswith("GLASSHOUSE_") and name.upper() not in known:
-            told = f"{name} is set, and no setting is called that."
-            yield Finding("settings", "warning", told, f"There is {', '.join(sorted(known))}.")
+            text = f"{name} is set, and no setting is called that."
+            yield Finding("settings", "warning", text, f"There is {', '.join(sorted(known))}.")
     yield Finding("settings", "ok", f"{', '.join(f'{name}={value}' for name, value in values.items())}.")
 
 
@@ -117,8 +117,8 @@ def _store(path: Path) -> Finding:
 def _terminal() -> Iterator[Finding]:
     screen, encoding = Screen(), sys.stdout.encoding or ""
     if encoding.lower().replace("-", "") not in {"utf8", "utf8sig"}:
-        told = f"The output is written as {sys.stdout.encoding}."
-        yield Finding("terminal", "warning", told, "Set PYTHONIOENCODING=utf-8.")
+        text = f"The output is written as {sys.stdout.encoding}."
+        yield Finding("terminal", "warning", text, "Set PYTHONIOENCODING=utf-8.")
     if not screen.is_terminal:
         yield Finding("terminal", "ok", "None: the output goes into a pipe or a file, plain and at once.")
         return

@@ -1,7 +1,7 @@
-"""What one creature, channel or wire would be after events that nobody has written: the forecasts of dry runs.
+"""What a dry run returns: a creature, channel or wire as it would be after events that are not written.
 
 Always holds: nothing here changes the world. A forecast is read from the events of the very decision that the real call
-would make, so what is foreseen is what comes, unless somebody changes the world in between.
+would make, so the real call gives the same, unless the world changes in between.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHANGES = {
     kinds.CREATURE_STOPPED: {"is_running": False},
     kinds.PRIVILEGE_GRANTED: {"is_privileged": True},
 }
-"""What the kinds that tell of one creature alone do to it."""
+"""What an event of these kinds changes of its creature."""
 
 
 def channel_foreseen(world: World, events: Sequence[Event]) -> Channel:

@@ -1,4 +1,4 @@
-"""`Follower`: which graph a creature is in, and who is there with it, kept from the events that tell of moves.
+"""`Follower`: which graph a creature is in, and who is in that graph with it, read from events.
 
 Always holds: births, removals and `session.attached` are all that moves anybody from one graph to another; so whoever has
 read every event up to now knows where everybody is. A reader who begins in the middle knows it from the creature's next
@@ -47,7 +47,7 @@ class Follower:
         return self._graph_of.get(self._creature_id)
 
     def sees(self, event: Event) -> bool:
-        """Take note of an event, and tell whether it happened in the creature's graph, or took somebody out of it."""
+        """Take in an event; whether it happened in the creature's graph, or took a creature out of it."""
         before = self.graph_id
         left = self._take_note(event)
         here = (before, self.graph_id)
@@ -56,7 +56,7 @@ class Follower:
         return event.graph_id in here or (before is not None and before in left)
 
     def cast_brought_to(self, stage: StageProjection) -> Touched:
-        """Make a stage's cast those who are in the graph; tell who came and went."""
+        """Make a stage's cast the creatures of the graph; the parts of the stage that changed."""
         here = self._members.get(self.graph_id or "", {})
         gone = [name for name in stage.cast if name not in here]
         for name in gone:

@@ -43,7 +43,7 @@ Touched: TypeAlias = tuple[Part, ...]
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
-    """One line: who said what, where and when. `private` is there for whoever may read it.
+    """One line: who said what, where and when. `private` is there for roles that may read it.
 
     Of a silence, `text` is its reason. Of a change of the graph, `handle` is empty and `text` tells it in words.
     """

@@ -1,7 +1,7 @@
 """Who knew of an event: which creatures could see it, how, and since when.
 
 Always holds: it asks the same rule of hearing that prompts and the agenda ask, for those who live and for those who are
-gone. A creature that learned of an event in several ways is told once, with the first.
+gone. A creature that learned of an event in several ways is listed once, with the first way.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
     since: str
     """The event that brought it there: the event itself, or the one by which it joined."""
     until: str | None = None
-    """The event that tells of its end; none if it lives and knows still."""
+    """The event that ended it; none if it still lives."""
     with_content: bool = True
-    """Whether it got the words, too; a wire may tell only that something was said."""
+    """Whether it got the words, too; a wire may carry only that something was said."""
     is_elsewhere: bool = False
-    """Whether it lives in another house, of which a file tells: then `handle` is what it was called there when it came to
+    """Whether it lives in another house and came in a file: then `handle` is what it was called there when it came to
     know, and no `until` means as far as the file goes."""
 
 
@@ -110,7 +110,7 @@ def _sighting(
 
 
 def _joined_later(creature: CreatureState, event: Event) -> int | None:
-    """When a creature came to a channel that tells of its past; none if it was there when the event was said."""
+    """When a creature joined a channel whose past it may read; none if it was there when the event was said."""
     ear = creature.ears.get(event.channel_id or "")
     is_heard_as_root = creature.is_root and visible_to(replace(creature, ears={}), event)
     if ear is None or is_heard_as_root:

@@ -65,7 +65,7 @@ class Link(msgspec.Struct, frozen=True):
 
     event: Event
     who: str
-    """The handle of whoever wrote it."""
+    """The handle of its actor."""
     came: Came | None = None
     """How its cause reached it; none if it has none."""
     by: str = ""
@@ -76,17 +76,17 @@ class Link(msgspec.Struct, frozen=True):
     cites: tuple[Event, ...] = ()
     prompts: tuple[Asked, ...] = ()
     missing: tuple[Missing, ...] = ()
-    """What is not there to tell more: the model's side, which the file it came in leaves out; the lines of its prompt,
+    """What is missing: the model's side, which the file it came in leaves out; the lines of its prompt,
     which were pruned or came in no file; the event that caused it; who was in its cast."""
 
     @property
     def thought(self) -> str:
-        """What it thought, for whoever may read that."""
+        """What it thought, if the role may read that."""
         return _words(self.event.private, "thought")
 
     @property
     def mood(self) -> str:
-        """Its mood, for whoever may read that."""
+        """Its mood, if the role may read that."""
         return _words(self.event.private, "mood")
 
 
@@ -99,7 +99,7 @@ class Why(msgspec.Struct, frozen=True):
     role: Role
     links: tuple[Link, ...]
     began: Beginning
-    """How the oldest link came to be; `further` if the chain is longer than it is told."""
+    """How the oldest link came to be; `further` if the chain goes on beyond what is listed."""
 
 
 def _words(part: Json | None, field: str) -> str:
@@ -108,7 +108,7 @@ def _words(part: Json | None, field: str) -> str:
 
 
 def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
-    """How a cause reached whoever answered it, and by what: told by the same rules of hearing as everything."""
+    """How a cause reached the creature that answered it, and by what, after the same rules of hearing as everywhere."""
     if cause.kind == kinds.TURN_STARTED:
         return "turn", ""
     if cause.kind in kinds.MID_ACT:

@@ -1,6 +1,6 @@
 """A chain of causes on the screen, and who knew of an event.
 
-Always holds: what is drawn was redacted for whoever asks before it came here. In a pipe every line and every thought
+Always holds: what is drawn was redacted for the role that asks before it came here. In a pipe every line and every thought
 stays on one line.
 """
 
@@ -67,9 +67,9 @@ _HOW: Final = {
 _ELSEWHERE: Final = "Creatures that live elsewhere came in a file, with the handle they had there."
 _MISSING: Final = {
     "model": "the file it came in leaves out the model's side: ask for one that was exported for a director",
-    "prompt": "prompt not kept: which lines were in it cannot be told",
+    "prompt": "prompt not kept: which lines were in it is unknown",
     "cause": "what caused it is not in this store",
-    "cast": "the file it came in lacks part of what happened to its graph, so who was there cannot be told",
+    "cast": "the file it came in lacks part of what happened to its graph, so who was there is unknown",
 }
 
 

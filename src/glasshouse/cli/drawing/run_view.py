@@ -37,7 +37,7 @@ class RunView:
         self.run_id = run_id
         self.past_run_ids = past_run_ids
         self.calls_before = 0
-        """Calls that were spent before and that no event in sight tells of."""
+        """Calls that were spent before, in events that this view did not get."""
         self.expected: tuple[str, ...] = ()
         """Handles of those who come in before anybody acts, and whose births are not taken in yet."""
         self.last_id = ""

@@ -19,7 +19,7 @@ _TURNING: Final = frozenset(
 
 
 class PipeConsole(Console):
-    """A console that leaves a closed pipe to whoever ends the command."""
+    """A console that lets the error of a closed pipe pass to `cli/exits.py`."""
 
     def on_broken_pipe(self) -> None:
         """Let the error go on."""

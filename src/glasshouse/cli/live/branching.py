@@ -52,7 +52,7 @@ class Branching:
         what_if = replace(self.what_if, limits=self._limits_in(story, event))
         position = store.position
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
-        opened = self._told(story, event, what_if, run, position)
+        opened = self._opened(story, event, what_if, run, position)
         return replace(opened, beside=tuple([terrarium.run_of(run_id) for run_id in run.beside]))
 
     async def _begin(self, reader: StoreReader, story: Story) -> tuple[Event | None, str]:
@@ -76,7 +76,7 @@ class Branching:
         then = payload_of(mine[-1], RunStarted).limits if mine else None
         return msgspec.structs.replace(then or Governor(), **self.limits)
 
-    def _told(self, story: Story, event: Event | None, what_if: WhatIf, run: Run, position: int) -> Opened:
+    def _opened(self, story: Story, event: Event | None, what_if: WhatIf, run: Run, position: int) -> Opened:
         change = what_if.recorded()
         number = len(story.events) if event is None else story.numbers[event.id]
         facts: Json = {
@@ -97,7 +97,7 @@ class Branching:
 
 
 def _last_line(story: Story) -> Event:
-    """The last line that somebody said, and that can so be left out."""
+    """The last line that a creature or the visitor said: only such a line can be left out."""
     said = [e for e in story.events if e.actor not in RESERVED_ACTORS - {VISITOR} and is_line(e)]
     if not said:
         raise Refused(f"Nothing was said in {story.name} yet.", "Leave --drop and --replace away.")

@@ -18,7 +18,7 @@ from glasshouse.views.transcript import TranscriptLine
 
 
 class Display:
-    """What every display can be told; each shows what it has room for."""
+    """What a display may show; each display shows what it has room for."""
 
     def open(self, view: RunView) -> None:
         """Say what is played."""

@@ -1,4 +1,4 @@
-"""`Keys`: what is pressed on a terminal, key by key, while a show goes on.
+"""`Keys`: what is pressed on a terminal, key by key, while a run is played.
 
 Always holds: the terminal is given back as it was, whatever happens in between; reading never blocks the event
 loop. While a line is asked for, the terminal edits it as it always does.
@@ -23,7 +23,7 @@ read_bytes_max: Final = 4_096
 
 
 def are_ours(descriptor: int) -> bool:
-    """Whether keys of this terminal come to this process: it is one, and nobody else is in front of it."""
+    """Whether this is a terminal whose keys come to this process, because it runs in the foreground."""
     if not os.isatty(descriptor):
         return False
     try:

@@ -24,6 +24,6 @@ def pace_here(wanted: Pace | None) -> Pace:
 
 
 def seconds_to_read(text: str) -> float:
-    """How long somebody takes who reads neither fast nor slowly."""
+    """How long an average reader takes."""
     milliseconds = len(text.split()) * 60_000 / words_per_minute
     return min(line_milliseconds_max, max(line_milliseconds_min, milliseconds)) / 1_000
