@@ -174,7 +174,7 @@ async def test_the_number_of_observers_changes_nothing(observers: int) -> None:
         await alone.run(again.id)
 
         assert await alone.digest(again.id) == digest
-    assert all(observer.view.run is not None and observer.view.run.reason for observer in watching)
+    assert all(observer.view.run is not None and observer.view.run.finished for observer in watching)
 
 
 async def test_playing_one_seed_twice_in_one_store_makes_two_runs_of_one_digest() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
@@ -74,7 +74,7 @@ class CastMember(msgspec.Struct, frozen=True, gc=False):
 class RunStatus(msgspec.Struct, frozen=True, gc=False):
     """How far a run is, and, once it is finished, how it went and what it took."""
 
-    __repr__ = repr_of("title", "state", "reason", "winner", "turns", "calls")
+    __repr__ = repr_of("title", "state", "paused", "finished")
 
     state: Literal["playing", "paused", "finished"] = "playing"
     title: str = ""
@@ -84,14 +84,9 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     """The limits it was started with."""
     disturbances: tuple[str, ...] = ()
     """Lines that its scenario suggests to a visitor."""
-    reason: str | None = None
-    axis: str | None = None
-    winner: str | None = None
-    why: str | None = None
-    turns: int | None = None
-    calls: int | None = None
-    tokens: int | None = None
-    usd: float | None = None
+    paused: str | None = None
+    """Why it is paused, if it is."""
+    finished: RunFinished | None = None
 
 
 class Counters(msgspec.Struct):
@@ -190,7 +185,6 @@ def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> b
 
 
 NOTHING: Touched = ()
-_HOW_IT_ENDED = ("reason", "axis", "winner", "why", "turns", "calls", "tokens", "usd")
 _SCENE: Touched = (("current_scene",),)
 _TITLE: Touched = (("scene_title",),)
 _TURN: Touched = (("turn",),)
@@ -362,18 +356,17 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
 def _pause_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
-    return _change_run(stage, event, state="paused", reason=payload_of(event, RunPaused).reason)
+    return _change_run(stage, event, state="paused", paused=payload_of(event, RunPaused).reason)
 
 
 def _continue_run(stage: StageProjection, event: Event) -> Touched:
-    return _change_run(stage, event, state="playing", reason=None)
+    return _change_run(stage, event, state="playing", paused=None)
 
 
 def _finish_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
-    ending = asdict(payload_of(event, RunFinished))
-    return _change_run(stage, event, state="finished", **{name: ending[name] for name in _HOW_IT_ENDED})
+    return _change_run(stage, event, state="finished", paused=None, finished=payload_of(event, RunFinished))
 
 
 def _change_run(stage: StageProjection, event: Event, **changes: Any) -> Touched:

@@ -109,8 +109,10 @@ def test_a_run_tells_its_budget_its_profiles_and_how_it_ended() -> None:
     assert stage.cast["ada"].profile == "strong"
     for event in told(by_conductor(kinds.RUN_PAUSED, reason="circuit"), run_finished()):
         stage.apply(event)
-    assert (stage.run.state, stage.run.reason, stage.run.axis) == ("finished", "budget", "max_turns")
-    assert (stage.run.winner, stage.run.turns, stage.run.usd) == ("ada", 12, None)
+    ending = stage.run.finished
+    assert ending is not None
+    assert (stage.run.state, ending.reason, ending.axis) == ("finished", "budget", "max_turns")
+    assert (ending.winner, ending.turns, ending.usd) == ("ada", 12, None)
 
 
 def test_a_creature_cannot_end_a_run_on_stage() -> None:

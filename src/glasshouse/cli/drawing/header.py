@@ -38,8 +38,9 @@ class Gauge(NamedTuple):
 def gauges(view: RunView) -> tuple[Gauge, Gauge]:
     """The budget: turns and calls, each of its limit."""
     stage, run = view.stage, view.run
-    calls = stage.counters.calls + view.calls_before if run.calls is None else run.calls
-    turns = stage.turn if run.turns is None else run.turns
+    ending = run.finished
+    calls = stage.counters.calls + view.calls_before if ending is None else ending.calls
+    turns = stage.turn if ending is None else ending.turns
     limits = run.budget or Governor(max_turns=None, max_total_calls=None)
     return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls)
 

@@ -21,7 +21,8 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, payload_of
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.views.stage import RunStatus, StageProjection
+from glasshouse.events.run_payloads import RunFinished
+from glasshouse.views.stage import StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 kind_chars: Final = 14
@@ -86,9 +87,9 @@ class StageThen:
             _draw_rule(screen, f"The last {len(last)} of {len(every)} lines" if is_cut else "Every line")
         for line in last:
             voices.show(screen, line)
-        if run is not None and run.state == "finished":
+        if run is not None and run.finished is not None:
             judged = [note.text for note in stage.judge_notes]
-            screen.draw(Text(), Text(ending_of(run, judged), style="bold"))
+            screen.draw(Text(), Text(ending_of(run.finished, judged), style="bold"))
 
     def _stage(self) -> StageProjection:
         stage = StageProjection(run_id=self._story.run_id, past_run_ids=self._story.past_run_ids)
@@ -149,13 +150,13 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
         yield " ".join(parts)
 
 
-def ending_of(run: RunStatus, judged: Iterable[str] = ()) -> str:
+def ending_of(run: RunFinished, judged: Iterable[str] = ()) -> str:
     """How a finished run ended, in one line. Why it ended so is left out where a judge just said it."""
-    ended = ENDINGS.get(run.reason or "ended", f"The end: {run.reason}")
+    ended = ENDINGS.get(run.reason, f"The end: {run.reason}")
     if not ended.endswith("."):
         ended = f"{ended} ({run.axis})." if run.axis else f"{ended}."
     counts = {"turn": run.turns, "call": run.calls, "token": run.tokens}
-    spent = ", ".join(counted(count or 0, noun) for noun, count in counts.items())
+    spent = ", ".join(counted(count, noun) for noun, count in counts.items())
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
     why = f" {spelled(one_line(run.why))}" if run.why and run.why not in judged else ""
     return f"{ended}{winner}{why} It took {spent}, {price(run.usd)}."

@@ -40,7 +40,7 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
         voices.show(screen, line)
         if pace is Pace.READING:
             time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
-    if whole.is_finished:
+    if whole.run.finished is not None:
         judged = [note.text for note in whole.stage.judge_notes]
-        screen.draw(Text(), Text(ending_of(whole.run, judged), style="bold"))
+        screen.draw(Text(), Text(ending_of(whole.run.finished, judged), style="bold"))
     screen.draw(Text(f"digest {story.digest}", style=QUIET))

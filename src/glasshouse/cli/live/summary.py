@@ -61,11 +61,11 @@ class Summary:
     def lines(self, command_line: CommandLine) -> list[str]:
         """Everything to say, line by line."""
         view, run = self.view, self.view.run
-        if view.is_finished:
-            ending = ending_of(run, [note.text for note in view.stage.judge_notes])
+        if run.finished is not None:
+            ending = ending_of(run.finished, [note.text for note in view.stage.judge_notes])
         else:
             spent = [f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(view)]
-            why = f"Paused: {one_line(run.reason)} " if run.reason else ""
+            why = f"Paused: {one_line(run.paused)} " if run.paused else ""
             ending = f"{why}To be continued: {', '.join(spent)}."
         if self.calls_recalled is not None:
             were = "call was" if self.calls_recalled == 1 else "calls were"
@@ -103,8 +103,8 @@ class Summary:
             "played": {
                 "run_id": view.run_id,
                 "status": run.state,
-                "reason": run.reason,
-                "winner": run.winner,
+                "reason": run.paused if run.finished is None else run.finished.reason,
+                "winner": None if run.finished is None else run.finished.winner,
                 "turns": turns.used,
                 "calls": calls.used,
                 "digest": self.digest,
