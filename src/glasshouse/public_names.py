@@ -1,8 +1,8 @@
 """Public names, each listed once: in the stub (`__init__.pyi`) beside a package's `__init__`.
 
-A type checker reads the stub; at run time the same list says where to import a name from when it is first asked for, so
-importing a package costs nothing. Always holds: a stub has one `from home import Name as Name` a line, and no module of
-this package imports a public name by way of such a list.
+A type checker reads the stub. At run time the same list says where to import a name from when it is first used, so
+importing a package costs nothing. Always holds: a stub has one `from home import Name as Name` a line, and no module
+inside the package imports a public name through such a list.
 """
 
 import sys

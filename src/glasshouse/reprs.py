@@ -1,6 +1,6 @@
-"""Short reprs: what a value shows of itself in a shell, a log or a failing test.
+"""Short reprs: how a value looks in a shell, a log or a failing test.
 
-Always holds: one line of at most `repr_chars_max` characters; whatever is empty is left out.
+Always holds: one line of at most `repr_chars_max` characters; empty fields are left out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """`Terrarium`: the public face; `play`, the one blocking call; `verify`.
 
-The face is flat: each call is passed on to one of its four parts (house, graph edits, stage, archive), where the work
-is done. It alone takes creatures as well as their ids; behind it there are ids only.
+The face is flat: each call goes to one of its four parts (house, graph edits, stage, archive), which does the work.
+Only the face takes creatures as well as their ids; the parts take only ids.
 
-Always holds: every answer is a value, true at the moment it was asked for, and the caller's own: none is a live object, and
-changing an event's JSON changes nobody else's view.
+Always holds: every result is a value, true at the time of the call, and belongs to the caller: none is a live object,
+and changing an event's JSON changes nobody else's view.
 """
 
 from __future__ import annotations

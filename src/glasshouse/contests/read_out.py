@@ -1,7 +1,7 @@
-"""Readings: what was said in one run is said again in another, by one creature, for somebody to judge.
+"""Readings: the lines of one run are said again in another, by one creature, so that an assessor can judge them.
 
-Always holds: only public lines of those who played are read, in their order, no judge's word among them; what a line
-cites is what was read before it, or nothing.
+Always holds: only public lines of players are read, in order, and no judge's words. A line cites only lines that were
+read before it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tournaments: models play a world against each other, each behind every seat; or a troupe plays against one alone.
+"""Tournaments: models play a world against each other and change seats; or a troupe plays against a single creature.
 
-Always holds: every pairing is played in both orders with the same number for all chance, so what a seat is worth falls
-out; every run is an ordinary run of the store. Nothing begins before the world, the models and the rounds are sound.
+Always holds: every pairing is played in both orders with the same `rng_seed`, so the advantage of a seat cancels out.
+Every match is an ordinary run of the store. Nothing starts before the world, the models and the rounds are checked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What `session.restated` carries over of a past: who heard what, who owes an act, what was said, dealt and spent.
+"""What `session.restated` carries over from a past: who heard what, who owes an act, what was said, dealt and spent.
 
-Always holds: everything is named as it was called then; the event says what it is called now. The folds keep their own
-structs and convert to and from these, so that a fold can change without changing what is in the ledger.
+Always holds: everything has its old name; the event maps old names to new ones. The folds keep their own structs and
+convert to and from these, so a fold can change without changing the ledger.
 """
 
 from __future__ import annotations

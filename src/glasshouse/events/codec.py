@@ -1,9 +1,8 @@
 """Events as bytes and back: JSON, upcasters for old payloads, and the canonical form.
 
-Always holds: stored bytes are never rewritten. When a payload's shape changes, its kind's version in
-`VERSIONS` goes up, an upcaster from the version before is added, and the old golden file stays.
-The canonical form of an event leaves out what differs between two tellings of one story: wall time,
-latency, position and change.
+Always holds: stored bytes are never rewritten. When a payload's shape changes, the version of its kind in `VERSIONS`
+is increased, an upcaster from the version before is added, and the old golden file stays. The canonical form of an
+event leaves out what differs between two plays of one story: wall time, latency, position and change.
 """
 
 from __future__ import annotations

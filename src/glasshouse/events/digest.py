@@ -1,12 +1,12 @@
-"""The digest of a run: one hash over its story, equal wherever and whenever the story is the same.
+"""The digest of a run: one hash over its story. Equal stories have equal digests, on every machine and store.
 
-Each event enters as its header and the digest of its body, so that a body may be erased later without
-breaking the rest. Ids are renamed by first appearance: two plays of one seed have different run, session
-and graph ids, and the same digest. Wall times, latencies and positions do not enter at all.
+Each event counts with its header and the digest of its body, so that a body can be erased later without breaking the
+rest. Ids are renamed by first appearance: two plays of one seed have different run, session and graph ids, and the
+same digest. Wall times, latencies and positions do not count.
 
-A branch is told as what it is: the past of its parent, and what came after. The events at its head that only restate
-that past do not enter, and its incarnations go by the names of those whose past they have; so a branch in which
-nothing differs has the digest of its parent.
+The story of a branch is the past of its parent and what came after. The events at its start that only restate that
+past do not count, and its incarnations have the names of the creatures that they continue. So an unchanged branch has
+the digest of its parent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""`Event`, an immutable fact in the ledger, and `Draft`, one not yet stamped.
+"""`Event`, an immutable fact in the ledger, and `Draft`, an event before the engine stamps it.
 
-Both hold JSON, which has no cycles, so they are kept out of the garbage collector's rounds.
-Always holds: an unknown field is an error; a kind matches the one pattern; an event's id is
-`session_id.seq`. `position` and `change` belong to the store that read the event and are no part of its content: in
-another store the same event has others.
+Both hold JSON, which has no cycles, so the garbage collector does not track them. Always holds: an unknown field is
+an error; a kind matches the one pattern; an event's id is `session_id.seq`. `position` and `change` belong to the
+store that read the event and are not part of its content: another store has other values.
 """
 
 from __future__ import annotations

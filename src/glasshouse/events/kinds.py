@@ -1,7 +1,7 @@
-"""The kinds of events: the core's own names, and the one pattern every kind must match.
+"""The kinds of events: the core's own names, and the one pattern that every kind must match.
 
-Kinds are open: a world may invent its own. What a creature may append is not decided by a kind's name
-but by its manifest's `may_emit`; the kinds in `ENGINE` are never given to anybody.
+Kinds are open: a world may define its own. The manifest's `may_emit`, not the name of a kind, decides what a creature
+may append. The kinds in `ENGINE` are never granted.
 """
 
 from __future__ import annotations

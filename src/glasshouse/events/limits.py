@@ -1,4 +1,4 @@
-"""`Governor`: the limits of a run, as `run.started` says them and the rules of turns read them."""
+"""`Governor`: the limits of a run, as `run.started` records them and the rules of turns use them."""
 
 from __future__ import annotations
 

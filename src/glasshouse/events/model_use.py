@@ -1,7 +1,7 @@
-"""What an event says of the models that were asked for it: `ModelUse`, and a `Call` for each time one was asked.
+"""The model calls behind an event: `ModelUse`, with a `Call` for each.
 
-Always holds: calls stand in the order in which they were made; one that reached no model has an error and no answer.
-A new field gets a default, so that older events are read and keep their digest.
+Always holds: calls are in the order in which they were made; a call that reached no model has an error and no reply.
+A new field gets a default, so that older events are still read and keep their digest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The typed payloads of the engine's kinds: what the topology fold reads and the decision writes.
+"""The typed payloads of the engine's kinds: decisions write them and the fold of the world reads them.
 
-Always holds: every kind in `kinds.ENGINE` has exactly one type here, and a payload with an unknown
-field is refused.
+Always holds: every kind in `kinds.ENGINE` has exactly one type here, and a payload with an unknown field is refused.
 """
 
 from __future__ import annotations

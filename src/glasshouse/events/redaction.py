@@ -1,6 +1,6 @@
 """What each role may read of an event.
 
-A spectator reads no thoughts; the audience does; only a director reads what is sealed and the model's side.
+A spectator reads no thoughts; the audience does; only a director reads what is sealed and the model calls.
 """
 
 from __future__ import annotations

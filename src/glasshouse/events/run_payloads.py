@@ -1,6 +1,6 @@
-"""The typed payloads of a run's own kinds: how it began, what its acts wrote, how it ended.
+"""The typed payloads of a run's own kinds: how it started, what its acts wrote, how it ended.
 
-Always holds: `run.started` describes itself: whoever has the ledger needs no file to know what was played.
+Always holds: `run.started` describes the run completely: with the ledger, no file is needed to know what was played.
 """
 
 from __future__ import annotations

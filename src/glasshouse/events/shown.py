@@ -1,6 +1,6 @@
 """Which lines a model call was shown: the ids of their events, kept beside the call's prompt.
 
-It is no part of the event, of its digest or of the prompt. The ledger is whole without it, so it may be pruned.
+It is not part of the event, its digest or the prompt. The ledger is complete without it, so it may be pruned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`Usage`: calls, tokens and money, the one struct that counts them: of a call, an act, a creature or a run.
+"""`Usage`: calls, tokens and money of a call, an act, a creature or a run, in one struct.
 
-Always holds: a call that reached no model counts nothing; a call whose price nobody knows makes the sum of money
-unknown, never lower.
+Always holds: a call that reached no model counts nothing; a call of unknown price makes the sum of money unknown,
+never lower.
 """
 
 from __future__ import annotations

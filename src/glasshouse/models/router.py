@@ -1,6 +1,6 @@
-"""`ModelRouter`: puts a concrete model behind each logical profile.
+"""`ModelRouter`: assigns a concrete model to each profile.
 
-Always holds: a manifest names a size, never a model; what stands behind it is decided here alone.
+Always holds: a manifest names a size, never a model; only this module decides which model that is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models for tests: one that says what it was given, one that counts how often another was asked.
+"""Models for tests: one that gives scripted replies, and one that counts calls.
 
 Always holds: neither thinks, waits or reaches anything outside.
 """

@@ -1,4 +1,5 @@
-"""`Archive`: what a house remembers: its histories read, carried in files, explained, and grown from again.
+"""`Archive`: the histories of a house: read, exported and imported, explained, and continued in forks, branches and
+resumed sessions.
 
 Always holds: reading changes nothing. A fork, a branch or a resumed session is a child of the past that it shares; no
 event is copied or rewritten.

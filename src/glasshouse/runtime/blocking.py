@@ -1,6 +1,6 @@
-"""Waiting for asynchronous work from ordinary code, also where an event loop is already running, as in a notebook.
+"""Waiting for asynchronous work from ordinary code, also if an event loop is already running, as in a notebook.
 
-Always holds: when the caller is interrupted, the work is cancelled and has cleaned up before the caller goes on. No
+Always holds: when the caller is interrupted, the work is cancelled and has cleaned up before the caller continues. No
 interruption is lost.
 """
 

@@ -1,4 +1,4 @@
-"""Clocks and sources of ids: the machine's own, and hand-moved ones for plays that must come out the same."""
+"""Clocks and sources of ids: the machine's own, and controlled ones for reproducible plays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An errand: one call of a tool, carried out for a creature in the middle of its act, through the same door as everybody's.
+"""An errand: one tool call, made for a creature during its act, through the same intents as everybody's.
 
 Always holds: an edit and the `tool.returned` that answers its call are one batch.
 """

@@ -1,6 +1,6 @@
-"""`Folded`: the world and all that the rules of playing keep beside it.
+"""`Folded`: the world and everything that the rules of playing keep beside it.
 
-Always holds: it is a function of the ledger alone, and encodes to bytes as it is, which makes a snapshot.
+Always holds: it is a function of the ledger alone. It encodes to bytes without conversion, which makes a snapshot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`GraphEdits`: who lives in a house and how they are joined; every change of it, and its shape as values.
+"""`GraphEdits`: the creatures of a house and their connections: every change, and the shape as values.
 
-Always holds: every change goes through the ledger as an intent. A dry run is the same decision without the commit. Every
-answer carries ids and values, never live objects.
+Always holds: every change goes through the ledger as an intent. A dry run is the same decision without the commit.
+Results hold ids and values, never live objects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`House`: one store, the ledger over it, and everybody who reads along.
+"""`House`: one store, the ledger over it, and everybody who reads it.
 
-Always holds: it is opened once. Closing lets everything under way become durable before the store is let go.
+Always holds: it is opened once. Closing makes everything in flight durable before it closes the store.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`Played`: one run after it was played, as a value: its lines, its events, who won, who could hear what.
 
-Always holds: it is a value; the terrarium it came from may be closed. What a creature could hear is what the runtime
-itself would have let into its prompt, without anybody's thoughts.
+Always holds: it is a value; its terrarium may be closed. What a creature could hear is what the runtime would have
+put into its prompt, without thoughts of others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the runtime needs from outside: a store, models, tools, a clock, a source of ids. Adapters stand in `stores`,
-`models` and `tools`.
+"""What the runtime needs from outside: a store, models, tools, a clock, a source of ids. The adapters are in
+`stores`, `models` and `tools`.
 
-Always holds: a store keeps bytes and their places; it knows nothing of creatures or graphs.
+Always holds: a store keeps bytes and their positions; it knows nothing of creatures or graphs.
 """
 
 from __future__ import annotations

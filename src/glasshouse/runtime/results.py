@@ -1,7 +1,7 @@
-"""Results of contests, read from the ledger's folds: no history is read for them.
+"""Results of contests, from the ledger's folds: no history is read.
 
-Always holds: a run counts when it is over and two or more could have won it; one that somebody stopped counts only if it
-had a winner.
+Always holds: a run counts when it has finished and at least two could have won; a stopped run counts only if it had a
+winner.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Run`: one play of a scenario as its users see it, at the moment they ask."""
+"""`Run`: one play of a scenario as a value, at the time of the call."""
 
 from __future__ import annotations
 

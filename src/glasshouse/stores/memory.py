@@ -1,6 +1,6 @@
 """`MemoryStore`: the ledger in this process's memory, as the same bytes that a file would hold.
 
-Always holds: it answers exactly as the other stores do, so that what works here works there.
+Always holds: it behaves exactly like the other stores, so what works here works there.
 """
 
 from __future__ import annotations

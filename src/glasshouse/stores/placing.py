@@ -1,4 +1,4 @@
-"""Rules that every store keeps: where a write may go, and in which order a read gives its events back."""
+"""Rules that every store follows: where a write may go, and the order of a read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users test their own worlds with: play one offline in one call, script a model, count how often one is asked.
+"""For tests of your own worlds: play one offline in one call, script a model, count calls.
 
 Always holds: nothing here reaches the network or writes a file; the same world and seeds give the same `digest`.
 """

@@ -1,6 +1,6 @@
-"""A plugin of pytest: the fixture `glasshouse_play`, wherever Glasshouse is installed.
+"""The pytest plugin: the fixture `glasshouse_play`, wherever Glasshouse is installed.
 
-Always holds: pytest is imported here and nowhere else, and Glasshouse only when a test asks for the fixture.
+Always holds: only this module imports pytest, and it imports Glasshouse only when a test uses the fixture.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Arithmetic as people write it, worked out exactly and within bounds. No code is ever run.
+"""Arithmetic expressions, evaluated exactly and within bounds. No code is executed.
 
-Always holds: numbers are fractions, so nothing is rounded but what is shown as rounded; what would grow without bound
-is refused in words.
+Always holds: numbers are fractions, so only what is shown as rounded is rounded; what would grow without bound is
+refused.
 """
 
 from __future__ import annotations

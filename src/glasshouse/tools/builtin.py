@@ -1,6 +1,6 @@
-"""Tools that every terrarium has, for worlds to grant: a calculator, a calendar, an almanac.
+"""The built-in tools that worlds can grant: a calculator, a calendar, an almanac.
 
-Always holds: they need no network and no clock, and say the same on every machine.
+Always holds: they use no network and no clock, and give the same answer on every machine.
 """
 
 from __future__ import annotations

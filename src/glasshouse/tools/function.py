@@ -1,7 +1,7 @@
-"""`Tool`: a Python function that a creature can use, and what its signature says to a model.
+"""`Tool`: a Python function that a creature can use, and its schema for a model.
 
-Always holds: a tool's schema is made once, from its type hints; what a schema cannot say is refused when the tool is
-made, not when it is used.
+Always holds: a tool's schema is made once, from its type hints; what a schema cannot express is refused when the tool
+is made, not when it is used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Running a Python tool: bounded in time and size, and never able to take anything down with it.
+"""Running a Python tool: bounded in time and size, and unable to break anything else.
 
-Always holds: whatever a tool does, there is an answer. What it raises, what takes too long, is too much or is no data
-becomes a failure in words. A plain function runs in a thread of its own, which is left behind if it does not end.
+Always holds: whatever a tool does, there is an answer. An exception, a timeout, a result that is too large or not
+data becomes a failure with a message. A plain function runs in its own thread, which is left behind if it does not
+end.
 """
 
 from __future__ import annotations

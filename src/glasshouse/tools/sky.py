@@ -1,7 +1,7 @@
-"""Sun and moon: how long a day is, and what the moon looks like, worked out from the mean motions of both.
+"""Sun and moon: the length of a day and the phase of the moon, computed from the mean motions of both.
 
-Always holds: the same date gives the same answer on every machine; day lengths are good to a few minutes, phases to the
-day they fall on in universal time.
+Always holds: the same date gives the same answer on every machine. Day lengths are correct to a few minutes, phases
+to the day in universal time.
 """
 
 from __future__ import annotations

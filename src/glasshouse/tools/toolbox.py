@@ -1,7 +1,6 @@
-"""`Toolbox`: Python tools for creatures: those that are built in, those it was given, those in a file beside a world.
+"""`Toolbox`: Python tools for creatures: built-in ones, given ones, and those in a file beside a world.
 
-Always holds: a creature is offered what its manifest grants and nothing else, and a grant is looked at again before
-every use.
+Always holds: a creature is offered only what its manifest grants, and the grant is checked again before every use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Two stories side by side: where they part, what differs, and what each of them cost.
+"""Two stories compared: where they diverge, what differs, and what each cost.
 
-Always holds: they part at the first event that would make their digests differ; so two stories are the same exactly if
-their digests are. Events that only restate a past are no part of it, and ids, wall times and latencies say nothing.
+Always holds: they diverge at the first event that would make their digests differ, so two stories are the same
+exactly if their digests are. Events that only restate a past do not count, nor do ids, wall times and latencies.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`ViewDiff`: what one event changed on a stage, as a patch that rebuilds the stage anywhere.
 
-Always holds: the diffs of a stage, applied in order to an empty one, give an equal stage; a diff can go through JSON and
-back on its way. A line said twice is two lines: nothing is compared by its text.
+Always holds: the diffs of a stage, applied in order to an empty one, give an equal stage, also after JSON encoding
+and decoding. A line said twice is two lines: nothing is compared by its text.
 """
 
 from __future__ import annotations

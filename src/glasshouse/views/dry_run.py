@@ -1,7 +1,7 @@
-"""What a dry run returns: a creature, channel or wire as it would be after events that are not written.
+"""The results of dry runs: what a creature, channel or wire would be after events that were not written.
 
-Always holds: nothing here changes the world. A forecast is read from the events of the very decision that the real call
-would make, so the real call gives the same, unless the world changes in between.
+Always holds: nothing here changes the world. A forecast is read from the events of the decision that the real call
+would make, so it is right unless the world changes in between.
 """
 
 from __future__ import annotations

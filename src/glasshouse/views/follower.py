@@ -1,8 +1,7 @@
-"""`Follower`: which graph a creature is in, and who is in that graph with it, read from events.
+"""`Follower`: which graph a creature is in, and who is there with it, folded from events.
 
-Always holds: births, removals and `session.attached` are all that moves anybody from one graph to another; so whoever has
-read every event up to now knows where everybody is. A reader who begins in the middle knows it from the creature's next
-act or move on.
+Always holds: only births, removals and `session.attached` move a creature between graphs. So a reader of every event
+knows where everybody is. A reader that starts in the middle knows it from the creature's next act or move.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The leaderboard: who played, won and lost over many runs, and what it cost; by creature, by team or by model.
+"""The leaderboard: who played, won and lost over many runs, and what it cost; by creature, team or model.
 
-Always holds: it is a function of the results alone. Every seat of a contest that was played to its end counts as one
-played, and is won, lost or no contest; so played is always the sum of the three.
+Always holds: it is a function of the results alone. Every seat of a finished contest counts as played, and is won,
+lost or no contest; so played is the sum of the three.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`StageProjection`: what is on stage, folded from events: scene, lines, verdicts, disturbances, cast, counters.
 
-Always holds: folding costs the same for every event, however many came before; two stages folded from the same events
-are equal, whether in one go or one by one; nothing here asks a model or looks at a clock. What a role may not read is
-taken off the events before they get here.
+Always holds: folding an event costs the same however many came before; two stages folded from the same events are
+equal, at once or one by one; nothing here calls a model or reads a clock. What a role may not read is removed from
+the events before.
 """
 
 from __future__ import annotations

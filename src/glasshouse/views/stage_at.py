@@ -1,9 +1,8 @@
 """Seeking: the stage after any number of events, without folding all of them again.
 
-Always holds: `stage_at(k)` equals `rebuild_stage(events[:k])`; of a branch, also where it had not begun yet.
-Checkpoints are copies of the stage at regular distances; when there are too many, every second one goes and the distance
-doubles, so they are bounded however long a story is. They are a cache: made on the way to the first seek, they can be
-dropped.
+Always holds: `stage_at(k)` equals `rebuild_stage(events[:k])`, also before the start of a branch. Checkpoints are
+copies of the stage at regular distances; when there are too many, every second one is dropped and the distance
+doubles, so their number is bounded. They are a cache, made by the first seek, and can be dropped.
 """
 
 from __future__ import annotations

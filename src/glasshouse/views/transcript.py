@@ -1,8 +1,8 @@
-"""The transcript: events as lines that people read, each with who said it and what.
+"""The transcript: events as lines for people, each with its speaker and its words.
 
-Always holds: a line is a note of the stage, so it carries the handle that its speaker had when it was said; what a role may
-not read was taken off the events before. Kinds without words are left out, except those that say why a creature was
-silent, and changes that the cast made to its graph: who came, who went, who can hear each other now.
+Always holds: a line is a note of the stage, so it has the handle that its speaker had at that time; what a role may
+not read was removed from the events before. Kinds without words are left out, except those that say why somebody was
+silent, and changes that a creature made to its graph.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who knew of an event: which creatures could see it, how, and since when.
 
-Always holds: it asks the same rule of hearing that prompts and the agenda ask, for those who live and for those who are
-gone. A creature that learned of an event in several ways is listed once, with the first way.
+Always holds: it uses the same rule of hearing as prompts and the agenda, for live and removed creatures. A creature
+that learned of an event in several ways is listed once, with the first.
 """
 
 from __future__ import annotations

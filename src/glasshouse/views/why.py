@@ -1,7 +1,7 @@
-"""Why something was said: the chain of causes from an event back to where it began, as a value.
+"""Why something was said: the chain of causes from an event back to the beginning, as a value.
 
-Always holds: the links go from the event asked about to the oldest cause; each is the cause of the one before it. What a
-role may not read is not in the value: thoughts are for the audience, what models were asked and answered for a director.
+Always holds: the links go from the event to the oldest cause; each is the cause of the one before it. The value holds
+only what the role may read: thoughts are for the audience, prompts and replies for a director.
 """
 
 from __future__ import annotations

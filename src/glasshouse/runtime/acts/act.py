@@ -1,7 +1,8 @@
-"""One act: the only place where somebody thinks. A moment is assembled, the agent is awaited, its draft is written.
+"""One act: a moment is assembled, the agent is awaited, its draft is written. Nobody thinks anywhere else.
 
-Always holds: an act ends in exactly one event, or, if its run ran out of budget or its model out of reach before it
-cost anything, in none, and is owed still. Whatever an agent raises becomes `agent.failed`, and the others go on.
+Always holds: an act ends in exactly one event. If its run ran out of budget, or its model was unreachable, before it
+cost anything, it ends in none and is still owed. Whatever an agent raises becomes `agent.failed`, and the others
+continue.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""An act read back: what it asked, which tools it called, and what they said. One that was cut off is taken up from it;
-a replay and a branch are answered from it.
+"""An act as the ledger has it: its model calls, its tool calls and their answers. An interrupted act continues from
+it; a replay and a branch take answers from it.
 
-Always holds: it is read from the ledger alone. A completion that came and a tool that returned are in it, in order;
-the last call may have no answer yet.
+Always holds: it is read only from the ledger. Every completion and every returned tool is in it, in order; the last
+call may have no answer yet.
 """
 
 from __future__ import annotations

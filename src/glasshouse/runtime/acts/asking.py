@@ -1,7 +1,7 @@
-"""Asking a model on behalf of one act: governed before, recorded after.
+"""Calling a model for one act: limited before, recorded after.
 
-Always holds: every call is in `calls`, in order, whether it was answered or not; what reached a model counts, what
-reached none is free. A call that a record holds the answer to is answered from it, and costs what it cost then.
+Always holds: every call is in `calls`, in order, answered or not. A call that reached a model counts; one that
+reached none is free. A call with a recorded answer is answered from the record and counts the recorded cost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What ticks that go together saw, where their thinking was lost: the world as it was before the first of them was written.
+"""The world before a batch of ticks, for ticks whose thinking was lost in a crash.
 
-Always holds: it is folded from the ledger, so a batch of ticks that was cut off in the middle goes on as one that never
-was, whatever those before have made of the graph since. A batch that was not cut off costs nothing here.
+Always holds: it is folded from the ledger. So an interrupted batch of ticks with `together` continues like an
+uninterrupted one, even if its first acts changed the graph. A batch that was not interrupted costs nothing here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Who asks from inside an act: nobody may wait there for the end of that very act.
+"""Calls from inside an act: nobody may wait there for the end of that same act.
 
-Theory of operation. An act marks the context it runs in, and whatever is begun there inherits the mark: tasks, and threads
-that were given the context. Of those, the act waits for what the engine began on its behalf: its mind, its tools, whoever is
-asked to approve. They are part of it, and are refused at once. A task that a mind or a tool began by itself may outlive
-the act, or be waited for: nobody can tell. It waits for the end of the act first, so long and no longer. A mark is of one
-house: a tool may play a show of its own in another.
+Theory of operation. An act marks the context it runs in, and whatever is started there inherits the mark: tasks, and
+threads that get the context. The act waits for what the engine started for it: its agent, its tools, the approver.
+Calls from those are refused at once. A task that an agent or a tool started by itself may outlive the act, or the act
+may wait for it: nobody can tell. Its call waits for the end of the act first, up to a bound. A mark belongs to one
+house: a tool may play a show of another.
 """
 
 from __future__ import annotations

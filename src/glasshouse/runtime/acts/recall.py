@@ -1,8 +1,8 @@
-"""What a branch knows of the answers that its parent got: a call in which nothing differs is not made again.
+"""What a branch takes from the record of its parent: a call in which nothing differs is not made again.
 
-Always holds: an answer of a model is taken from the record only if prompt, model, profile and seed are the same, and
-costs then what it cost in the parent; that of a tool only if the same creature calls it with the same arguments at the
-same place of the story, after prompts and answers that were the same.
+Always holds: a model's answer is taken from the record only if prompt, model, profile and seed are the same, and
+counts the recorded cost. A tool's answer is taken only if the same creature makes the same call at the same point of
+the story, after the same prompts and answers.
 """
 
 from __future__ import annotations

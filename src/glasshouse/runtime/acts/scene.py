@@ -1,7 +1,6 @@
-"""The scene of one act: what stays the same of it from its first moment to its last, and the moments it is made of.
+"""The scene of one act: what stays the same from its first moment to its last, and how its moments are made.
 
-Always holds: every moment of an act sees the same past; what its tools have said and how its graph stands are as they
-are when it looks.
+Always holds: every moment of an act sees the same past; its tools' answers and its graph are current.
 """
 
 from __future__ import annotations

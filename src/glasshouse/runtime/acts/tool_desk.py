@@ -1,4 +1,4 @@
-"""The tool desk: what every act that uses tools shares: the toolbox, the record, and how an act under way is read back."""
+"""The tool desk: what all acts that use tools share: the toolbox, the record, and how an interrupted act is read."""
 
 from __future__ import annotations
 

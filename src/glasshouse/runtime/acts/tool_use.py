@@ -1,8 +1,8 @@
-"""ToolUse tools: the calls of one act, each written before it is carried out and after it is answered.
+"""Tools in an act: its tool calls, each recorded before it is made and after it is answered.
 
-Always holds: `tool.called` is durable before its tool is called; a tool that has returned is not called again, not even
-after a crash, nor in a branch in which nothing differs; nobody calls a tool who is gone, or whose act has ended. The calls
-of an act go one after another; where acts think side by side, their tools wait for their turn.
+Always holds: `tool.called` is durable before its tool is called. A tool that has returned is not called again,
+neither after a crash nor in a branch in which nothing differs. A removed creature, or one whose act has ended, calls
+no tool. The calls of an act are made one after another; if acts think side by side, their tools wait for their turn.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Reservations: how calls that run side by side keep within one purse.
+"""Reservations: how parallel calls stay within one purse.
 
-Always holds: a call reserves its worst case before it runs and holds its true cost until the event that tells of it
-is in the ledger; so calls side by side never go over a limit together. It holds them in the graph that its creature is
-in now, whatever merges and splits came after its act began. A call that would fit but for calls still open waits for them. It waits for nothing else, and those wait for nobody, so there is no way for two to wait for each other.
+Always holds: a call reserves its worst case before it runs, and holds its true cost until its event is in the ledger.
+So parallel calls never exceed a limit together. The reservation is in the graph that its creature is in now, whatever
+merges and splits happened since. A call that lacks room only because of open calls waits for them. Open calls wait
+for nobody, so there is no deadlock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Bringing back what was said: the lines that creatures of a graph may recall, read from the store when it is first driven.
+"""Loading lines: the lines that creatures of a graph may recall are read from the store when the graph is first
+driven.
 
-Always holds: a graph that nobody drives holds no lines in memory. What is brought back is what the fold would have kept,
-so a prompt is the same whether its lines were at hand or had to be read.
+Always holds: a graph that nobody drives holds no lines in memory. What is loaded is what the fold would have kept, so
+a prompt does not depend on whether its lines were in memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Thinking ahead: ticks of one turn that go together are all begun at once.
+"""Thinking ahead: ticks of one turn with `together` all begin at once.
 
-Theory of operation. Their thinking overlaps, on the past as it was when the ticks of the turn began; what they thought is
-written one by one, in the order of the cast, by whoever conducts. So are the tools they use: each act waits at a gate
-before its first tool, and the gate is opened when the act's turn to be written comes.
+Theory of operation. They think at the same time, on the past at the start of the turn's ticks. The conductor writes
+their results one by one, in the order of the cast. The same holds for their tools: each act waits at a gate before
+its first tool, and the gate opens when it is the act's turn to be written.
 
-Always holds: nothing is written here, and nothing here is needed to go on: what was begun ahead and let go is owed still.
+Always holds: nothing is written here, and nothing here is needed to continue after a crash: an act that was begun
+ahead and dropped is still owed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether a run has come to its end, and who has won: what its scenario says, a judge's verdict, a referee's word.
+"""Whether a run has ended, and who won: by its scenario, a judge's verdict, or a referee's ruling.
 
-Always holds: it is answered from the ledger's folds alone; asked again after a crash, it says the same.
+Always holds: only the ledger's folds decide; after a crash the answer is the same.
 """
 
 from __future__ import annotations

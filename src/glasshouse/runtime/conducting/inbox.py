@@ -1,6 +1,7 @@
-"""The inbox: what other processes left for a run is said by the visitor, and goes out of the inbox with that very commit.
+"""The inbox: lines that other processes left for a run are said by the visitor, and removed from the inbox in the
+same commit.
 
-Always holds: a line is said once, or set aside if its run is over; one for a run that nobody plays waits.
+Always holds: a line is said once, or dropped if its run has finished; a line for a run that nobody plays waits.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Referees: built in, or in a Python file beside a world, which is loaded when a run that needs it is driven.
 
-Always holds: what a referee gives back is a sound ruling or none; whatever else it does is told as a fault of its world.
+Always holds: a referee's result is a valid ruling or none; everything else is reported as an error of its world.
 """
 
 from __future__ import annotations

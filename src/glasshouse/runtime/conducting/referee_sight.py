@@ -1,7 +1,7 @@
-"""What was said in a run, as its referee may look back on it: public lines, from the tables of the ledger's folds.
+"""The public lines of a run that its referee may look back on, from the tables of the ledger's folds.
 
-Always holds: what a referee is shown is the same whether its lines were kept at hand or looked through again after a
-crash; where the tables have dropped some of them since, `was_cut` says so, and its ruling does not count.
+Always holds: a referee sees the same lines, whether they were in memory or read again after a crash. If the tables
+have dropped some of them, `was_cut` says so, and the ruling does not count.
 """
 
 from __future__ import annotations

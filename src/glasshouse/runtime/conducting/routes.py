@@ -1,7 +1,7 @@
-"""Routes: which model stands behind each profile of a run, and whether anybody knows what it costs.
+"""Routes: the model of each profile of a run, and whether its price is known.
 
-Always holds: what a run tells of its models is what the router says when it begins; a limit of money is refused where
-somebody's price is unknown, whoever can be born in the run included.
+Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
+price is unknown, also that of a creature that may be spawned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a drive goes on, and what came of it.
+"""When a drive ends, and what it did.
 
 Always holds: a turn of a graph counts once for a drive, whether the drive began it or found it begun.
 """

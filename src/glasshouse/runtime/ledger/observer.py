@@ -1,9 +1,9 @@
-"""`Observer`: folds events into a stage and tells what each of them changed; `attach` lets one watch a terrarium.
+"""`Observer`: folds events into a stage and reports what each of them changed; `attach` lets one watch a terrarium.
 
-Always holds: an observer only reads, and what it gets is its own copy of what its role may see, so whatever it does to
-that changes nothing. Live, it has a task and a bounded queue of its own: when it is slow it falls behind and catches up
-from the store by position. A callback that raises is not called again; an observer that raises is let go; the show goes
-on either way, and what was raised is kept and logged.
+Always holds: an observer only reads, and gets its own copy of what its role may see, so it cannot change anything.
+Live, it has its own task and a bounded queue: if it is slow, it falls behind and catches up from the store by
+position. A callback that raises is not called again; an observer that raises is detached. The show continues either
+way, and the exception is kept and logged.
 """
 
 from __future__ import annotations

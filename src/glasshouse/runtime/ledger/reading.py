@@ -1,7 +1,7 @@
-"""Reading: histories by page, single events, and what a creature is owed. Only what is durable is ever shown.
+"""Reading: histories by page, single events, and a creature's mail. Only durable events are shown.
 
-Always holds: a read is planned on the world of one moment, then waits until everything of that moment is durable,
-and only then fetches. So a history has no gap at its end, however many appends are under way.
+Always holds: a read is planned on the world of one moment, waits until everything of that moment is durable, and only
+then fetches. So a history has no gap at its end, however many appends are in flight.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the ledger hands out: a batch on its way, and what came of an intent."""
+"""What the ledger returns: a batch in flight, and the result of an intent."""
 
 from __future__ import annotations
 

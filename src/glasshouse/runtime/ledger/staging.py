@@ -1,6 +1,6 @@
-"""Staging: what was decided is stamped, encoded and folded into the pending world.
+"""Staging: a decision is stamped, encoded and folded into the pending world.
 
-Always holds: what cannot be encoded is refused before anything has changed; what was folded is written as it was.
+Always holds: what cannot be encoded is refused before anything changes; what was folded is written exactly so.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Subscriptions: readers that are told of every committed event, and can never hold anything up.
+"""Subscriptions: readers that get every committed event and can never delay anything.
 
-Always holds: a subscriber sees each matching event exactly once, in the order of commits. When the terrarium closes,
-it still gets what can be read; where the store is gone already, it ends and can go on later, by position. Its queue
-is bounded; when it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store
-by position. What it gets is its own copy. The hub holds subscribers weakly: one that is dropped is forgotten.
+Always holds: a subscriber gets each matching event exactly once, in the order of commits. When the terrarium closes,
+it still gets what can be read; if the store is already closed, it ends and can continue later, by position. Its queue
+is bounded: when it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store
+by position. It gets its own copy. The hub holds subscribers weakly: a dropped one is forgotten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Agent`: what thinks for a creature. The runtime keeps the object; no change of the graph re-creates it."""
+"""`Agent`: what thinks for a creature. The runtime keeps the object; no change of the graph creates it again."""
 
 from __future__ import annotations
 

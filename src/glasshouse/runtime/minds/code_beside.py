@@ -1,7 +1,8 @@
 """Code beside a world: one function of a Python file in the world's folder.
 
-Always holds: it runs only when somebody plays that world, never when a store is looked at. It is found by the folder that
-its run was opened from, so two worlds may call theirs alike. Whatever it raises is told as a fault of that world, with its file.
+Always holds: it is executed only when somebody plays that world, never when a store is read. It is found by the
+folder that its run was opened from, so two worlds may use the same names. Whatever it raises is reported as an error
+of that world, with its file.
 """
 
 from __future__ import annotations

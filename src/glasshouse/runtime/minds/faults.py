@@ -1,6 +1,6 @@
-"""What an exception of somebody else's code says of itself.
+"""The text of an exception from foreign code.
 
-Always holds: never raises, whatever the exception does when it is asked.
+Always holds: it never raises, whatever the exception does.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`ManifestAgent`: plays a creature from its manifest alone: a prompt, an answer, at most one repair; and the same
-again after each tool that it uses.
+"""`ManifestAgent`: plays a creature from its manifest: a prompt, a reply, at most one repair; and the same again
+after each tool call.
 """
 
 from __future__ import annotations

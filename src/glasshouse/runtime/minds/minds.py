@@ -1,7 +1,7 @@
 """`Minds`: which Python object thinks for each creature.
 
-Always holds: a creature keeps its object through every change of the graph. One that was given none gets one, made from
-its manifest, when it first acts.
+Always holds: a creature keeps its object through every change of the graph. A creature without one gets one, made
+from its manifest, at its first act.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who thinks for a creature that comes from a file: its manifest, a visitor, or a Python class if that is allowed."""
+"""Who thinks for a creature from a file: its manifest, a visitor, or a Python class if that is allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`VisitorAgent`: a creature played by the person outside. Its act waits for a line, or passes after a while."""
+"""`VisitorAgent`: a creature played by the visitor. Its act waits for a line, or passes after a while."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The past: any moment of it, read again, grown on from, resumed and asked about."""
+"""The past: reading any point of it, branching, resuming, and asking why."""

@@ -1,7 +1,7 @@
-"""A past that can live again: everything folded at one moment, and the graphs that are asked for.
+"""A past that can be continued: everything folded at one point, and the requested graphs.
 
-Always holds: a `Past` is a copy of its own. It may be changed freely before it is restated; until then nothing of it is in the
-ledger.
+Always holds: a `Past` is an independent copy. It may be changed freely before it is restated; until then nothing of
+it is in the ledger.
 """
 
 from __future__ import annotations

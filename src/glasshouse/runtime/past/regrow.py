@@ -1,9 +1,9 @@
-"""A past made ready to live again, as one intent: for a branch, in the shape it had; for a resumed session, in that shape or
-as its scenario is on disk now.
+"""From a past to the one intent that continues it: for a branch, in the shape it had; for a resumed session, in that
+shape or as its scenario is on disk now.
 
-Always holds: nobody gets another's past. Where a scenario is played on, a creature's past is found by its run and its cast
-key, by its handle where several have one key; where that leaves a doubt, the creature starts empty. Who is new sees
-nothing of what was said before; who is no longer in the scenario is gone.
+Always holds: nobody gets another's past. If a scenario is continued, a creature's past is found by its run and its
+cast key, and by its handle if several have the same key; if that is ambiguous, the creature starts empty. A new
+creature sees nothing that was said before; a creature that is no longer in the scenario is gone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`WhatIf`: how a branch differs from the past it begins with.
+"""`WhatIf`: how a branch differs from its past.
 
-Always holds: it is applied to a copy of that past. What cannot be done is refused, and nothing has changed.
+Always holds: it is applied to a copy of that past. An impossible change is refused, and nothing changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Who knew of an event: which creatures could see it, how, and since when. It reads no prompts.
 
-Always holds: it writes nothing, and asks the rule of hearing alone: of this house, and of other houses that files tell of.
+Always holds: it writes nothing and uses only the rule of hearing, for this house and for other houses known from
+files.
 """
 
 from __future__ import annotations

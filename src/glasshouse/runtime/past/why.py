@@ -1,6 +1,6 @@
-"""Why something was said: the chain of causes, and the lines that each model call on the way was shown.
+"""Why something was said: the chain of causes, and the lines that each model call was shown.
 
-Always holds: it writes nothing and asks no model. Events are read by their ids, so the cost does not grow with the ledger.
+Always holds: it writes nothing and calls no model. Events are read by id, so the cost does not grow with the ledger.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What SQLite says, in words that tell what to do."""
+"""SQLite's errors, with what to do about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock file beside the store, which the system frees when its holder dies."""
+"""One writer at a time: a lock file beside the store, which the operating system releases when its holder ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One thread that does one thing after another, with as little between a call and its answer as can be.
+"""One thread that does one thing after another, with as little overhead as possible.
 
-Always holds: whatever the work raises is raised where its answer is awaited, and the thread goes on.
+Always holds: whatever the work raises is raised where its result is awaited, and the thread continues.
 """
 
 from __future__ import annotations
