@@ -1,15 +1,15 @@
 """The agenda: the acts now owed, as a set of (creature, cause), folded from the ledger.
 
-Always holds: an event is owed to each creature that hears it when it is said and has its kind in
-`subscribes_to`, never to its own actor; a root hears every channel of its graph; wires owe their target, and what a
-wire handed over is kept with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends
-in names its cause and settles it. What a stopped creature hears waits for it as one bundle, which one act
-settles. Merges and splits do not touch the agenda at all, because it is kept by creature id.
+Always holds: an event is owed to each creature that hears it when it is said and has its kind in `subscribes_to`, never
+to its own actor; a root hears every channel of its graph; wires owe their target, and what a wire handed over is kept
+with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends in names its cause and
+settles it. What a stopped creature hears waits for it as one bundle, which one act settles. Merges and splits do not
+touch what is owed, because it is kept by creature id.
 
-What an act of the reactive track causes is due in the same turn; what comes from outside, and what ticks cause, is
-due in the next. A tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not
-ended is under way: what it has written is noted, and it goes before all others, so that it is taken up where it was.
-So what is left of a turn can be told from the ledger alone, and a show that was cut off goes on exactly where it was.
+What a reaction causes is due in the same turn; what comes from outside, and what ticks cause, is due in the next. A
+tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not ended is under way: the
+events it has written are noted, and it goes before all others. So the ledger alone says what is left of a turn, and an
+interrupted run continues exactly where it was.
 
 Who is next is asked before every act. So that this does not cost a look at every member, whoever has an act due in the
 present turn of a graph stands in a queue, `Ready`: a cache, which is made again when it is missing.
@@ -17,16 +17,16 @@ present turn of a graph stands in a queue, `Ready`: a cache, which is made again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedAgenda, converted
+from glasshouse.events.carried import CarriedAgenda, converted, picked
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import (
     CreatureStarted,
@@ -44,8 +44,7 @@ from glasshouse.world.wiring import Handed, handed, wires_taken
 version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 
-
-_TOLD_APART: Final = frozenset(
+_DISPATCHED: Final = frozenset(
     {
         kinds.TURN_STARTED,
         kinds.RUN_FINISHED,
@@ -54,6 +53,7 @@ _TOLD_APART: Final = frozenset(
         kinds.SESSION_RESTATED,
     }
 )
+"""The kinds that change the agenda by themselves, whoever hears them."""
 
 
 class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -85,8 +85,8 @@ Place = tuple[int, int, int]
 creature; of a tick: the turn that it was due in, then the age of its creature."""
 
 Queue = list[tuple[Place, str]]
-"""A heap of creatures by the place of their first act. An entry is a hint: it is dropped if it comes to the front and is
-not true any more. Always holds: the first act of everybody has an entry that tells its place."""
+"""A heap of creatures by the place of their first act. Always holds: everybody's first act has an entry with its place.
+Other entries may be out of date: they are dropped when they come to the front."""
 
 
 class Ready(msgspec.Struct):
@@ -94,8 +94,8 @@ class Ready(msgspec.Struct):
 
     session_id: str
     turn: int
-    reactions: Queue = msgspec.field(default_factory=list)
-    ticks: Queue = msgspec.field(default_factory=list)
+    reactions: Queue
+    ticks: Queue
 
 
 class Agenda(msgspec.Struct, dict=True):
@@ -124,33 +124,29 @@ class Agenda(msgspec.Struct, dict=True):
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """What a creature is to react to first, in this turn."""
-        for owed in self.owed.get(name, _NOTHING).values():
-            if owed.due <= turn:
-                return owed
-        return None
+        return next((owed for owed in self.owed.get(name, _NOTHING).values() if owed.due <= turn), None)
 
     def _ready(self, world: World, graph: GraphState) -> Ready:
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
-            ready = self.ready_cache[graph.id] = Ready(graph.session_id, graph.turn)
-            for name in graph.creatures if len(graph.creatures) <= len(self.owed) else self.owed:
-                place = self._place_of_reaction(world, graph, name)
-                if place is not None:
-                    ready.reactions.append((place, name))
-            for name in graph.creatures if len(graph.creatures) <= len(self.ticks) else self.ticks:
-                place = self._place_of_tick(world, graph, name)
-                if place is not None:
-                    ready.ticks.append((place, name))
-            heapify(ready.reactions)
-            heapify(ready.ticks)
+            reactions = [
+                (place, name)
+                for name in names_in_both(graph.creatures, self.owed)
+                if (place := self._place_of_reaction(world, graph, name)) is not None
+            ]
+            ticks = [
+                (place, name)
+                for name in names_in_both(graph.creatures, self.ticks)
+                if (place := self._place_of_tick(world, graph, name)) is not None
+            ]
+            heapify(reactions)
+            heapify(ticks)
+            ready = self.ready_cache[graph.id] = Ready(graph.session_id, graph.turn, reactions, ticks)
         return ready
 
     def _place_of_reaction(self, world: World, graph: GraphState, name: str) -> Place | None:
         owed = self.first_due(name, graph.turn) if name in graph.creatures else None
-        if owed is None:
-            return None
-        session = world.sessions[place_of(owed.cause)[0]]
-        return (owed.lamport - session.skew, session.rank, world.creatures[name].born)
+        return None if owed is None else _place_of_owed(world, world.creatures[name], owed)
 
     def _place_of_tick(self, world: World, graph: GraphState, name: str) -> Place | None:
         tick = self.ticks.get(name) if name in graph.creatures else None
@@ -160,11 +156,7 @@ class Agenda(msgspec.Struct, dict=True):
         """Let somebody stand in the queue of its graph for what it owes, if that is due in the present turn."""
         ready = self.ready_cache.get(creature.graph_id)
         if ready is not None and owed.due <= ready.turn:
-            session = world.sessions[place_of(owed.cause)[0]]
-            heappush(
-                ready.reactions,
-                ((owed.lamport - session.skew, session.rank, creature.born), creature.id),
-            )
+            heappush(ready.reactions, (_place_of_owed(world, creature, owed), creature.id))
 
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
         """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
@@ -176,16 +168,16 @@ class Agenda(msgspec.Struct, dict=True):
         owed = self.owed.get(creature_id, {}).get(cause)
         return None if owed is None else owed.handed
 
-    def is_told_of(self, event: Event) -> bool:
-        """Whether a change of the world, of a run or of the clock could move the agenda at all."""
-        return event.kind in _TOLD_APART or event.caused_by is not None or event.kind in self.subscribers
+    def concerns(self, event: Event) -> bool:
+        """Whether an event could move the agenda, unless a wire hands it over."""
+        return event.kind in _DISPATCHED or event.caused_by is not None or event.kind in self.subscribers
 
     def apply(self, world: World, event: Event) -> None:
         """Move the agenda on by one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
         if self.under_way or event.kind in kinds.MID_ACT:
-            is_tick = self._note_way(event) or is_tick
-        if event.kind in _TOLD_APART:
+            is_tick = self._note_under_way(event) or is_tick
+        if event.kind in _DISPATCHED:
             self._note(world, event)
         due = _turn_due(event, is_tick=is_tick)
         if event.kind in self.subscribers and event.kind not in kinds.INNER:
@@ -201,31 +193,36 @@ class Agenda(msgspec.Struct, dict=True):
                 self._settle(world, event.actor, cause)
             return False
         if tick.as_of is None or tick.due < event.turn:
-            self._note_first_tick(world, event)
-        if event.actor not in self.under_way and _may_begin(tick, event):
-            self._note_batch(world, event)
+            # The ticks of a turn begin: those that go together all see the past up to here, even after a crash.
+            for name, other in self._ticks_beside(world, event.actor):
+                if other.as_of is None:
+                    self.ticks[name] = replace(other, as_of=event.lamport - 1)
+        is_together = world.facts_of(world.creatures[event.actor]).is_together
+        if is_together and event.actor not in self.under_way and _may_begin(tick, event):
+            # All that go together think already, on the world before this event.
+            for name, other in self._ticks_beside(world, event.actor):
+                if other.begun_by is None:
+                    self.ticks[name] = replace(other, begun_by=event.id, was=None)
         if ends_its_act(event):
             del self.ticks[event.actor]
         return True
 
-    def _note_way(self, event: Event) -> bool:
-        """Note what an act writes on its way, and forget it with its end. True if the event comes of a tick."""
+    def _ticks_beside(self, world: World, name: str) -> list[tuple[str, Owed]]:
+        members = world.graphs[world.creatures[name].graph_id].creatures
+        return [(member, self.ticks[member]) for member in names_in_both(members, self.ticks)]
+
+    def _note_under_way(self, event: Event) -> bool:
+        """Note what an act writes before its end, and forget it with its end. True if the event comes of a tick."""
+        cause, act = event.caused_by, self.under_way.get(event.actor)
         if event.kind in kinds.MID_ACT and event.actor not in RESERVED_ACTORS:
-            if event.kind == kinds.TOOL_CALLED and event.caused_by is not None:
-                act = self.under_way.setdefault(event.actor, UnderWay(event.caused_by, []))
-                if act.cause != event.caused_by:
-                    act = self.under_way[event.actor] = UnderWay(event.caused_by, [])
+            if event.kind == kinds.TOOL_CALLED and cause is not None and (act is None or act.cause != cause):
+                act = self.under_way[event.actor] = UnderWay(cause, [])
+            if act is not None:
                 act.events.append(event.id)
-            elif event.actor in self.under_way:
-                self.under_way[event.actor].events.append(event.id)
             return self._is_ticking(event.actor)
-        if event.kind in kinds.ENGINE and event.caused_by is not None:
-            return any(
-                event.caused_by in act.events and self._is_ticking(name)
-                for name, act in self.under_way.items()
-            )
-        act_ended = self.under_way.get(event.actor)
-        if act_ended is not None and ends_its_act(event) and event.caused_by == act_ended.cause:
+        if event.kind in kinds.ENGINE and cause is not None:
+            return any(cause in act.events and self._is_ticking(name) for name, act in self.under_way.items())
+        if act is not None and ends_its_act(event) and cause == act.cause:
             del self.under_way[event.actor]
         return False
 
@@ -249,32 +246,18 @@ class Agenda(msgspec.Struct, dict=True):
             self._note_stop(event)
 
     def _owe_hearers(self, world: World, event: Event, due: int) -> None:
-        if event.channel_id is not None:
-            for name, directions in world.topology.members_of.get(event.channel_id, {}).items():
-                if directions & LISTEN and name != event.actor:
-                    self._owe(world, world.creatures[name], event, due)
-            graph = world.graphs.get(event.graph_id)
-            for name in () if graph is None else graph.roots:
-                if name != event.actor:
-                    self._owe(world, world.creatures[name], event, due)
-        elif event.graph_id in world.graphs:
-            self._owe_members(world, event, due)
-
-    def _note_first_tick(self, world: World, event: Event) -> None:
-        """The ticks of a turn begin: those that go together all see the past up to here, even after a crash."""
-        for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
-            other = self.ticks.get(name)
-            if other is not None and other.as_of is None:
-                self.ticks[name] = replace(other, as_of=event.lamport - 1)
-
-    def _note_batch(self, world: World, event: Event) -> None:
-        """One of the ticks that go together is written: all that are there think already, on the world before this."""
-        if not world.facts_of(world.creatures[event.actor]).is_together:
-            return
-        for name in world.graphs[world.creatures[event.actor].graph_id].creatures:
-            other = self.ticks.get(name)
-            if other is not None and other.begun_by is None:
-                self.ticks[name] = replace(other, begun_by=event.id, was=None)
+        subscribers, graph = self.subscribers[event.kind], world.graphs.get(event.graph_id)
+        hearers: Iterable[str]
+        if event.channel_id is None:
+            hearers = () if graph is None else names_in_both(graph.creatures, subscribers)
+        else:
+            members = world.topology.members_of.get(event.channel_id, {})
+            listening = [name for name, directions in members.items() if directions & LISTEN]
+            roots = () if graph is None else graph.roots
+            hearers = names_in_both(dict.fromkeys([*listening, *roots]), subscribers)
+        for name in hearers:
+            if name != event.actor:
+                self._add(world, world.creatures[name], event, due)
 
     def _owe_ticks(self, world: World, event: Event) -> None:
         """Who ticks at this turn. One whose last tick still waits does not get a second one."""
@@ -289,19 +272,10 @@ class Agenda(msgspec.Struct, dict=True):
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
         """Creatures of a finished run fall silent: they owe nothing any more."""
-        for name in [name for name in self.owed if world.creatures[name].run_id == run_id]:
-            del self.owed[name]
-        for name in [name for name in self.ticks if world.creatures[name].run_id == run_id]:
-            del self.ticks[name]
-        for name in [name for name in self.under_way if world.creatures[name].run_id == run_id]:
-            del self.under_way[name]
-
-    def _owe_members(self, world: World, event: Event, due: int) -> None:
-        members, subscribers = world.graphs[event.graph_id].creatures, self.subscribers[event.kind]
-        fewer, more = sorted((members, subscribers), key=len)
-        for name in fewer:
-            if name in more and name != event.actor:
-                self._add(world, world.creatures[name], event, due)
+        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.under_way)
+        for by_name in debts:
+            for name in [name for name in by_name if world.creatures[name].run_id == run_id]:
+                del by_name[name]
 
     def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
         """The target owes an answer; if it owes one already because it heard the line, this one tells it more."""
@@ -311,13 +285,8 @@ class Agenda(msgspec.Struct, dict=True):
         if owed is not None:
             mailbox[event.id] = replace(owed, handed=handed(wire, event, world.creatures[wire.source].handle))
 
-    def _owe(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
-        if event.kind in world.manifests[creature.manifest_digest].subscribes_to:
-            self._add(world, creature, event, due)
-
     def _add(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
-        run = world.runs.get(creature.run_id or "")
-        if run is not None and run.status == "finished":
+        if not _is_playing(world, creature):
             return
         bundle = 0 if creature.is_running else self.stops.get(creature.id, 0)
         mailbox = self.owed.setdefault(creature.id, {})
@@ -348,35 +317,34 @@ class Agenda(msgspec.Struct, dict=True):
         """What some creatures owe, to be carried over when they live again: for what has really happened. Where anything
         is otherwise, a batch of ticks is not to see the world that it began with."""
         owing = list(names)
-        ticks = {name: self.ticks[name] for name in owing if name in self.ticks}
+        ticks = picked(self.ticks, owing)
         if not is_as_it_was:
             ticks = {name: replace(tick, begun_by=None) for name, tick in ticks.items()}
         mailboxes = {
-            name: [owed for owed in self.owed[name].values() if has_happened(owed.cause)]
-            for name in owing
-            if name in self.owed
+            name: [owed for owed in mailbox.values() if has_happened(owed.cause)]
+            for name, mailbox in picked(self.owed, owing).items()
         }
         part = {
             "owed": {name: mailbox for name, mailbox in mailboxes.items() if mailbox},
             "ticks": ticks,
-            "stops": {name: self.stops[name] for name in owing if name in self.stops},
-            "under_way": {name: self.under_way[name] for name in owing if name in self.under_way},
+            "stops": picked(self.stops, owing),
+            "under_way": picked(self.under_way, owing),
         }
         return converted(part, CarriedAgenda)
 
-    def _take_over(self, told: SessionRestated) -> None:
+    def _take_over(self, restated: SessionRestated) -> None:
         """Those who live again owe what was owed then."""
-        debts, shape = told.carried.agenda, told.carried.shape
+        debts, shape, named = restated.carried.agenda, restated.carried.shape, restated.creatures
         for name in (*shape.creatures, *shape.newcomers):
-            self.owed.pop(told.creatures[name], None)  # That the shape was said again is nothing to answer.
+            self.owed.pop(named[name], None)  # That the shape was said again is nothing to answer.
         for name, mailbox in debts.owed.items():
-            self.owed[told.creatures[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
+            self.owed[named[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
         for name, tick in debts.ticks.items():
-            self.ticks[told.creatures[name]] = replace(converted(tick, Owed), was=tick.was or name)
-        for name, stops in debts.stops.items():
-            self.stops[told.creatures[name]] = stops
-        for name, act in debts.under_way.items():
-            self.under_way[told.creatures[name]] = converted(act, UnderWay)
+            self.ticks[named[name]] = replace(converted(tick, Owed), was=tick.was or name)
+        self.stops.update({named[name]: stops for name, stops in debts.stops.items()})
+        self.under_way.update(
+            {named[name]: converted(act, UnderWay) for name, act in debts.under_way.items()}
+        )
 
     def _note_start(self, world: World, event: Event) -> None:
         creature = world.creatures[payload_of(event, CreatureStarted).creature]
@@ -384,19 +352,29 @@ class Agenda(msgspec.Struct, dict=True):
             self.subscribers.setdefault(kind, {})[creature.id] = None
 
     def _note_stop(self, event: Event) -> None:
-        told = payload_of(event, CreatureStopped)
-        if told.reason == "removed":
-            self.owed.pop(told.creature, None)
-            self.ticks.pop(told.creature, None)
-            self.stops.pop(told.creature, None)
-            self.under_way.pop(told.creature, None)
-            for subscribers in self.subscribers.values():
-                subscribers.pop(told.creature, None)
-        else:
-            self.stops[told.creature] = self.stops.get(told.creature, 0) + 1
+        stopped = payload_of(event, CreatureStopped)
+        name = stopped.creature
+        if stopped.reason != "removed":
+            self.stops[name] = self.stops.get(name, 0) + 1
+            return
+        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.stops, self.under_way)
+        for by_name in (*debts, *self.subscribers.values()):
+            by_name.pop(name, None)
 
 
 _NOTHING: Final[dict[str, Owed]] = {}
+
+
+def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) -> list[str]:
+    """The names in both, found by walking along the shorter of the two."""
+    if len(members) <= len(owing):
+        return [name for name in members if name in owing]
+    return [name for name in owing if name in members]
+
+
+def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
+    session = world.sessions[place_of(owed.cause)[0]]
+    return (owed.lamport - session.skew, session.rank, creature.born)
 
 
 def _first(

@@ -7,12 +7,12 @@ driving a graph gives the same order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
 from glasshouse.events.event import Json
-from glasshouse.turns.agenda import Agenda, Owed
+from glasshouse.turns.agenda import Agenda, Owed, names_in_both
 from glasshouse.turns.playbill import Beat
 from glasshouse.turns.runs import Purse, Runs
 from glasshouse.world.state import CreatureState, GraphState, World
@@ -69,7 +69,7 @@ def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
 
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
     """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
-    for name in _fewer(graph.creatures, agenda.under_way):
+    for name in names_in_both(graph.creatures, agenda.under_way):
         act, tick = agenda.under_way[name], agenda.ticks.get(name)
         if not may_act(world, world.creatures[name]):
             continue
@@ -88,7 +88,7 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
     """The ticks that are owed, in the order of the cast; what was put off from an earlier turn comes first."""
     names = [
         name
-        for name in _fewer(graph.creatures, agenda.ticks)
+        for name in names_in_both(graph.creatures, agenda.ticks)
         if _is_free(world, runs, world.creatures[name], graph)
     ]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
@@ -111,12 +111,6 @@ def _tick(world: World, owed: Owed, name: str) -> Due:
     if not is_together or owed.begun_by is None:
         return due
     return msgspec.structs.replace(due, begun_by=owed.begun_by, was=owed.was)
-
-
-def _fewer(members: Mapping[str, None], owing: Mapping[str, object]) -> Iterator[str]:
-    if len(members) <= len(owing):
-        return (name for name in members if name in owing)
-    return (name for name in owing if name in members)
 
 
 def _cause(agenda: Agenda, name: str, turn: int) -> str:

@@ -76,7 +76,7 @@ def fold(folded: Folded, event: Event) -> None:
     world, agenda = folded.world, folded.agenda
     if event.kind in MOVE_THE_WORLD:
         evolve(world, event)
-        if agenda.is_told_of(event):
+        if agenda.concerns(event):
             agenda.apply(world, event)
         folded.tables.apply(world, event)
         if event.run_id is not None or folded.runs.concerns(event):
