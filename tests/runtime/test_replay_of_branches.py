@@ -192,6 +192,16 @@ async def test_a_record_that_was_tampered_with_does_not_pass(name: str, how: str
         assert not outcome.is_same
 
 
+def tamper_with(store: MemoryStore, line: Event) -> None:
+    """Change the words of a line where the store keeps them."""
+    bodies = [store._bodies[index] for index in range(len(store._bodies))]
+    changed = bodies[(line.position or 0) - 1].replace(b'"text":"', b'"text":"Something else. ', 1)
+    bodies[(line.position or 0) - 1] = changed
+    store._bodies = type(store._bodies)()
+    for body in bodies:
+        store._bodies.append(body)
+
+
 @pytest.mark.parametrize("how", ["branch", "resume"])
 async def test_a_past_that_was_tampered_with_does_not_pass(how: str) -> None:
     store = MemoryStore()
@@ -204,8 +214,7 @@ async def test_a_past_that_was_tampered_with_does_not_pass(how: str) -> None:
             await t.step(4)
         else:
             again = await branched(t, run, WhatIf(disturb="A bell rings."))
-        index = (line.position or 0) - 1
-        store._bodies[index] = store._bodies[index].replace(b'"text":"', b'"text":"Something else. ', 1)
+        tamper_with(store, line)
 
         outcome = await verified(t, again.id)
 

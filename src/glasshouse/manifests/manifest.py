@@ -6,6 +6,7 @@ Always holds: an unknown field is an error; a manifest is immutable, and its dig
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,8 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.manifests.fields import CreatureName, Kinds, Player, Strict, Text, Texts, number_max
 from glasshouse.reprs import repr_of
+
+digest_cache_manifests_max = 1_024
 
 Profile = Literal["tiny", "fast", "balanced", "strong"]
 Role = Literal["worker", "judge", "narrator", "root"]
@@ -147,4 +150,10 @@ class Manifest(Strict):
     @property
     def digest(self) -> str:
         """A hash of the content: sixteen hexadecimal characters."""
-        return blake2b(canonical_json(self.as_json()), digest_size=8).hexdigest()
+        return _digest(self)
+
+
+@lru_cache(maxsize=digest_cache_manifests_max)
+def _digest(manifest: Manifest) -> str:
+    # Kept, so that thousands of creatures of one manifest share one text.
+    return blake2b(canonical_json(manifest.as_json()), digest_size=8).hexdigest()

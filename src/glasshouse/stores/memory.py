@@ -5,7 +5,9 @@ Always holds: it behaves exactly like the other stores, so what works here works
 
 from __future__ import annotations
 
+import zlib
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -17,10 +19,40 @@ from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import Place, check_room, in_order_of_histories
 from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
+from glasshouse.world.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state import Segment
 
 prompts_in_memory_max = 2_048
+piece_bytes_min = 1024 * 1024
+
+
+class _Texts:
+    """Many short texts, one behind another in large pieces: as an object of its own each would take 50 bytes more."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes | bytearray] = [bytearray()]
+        self._starts: array[int] = array("Q")
+        """For each text its piece, and in the lower half where it begins there."""
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def append(self, text: bytes) -> None:
+        """Keep one more."""
+        last = self._pieces[-1]
+        if len(last) >= piece_bytes_min:
+            self._pieces[-1] = bytes(last)  # One that grows has room to spare.
+            self._pieces.append(last := bytearray())
+        self._starts.append((len(self._pieces) - 1) << 32 | len(last))
+        last += text
+
+    def __getitem__(self, index: int) -> bytes:
+        starts = self._starts
+        number, start = divmod(starts[index], 1 << 32)
+        piece = self._pieces[number]
+        is_last = index + 1 == len(starts) or starts[index + 1] >> 32 != number
+        end = len(piece) if is_last else starts[index + 1] & 0xFFFFFFFF
+        return bytes(memoryview(piece)[start:end])
 
 
 class _Kept(msgspec.Struct):
@@ -38,17 +70,19 @@ class MemoryStore:
     def __init__(self) -> None:
         self._house_id = ""
         self._is_open = False
-        self._bodies: list[bytes] = []
+        self._bodies = _Texts()
         """Of the events by their positions, each without what the next two say."""
         self._places: list[Place] = []
-        self._seqs: array[int] = array("q")
-        self._changes: array[int] = array("q")
+        self._seqs: array[int] = array("I")
+        self._changes: array[int] = array("I")
         self._segments: dict[str, _Kept] = {}
         self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
-        self._requests: dict[int, Request] = {}
+        self._requested: array[int] = array("I")
+        self._requests = _Texts()
+        """What was asked for, and by which changes it was done."""
         self._shown: dict[int, tuple[Shown, ...]] = {}
 
     def __repr__(self) -> str:
@@ -85,12 +119,12 @@ class MemoryStore:
             for write in writes:
                 self._append(write, change, numbers)
             if batch.request is not None and writes:
-                self._requests[change] = batch.request
+                self._requested.append(change)
+                self._requests.append(encoded_request(batch.request).encode())
             if batch.shown and writes:
                 self._shown[self.position] = batch.shown
             if batch.snapshot is not None:
-                kept = batch.snapshot if batch.snapshot.at else batch.snapshot._replace(at=self.position)
-                self._keep_snapshot(kept)
+                self._keep_snapshot(batch.snapshot)
             for number in batch.inbox_done:
                 self._inbox.pop(number, None)
             if batch.prompts:
@@ -111,7 +145,8 @@ class MemoryStore:
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
         """What was asked for between two changes."""
-        return {change: asked for change, asked in self._requests.items() if first <= change <= last}
+        indexes = range(bisect_left(self._requested, first), bisect_right(self._requested, last))
+        return {self._requested[n]: decoded_request(self._requests[n].decode()) for n in indexes}
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the calls behind an event were shown."""
@@ -155,7 +190,7 @@ class MemoryStore:
         if kept is None and write.opens is not None:
             segment = write.opens
             place = Place(segment.id, segment.graph_id, segment.base)
-            kept = _Kept(segment, len(self._bodies) + 1, place, array("q"))
+            kept = _Kept(segment, len(self._bodies) + 1, place, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
         for index, body in enumerate(write.bodies):
@@ -192,9 +227,11 @@ class MemoryStore:
         """The newest snapshot with this key, up to a position."""
         kept = self._snapshots.get((scope, name), ())
         fitting = [one for one in kept if one.key == key and (at_most is None or one.at <= at_most)]
-        return max(fitting, key=lambda one: one.at, default=None)
+        newest = max(fitting, key=lambda one: one.at, default=None)
+        return None if newest is None else newest._replace(body=zlib.decompress(newest.body))
 
-    def _keep_snapshot(self, kept: Snapshot) -> None:
+    def _keep_snapshot(self, given: Snapshot) -> None:
+        kept = given._replace(at=given.at or self.position, body=zlib.compress(given.body, 1))
         others = self._snapshots.get((kept.scope, kept.name), ())
         still_good = [one for one in others if one.key == kept.key and one.at != kept.at]
         self._snapshots[kept.scope, kept.name] = [*still_good, kept]

@@ -65,7 +65,7 @@ def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
         channels=channels,
         ordinal=creature.ordinal,
         reborn=creature.reborn,
-        handed={wire_id: list(map(_wire_then, handings)) for wire_id, handings in creature.handed.items()},
+        handed={wire_id: list(map(_wire_then, parts)) for wire_id, parts in (creature.handed or {}).items()},
     )
 
 
@@ -76,7 +76,7 @@ def _ear_then(ear: Ear) -> CarriedEar:
 
 def _ear_now(ear: CarriedEar) -> Ear:
     times = [time for span in ear.spans for time in (span.since, span.until)]
-    return Ear(ear.is_full, [time for time in times if time is not None])
+    return Ear(ear.is_full, tuple([time for time in times if time is not None]))
 
 
 def _wire_then(handing: Handing) -> CarriedWire:
@@ -154,8 +154,8 @@ def _give(
     creature.reborn = chained_via(heard.reborn, restated.session)
     creature.stays = _stays(heard.stays, places)
     creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
-    creature.ears.update({places[channel]: Ear(is_full=False, spans=[]) for channel in heard.strange})
-    creature.handed = {**_handings(heard.handed, restated, lamport), **creature.handed}
+    creature.ears.update({places[channel]: Ear(is_full=False, spans=()) for channel in heard.strange})
+    creature.handed = {**_handings(heard.handed, restated, lamport), **(creature.handed or {})}
     creature.ordinal = heard.ordinal
     _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
 
@@ -223,11 +223,11 @@ def _listen(world: World, graph: GraphState, lamport: int) -> None:
         edges = world.topology.channels_of.get(name, {})
         for channel_id, ear in creature.ears.items():
             if ear.is_open != bool(edges.get(channel_id, 0) & LISTEN):
-                ear.spans.append(lamport)
+                ear.spans += (lamport,)
         for channel_id, directions in edges.items():
             if directions & LISTEN and channel_id not in creature.ears:
                 is_full = world.channels[channel_id].history == "full"
-                creature.ears[channel_id] = Ear(is_full, [lamport])
+                creature.ears[channel_id] = Ear(is_full, (lamport,))
         if creature.stays[-1].graph_id != graph.id:
             creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
             creature.stays.append(Stay(graph.id, lamport))

@@ -206,7 +206,7 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
     world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
     graph = world.graphs.get(event.graph_id) or _graph_born(world, event, payload.handle)
     world.births += 1
-    world.creatures[payload.creature] = creature_arriving(payload, event, world.births)
+    creature = world.creatures[payload.creature] = creature_arriving(payload, event, world.births)
     if payload.is_root:
         graph.roots[payload.creature] = None
     if payload.run_id is not None:
@@ -214,13 +214,13 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
         ordinal = payload.ordinal or run.creatures_born + 1
         run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
-        world.creatures[payload.creature].ordinal = ordinal
+        creature.ordinal, creature.run_id = ordinal, run.id  # One text for all creatures of a run.
         session = world.sessions[event.session_id]
         if session.segment.origin == "root" and session.joined is None:
             session.note_run(payload.run_id)  # The graph begins with this creature.
         session.note_writer(payload.run_id)
-    graph.creatures[payload.creature] = None
-    graph.handles.take(payload.handle, payload.creature)
+    graph.creatures[creature.id] = None
+    graph.handles.take(creature.handle, creature.id)
     if payload.parent is not None:
         world.children_of.setdefault(payload.parent, {})[payload.creature] = None
 
@@ -293,7 +293,7 @@ def _channel_closed(world: World, event: Event, payload: ChannelClosed) -> None:
     world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
     for member, directions in world.topology.members_of.get(channel.id, {}).items():
         if directions & LISTEN:
-            world.creatures[member].ears[channel.id].spans.append(event.lamport)
+            world.creatures[member].ears[channel.id].spans += (event.lamport,)
     world.topology.remove_channel(channel.id)
 
 
@@ -310,15 +310,15 @@ def _channel_joined(world: World, event: Event, payload: ChannelEdge) -> None:
         ear = ears.get(payload.channel_id)
         if ear is None:
             is_full = world.channels[payload.channel_id].history == "full"
-            ears[payload.channel_id] = Ear(is_full, [event.lamport])
+            ears[payload.channel_id] = Ear(is_full, (event.lamport,))
         else:
-            ear.spans.append(event.lamport)
+            ear.spans += (event.lamport,)
 
 
 def _channel_left(world: World, event: Event, payload: ChannelEdge) -> None:
     world.topology.leave(payload.creature, payload.channel_id, BITS[payload.direction])
     if payload.direction == "listen":
-        world.creatures[payload.creature].ears[payload.channel_id].spans.append(event.lamport)
+        world.creatures[payload.creature].ears[payload.channel_id].spans += (event.lamport,)
 
 
 def _wire_added(world: World, event: Event, payload: WireAdded) -> None:

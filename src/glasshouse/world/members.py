@@ -7,6 +7,7 @@ for old names, is read by no decision.
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Final
 
 from glasshouse.errors import Refused
@@ -23,7 +24,7 @@ def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> Crea
     """The creature that this event adds."""
     return CreatureState(
         id=payload.creature,
-        handle=payload.handle,
+        handle=intern(payload.handle),  # Each graph counts from `name~2`: the same handles come again.
         graph_id=event.graph_id,
         cast_key=payload.cast_key,
         manifest_digest=payload.manifest_digest,
@@ -122,17 +123,20 @@ def depart(world: World, creature: CreatureState, event: Event) -> None:
     leave(creature, event.lamport)
     for ear in creature.ears.values():
         if ear.is_open:
-            ear.spans.append(event.lamport)
+            ear.spans += (event.lamport,)
     world.departed[creature.id] = Departed(creature, event.id)
 
 
 def note_wired(world: World, wire: Wire, lamport: int) -> None:
     """Note that a wire hands lines to its target from now on."""
-    world.creatures[wire.target].handed.setdefault(wire.id, []).append(Handing(wire, lamport))
+    target = world.creatures[wire.target]
+    if target.handed is None:
+        target.handed = {}
+    target.handed.setdefault(wire.id, []).append(Handing(wire, lamport))
 
 
 def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:
     """Note that a wire hands over nothing more."""
     target = world.ever(target_id)
-    for handing in () if target is None else target.handed.get(wire_id, ())[-1:]:
+    for handing in () if target is None else (target.handed or {}).get(wire_id, ())[-1:]:
         handing.until = lamport

@@ -79,11 +79,11 @@ class SessionState(msgspec.Struct):
             self.writers += (run_id,)
 
 
-class Ear(msgspec.Struct, array_like=True):
+class Ear(msgspec.Struct, gc=False, array_like=True):
     """When a creature listened on one channel: lamport times of begin and end, alternating; odd length means now."""
 
     is_full: bool
-    spans: list[int]
+    spans: tuple[int, ...]
 
     @property
     def is_open(self) -> bool:
@@ -111,7 +111,7 @@ class Handing(msgspec.Struct, array_like=True):
     until: int | None = None
 
 
-class CreatureState(msgspec.Struct):
+class CreatureState(msgspec.Struct, gc=False):
     """A live creature."""
 
     id: str
@@ -132,7 +132,7 @@ class CreatureState(msgspec.Struct):
     """The sessions through which it got its past, first one first, separated by spaces."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
-    handed: dict[str, list[Handing]] = msgspec.field(default_factory=dict)
+    handed: dict[str, list[Handing]] | None = None
     """The wires that ever led to it, by edge id."""
 
 
