@@ -123,9 +123,10 @@ class Stage:
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        graphs, agendas = self._ledger.world.graphs, self._conductor.agendas
         dues: list[tuple[int, int, DueTurn]] = []
-        for graph in self._conductor.agendas.graphs((run_id,)):
-            turn = self._conductor.agendas.of(graph).turn
+        for graph in [graphs[name] for name in agendas.graphs_of(run_id)]:
+            turn = agendas.of(graph.id).turn
             if turn is not None:
                 due = DueTurn(max(turn, graph.turn), graph.id, is_begun=turn <= graph.turn)
                 dues.append((turn, graph.born, due))
@@ -135,7 +136,7 @@ class Stage:
         """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
-        order = Lockstep(self._conductor.agendas, self._inbox.take_in, graph_id=graph_id)
+        order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
         return (await self.conduct(order, Until(self._world, acts=1))).last
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
@@ -150,7 +151,7 @@ class Stage:
         `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
         """
         kind = Free if self._pacing == "free" else Lockstep
-        order = kind(self._conductor.agendas, self._inbox.take_in, run_ids)
+        order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
         return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
 
     async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
@@ -166,10 +167,10 @@ class Stage:
     ) -> Event:
         """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
         the_run(self._ledger.world, run_id)
-        graphs = sorted(self._conductor.agendas.graphs((run_id,)), key=lambda graph: graph.born)
-        if graph_id is None and not graphs:
+        graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
+        if graph_id is None and not here:
             raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
-        intent = Inject(graph_id or graphs[0].id, text, run_id)
+        intent = Inject(graph_id or min(here, key=lambda name: graphs[name].born), text, run_id)
         receipt = await self._ledger.change(intent, beside=Batch(inbox_done=inbox))
         return receipt.events[0]
 

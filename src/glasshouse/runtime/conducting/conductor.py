@@ -106,6 +106,7 @@ class Conductor:
                     because = until.because_nobody_is_next
                     break
             until.shut_gates()
+            order.end()
             while await order.wait_for_others():
                 pass  # Steps that are under way end.
         finally:
@@ -130,14 +131,13 @@ class Conductor:
 
     async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
         """The next step of a graph, and those after it as long as the order lets it go on."""
-        while True:
+        while await order.may_step(graph_id, until):
             if before_act is not None and graph_id not in until.turns_just_begun:
                 await self._settle(until)  # What a reader is shown at the gate is in the ledger.
                 if not await until.has_passed(before_act(graph_id)):
                     return
-            lock = self._locks.setdefault(graph_id, asyncio.Lock())
             may_wait = before_act is not None or self.drives > 1
-            async with lock:
+            async with self._locks.setdefault(graph_id, asyncio.Lock()):
                 if may_wait and not order.is_next(graph_id, until):
                     return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
                 try:
@@ -167,7 +167,7 @@ class Conductor:
             if ending is not None:
                 event = await self.finish(run_id, ending.reason, ending=ending)
                 return Advanced("end", graph_id, graph.turn, event)
-        ahead = self.agendas.of(graph)
+        ahead = self.agendas.of(graph_id)
         if ahead.due is not None:
             return await self._perform(graph, ahead.due)
         if ahead.turn is not None:
@@ -236,7 +236,7 @@ class Conductor:
             await self._wait_for_durability(graph.id)
         elif graph.id in self._unacknowledged:
             await self._wait_for(self._unacknowledged.pop(graph.id))
-        if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph).due != due:
+        if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph.id).due != due:
             return nothing  # Something happened meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         return await self._after(graph, run_id, thought, queued)

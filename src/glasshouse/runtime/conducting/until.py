@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
-from glasshouse.world.state import GraphState, World
+from glasshouse.world.state import World
 
 steps_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""
@@ -103,11 +103,11 @@ class Until:
         for gate in self._gates:
             gate.cancel()
 
-    def allows(self, graph: GraphState, turn: int) -> bool:
+    def allows(self, graph_id: str, turn: int) -> bool:
         """Whether a graph may play on in this turn. Zero is the end of a run, which needs no turn."""
-        if self._turns is None or turn == 0 or self._turn_of.get(graph.id) == turn:
+        if self._turns is None or turn == 0 or self._turn_of.get(graph_id) == turn:
             return True
-        if self._played[graph.id] < self._turns:
+        if self._played[graph_id] < self._turns:
             return True
         self.has_used_up_turns = True
         return False

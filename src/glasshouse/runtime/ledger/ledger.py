@@ -92,6 +92,8 @@ class Ledger:
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
         self.run_moves = 0
+        self.graphs_moved: dict[str, None] = {}
+        """The graphs that something was written to since the conductor last looked."""
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -331,6 +333,8 @@ class Ledger:
         self._queue.append(queued)
         self._batches_queued += 1
         count = len(events)
+        for event in events:
+            self.graphs_moved[event.graph_id] = None
         self._queued_events = pending = self._queued_events + count
         self._events_since_snapshot = since = self._events_since_snapshot + count
         if pending >= pending_events_max:
