@@ -8,7 +8,7 @@ lowest turn go side by side: a fast graph must not use up the turns of its run b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from glasshouse.runtime.conducting.endings import Endings
@@ -48,17 +48,23 @@ class Agendas:
 
     def ready(self) -> dict[str, Next]:
         """The graphs that have something to do, and what."""
-        ledger, world, moved = self._ledger, self._ledger.world, self._ledger.graphs_moved
-        graphs: Collection[str] = tuple(moved)
+        ledger, moved = self._ledger, self._ledger.graphs_moved
+        at = (ledger.refolds, ledger.run_moves)
+        if not moved and self._looked_up_at == at:
+            return self._ready_cache
+        world = ledger.world
+        graphs: Iterable[str] = tuple(moved) if self._looked_up_at == at else world.graphs
+        known = (len(world.sessions), len(world.graphs))
+        if self._graphs_known != known:  # Graphs that have merged are not written to any more.
+            graphs = {**self._ready_cache, **dict.fromkeys(graphs)}
+        self._looked_up_at, self._graphs_known = at, known
         moved.clear()
-        if self._looked_up_at != (at := (ledger.refolds, ledger.run_moves)):
-            self._looked_up_at, graphs = at, world.graphs
-        if self._graphs_known != (known := (len(world.sessions), len(world.graphs))):
-            self._graphs_known, graphs = known, {**self._ready_cache, **dict.fromkeys(graphs)}
         for graph_id in graphs:
             graph = world.graphs.get(graph_id)
-            self._ready_cache.pop(graph_id, None)
-            if graph is not None and (ahead := self._looked_up(graph)).turn is not None:
+            ahead = NOTHING_DUE if graph is None else self._looked_up(graph)
+            if ahead.turn is None:
+                self._ready_cache.pop(graph_id, None)
+            else:
                 self._ready_cache[graph_id] = ahead
         return self._ready_cache
 

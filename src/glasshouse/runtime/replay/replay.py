@@ -284,7 +284,7 @@ class _Replay:
         act, end = act_of(change.first), change.first
         if act is not None:
             graph = self._ledger.world.graphs.get(self._graph_of(change) or "")
-            due = None if graph is None else self._conductor.agendas.of(graph).due
+            due = None if graph is None else self._conductor.agendas.of(graph.id).due
             is_next = due is not None and (due.creature, due.cause) == act
             return not is_next and await self._conductor.end_act(*act)
         if end.kind != kinds.RUN_FINISHED or end.payload["reason"] == "budget":
@@ -317,17 +317,19 @@ class _Replay:
         it in another."""
         folded, agendas = self._ledger.folded, self._conductor.agendas
         run_id = end.run_id or ""
-        graphs = list(agendas.graphs((run_id,)))
+        graphs = [folded.world.graphs[name] for name in agendas.graphs_of(run_id)]
         if end.payload.get("axis") == "max_turns":
             limits = folded.runs.purses[run_id].limits
             for graph in graphs:
-                ahead = agendas.of(graph)
+                ahead = agendas.of(graph.id)
                 if ahead.due is None and ahead.turn:
                     played = folded.runs.turns_of(run_id, graph.id) + ahead.turn - graph.turn - 1
                     if tripped_by_turn(limits, played) is not None:
                         return graph.id
         busy = [
-            (turn, graph.born, graph.id) for graph in graphs if (turn := agendas.of(graph).turn) is not None
+            (turn, graph.born, graph.id)
+            for graph in graphs
+            if (turn := agendas.of(graph.id).turn) is not None
         ]
         return min(busy)[2] if busy else None
 
