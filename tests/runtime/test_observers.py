@@ -7,9 +7,10 @@ import pytest
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.observer import Observer, attach
-from glasshouse.views.diff import ViewDiff, patched
+from glasshouse.views.diff import ViewDiff
 from glasshouse.views.follower import Follower
 from glasshouse.views.stage import StageProjection, rebuild_stage
+from tests.rules.views.stories_on_stage import patched
 from tests.runtime.troupe import all_events, born, line, soon, terrarium_on, troupe
 from tests.runtime.watching import A_THOUGHTFUL_LINE, lines_of, reached
 

@@ -6,7 +6,6 @@ and decoding. A line said twice is two lines: nothing is compared by its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -122,14 +121,6 @@ def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
             setattr(stage.counters, step.path[1], step.value)
         else:
             setattr(stage, name, step.value)
-
-
-def patched(stage: StageProjection, diffs: Iterable[ViewDiff]) -> StageProjection:
-    """A stage after some diffs; the one given stays as it is."""
-    after = stage.copy()
-    for diff in diffs:
-        apply_diff(after, diff)
-    return after
 
 
 def _as(kind: type[Any], value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from hypothesis import strategies as st
 
@@ -9,6 +11,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
 from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, Tokens
+from glasshouse.views.diff import ViewDiff, apply_diff
+from glasshouse.views.stage import StageProjection
 from tests.rules.events.events_by_hand import an_event
 
 CAST = ("ada", "bo", "judy")
@@ -175,3 +179,11 @@ def stories(*, events_max: int = 25) -> st.SearchStrategy[list[Event]]:
     """Any story, sensible or not: views must fold them all."""
     part = st.one_of(_lines(), _births(), _changes_of_cast(), _of_the_world())
     return st.lists(part, max_size=events_max).map(lambda parts: told(*parts))
+
+
+def patched(stage: StageProjection, diffs: Iterable[ViewDiff]) -> StageProjection:
+    """A stage after some diffs; the one given stays as it is."""
+    after = stage.copy()
+    for diff in diffs:
+        apply_diff(after, diff)
+    return after

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
-from glasshouse.views.diff import ViewDiff, apply_diff, diff_of, patched
+from glasshouse.views.diff import ViewDiff, apply_diff, diff_of
 from glasshouse.views.stage import StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
 from glasshouse.views.transcript import line_of, transcript_of
 from tests.rules.views.stories_on_stage import (
     RUNS,
     birth,
     by_conductor,
+    patched,
     run_started,
     said,
     stories,
