@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from glasshouse.assembly import MemoryStore, assembled
+from glasshouse.assembly import ModelRouter, store_meant, usual_agent, usual_tools
 from glasshouse.errors import Refused
-from glasshouse.events.event import Draft, Event, own_copy
+from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
 from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import History
@@ -26,6 +26,7 @@ from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
 from glasshouse.runtime.blocking import outcome_of
+from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.conducting.until import Conducted
@@ -45,6 +46,19 @@ from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
+from glasshouse.world.intents import (
+    AddChannel,
+    AddWire,
+    CloseGraph,
+    Connect,
+    Disconnect,
+    GrantPrivilege,
+    RemoveChannel,
+    RemoveCreature,
+    RemoveWire,
+    StartCreature,
+    StopCreature,
+)
 from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 if TYPE_CHECKING:
@@ -79,16 +93,15 @@ class Terrarium:
             return None if self.approver is None else await self.approver(proposal)
 
         self._take(
-            assembled(
-                store,
-                models=models,
-                tools=tools,
-                approver=ask,
+            Parts(
+                store_meant(store),
+                clock or SystemClock(),
+                ids or RandomIds(),
+                models or ModelRouter(),
+                agent_for or usual_agent,
+                tools=usual_tools(tools, ask),
                 governor=governor,
                 pacing=pacing,
-                clock=clock,
-                ids=ids,
-                agent_for=agent_for,
             )
         )
 
@@ -231,19 +244,19 @@ class Terrarium:
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what was joined by it alone splits off."""
-        return await self._edits.remove_creature(id_of(creature_id), dry_run=dry_run)
+        return await self._edits.change(RemoveCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def start_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
-        return await self._edits.start_creature(id_of(creature_id), dry_run=dry_run)
+        return await self._edits.alter(StartCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def stop_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a creature rest. Its edges and its mail stay."""
-        return await self._edits.stop_creature(id_of(creature_id), dry_run=dry_run)
+        return await self._edits.alter(StopCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        return await self._edits.grant_privilege(id_of(creature_id), dry_run=dry_run)
+        return await self._edits.alter(GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run)
 
     def creature(self, creature_id: CreatureOrId) -> Creature:
         """One live creature, as it is now."""
@@ -269,9 +282,8 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Change:
         """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
-        return await self._edits.connect(
-            id_of(source), id_of(target), channel=channel, both=both, dry_run=dry_run
-        )
+        intent = Connect(id_of(source), id_of(target), channel, both)
+        return await self._edits.change(intent, dry_run=dry_run)
 
     async def disconnect(
         self,
@@ -282,7 +294,8 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Change:
         """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
-        return await self._edits.disconnect(id_of(source), id_of(target), channel=channel, dry_run=dry_run)
+        intent = Disconnect(id_of(source), id_of(target), channel)
+        return await self._edits.change(intent, dry_run=dry_run)
 
     async def add_channel(
         self,
@@ -294,15 +307,16 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Channel:
         """Open a channel that nobody is on yet."""
-        return await self._edits.add_channel(graph, name, description, history, dry_run=dry_run)
+        intent = AddChannel(graph, name, description, history)
+        return await self._edits.add_channel(intent, dry_run=dry_run)
 
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
         """Close a channel. Where it alone joined creatures: split."""
-        return await self._edits.remove_channel(graph, name, dry_run=dry_run)
+        return await self._edits.change(RemoveChannel(graph, name), dry_run=dry_run)
 
     async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
         """Close a graph whose runs are all over. Its session stays, can be read, and can be resumed."""
-        return await self._edits.close_graph(graph, dry_run=dry_run)
+        return await self._edits.change(CloseGraph(graph), dry_run=dry_run)
 
     async def wire(
         self,
@@ -315,13 +329,12 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Wire:
         """Hand every finished line of `source` to `target`, within one graph."""
-        return await self._edits.wire(
-            id_of(source), id_of(target), with_content=with_content, prompt=prompt, when=when, dry_run=dry_run
-        )
+        intent = AddWire(id_of(source), id_of(target), with_content, prompt, when)
+        return await self._edits.add_wire(intent, dry_run=dry_run)
 
     async def unwire(self, source: CreatureOrId, target: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Take an output wire away."""
-        return await self._edits.unwire(id_of(source), id_of(target), dry_run=dry_run)
+        return await self._edits.change(RemoveWire(id_of(source), id_of(target)), dry_run=dry_run)
 
     def graph(self, graph_id: str) -> Graph:
         """One open graph."""
@@ -513,10 +526,9 @@ def play(
     """
     if turns is not None and turns < 1:
         raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
-    kept = MemoryStore() if store is None else store
 
     async def played() -> Played:
-        async with Terrarium(kept, models=models, tools=tools) as terrarium:
+        async with Terrarium(store, models=models, tools=tools) as terrarium:
             run = await terrarium.open_world(world, seed, rng_seed, governor)
             await terrarium.run(run.id, turns=turns)
             return await played_of(terrarium._parts, run.id)

@@ -13,6 +13,7 @@ from typing import Final
 
 from glasshouse.contests.read_out import read_out, said_in
 from glasshouse.errors import Refused
+from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
@@ -111,18 +112,23 @@ class Tournament:
         rng_seed: int,
         models: Mapping[str, str],
         governor: Governor | None = None,
+        lines: Mapping[str, list[Event]] | None = None,
     ) -> Run:
-        run = await self._terrarium.open_world(world, self._seed, rng_seed, governor, models=models)
+        """A run that is played to its end, after some lines were read out in it."""
+        seed = self._seed if lines is None else None
+        run = await self._terrarium.open_world(world, seed, rng_seed, governor, models=models)
+        await read_out(self._terrarium, run.id, lines or {})
         await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)
 
     async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
         """The same goal for one, with as many calls and tokens as the troupe has spent."""
-        world = solo_world(self._world, acts=max(1, troupe.calls), turns=max(1, troupe.turns))
+        acts = max(1, troupe.calls)
+        world = solo_world(self._world, acts=acts, turns=max(1, troupe.turns))
         purse = Governor(
-            max_turns=max(1, troupe.calls),
+            max_turns=acts,
             max_calls_per_turn=troupe.governor.max_calls_per_turn,
-            max_total_calls=max(1, troupe.calls),
+            max_total_calls=acts,
             max_total_tokens=troupe.tokens or None,
         )
         return await self._played(world, rng_seed, {SOLO: model}, purse)
@@ -131,11 +137,7 @@ class Tournament:
         lines = {name: await said_in(self._terrarium, runs[name]) for name in order}
         kinds_said = dict.fromkeys(line.kind for some in lines.values() for line in some)
         world = reading_world(self._world, order, kinds_said)
-        models = dict.fromkeys(order, model)
-        run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=models)
-        await read_out(self._terrarium, run.id, lines)
-        await self._terrarium.run(run.id)
-        return self._terrarium.run_of(run.id)
+        return await self._played(world, rng_seed, dict.fromkeys(order, model), lines=lines)
 
 
 def check_draw(

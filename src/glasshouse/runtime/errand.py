@@ -6,7 +6,10 @@ Always holds: an edit and the `tool.returned` that answers its call are one batc
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec.structs import asdict
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
@@ -49,49 +52,29 @@ class Door(Protocol):
         """Decide an intent and what is told of it, as one batch: all or nothing."""
 
 
+@dataclass
 class Errand:
     """One call of a tool on behalf of a creature in the middle of its act."""
 
-    __slots__ = (
-        "before_commit",
-        "called",
-        "creature_id",
-        "is_untrusted",
-        "ledger",
-        "number",
-        "on_the_way",
-        "returned",
-        "then",
-        "tool",
-    )
+    ledger: Door
+    creature_id: str
+    called: Event
+    """The `tool.called` that asks for this; durable."""
+    is_untrusted: bool
+    """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
+    on_the_way: tuple[Event, ...] = ()
+    """What this call has written already, where it is carried out again after a crash: `edit.proposed` and
+    `edit.decided`."""
+    then: tuple[Event, ...] = ()
+    """In a replay, what this call wrote then."""
+    before_commit: BeforeCommit | None = None
+    returned: Event | None = None
+    """The `tool.returned`, where the tool itself has written it together with its edit."""
 
-    def __init__(
-        self,
-        ledger: Door,
-        creature_id: str,
-        called: Event,
-        *,
-        is_untrusted: bool,
-        on_the_way: tuple[Event, ...] = (),
-        then: tuple[Event, ...] = (),
-        before_commit: BeforeCommit | None = None,
-    ) -> None:
-        self.ledger = ledger
-        self.creature_id = creature_id
-        self.called = called
-        """The `tool.called` that asks for this; durable."""
-        call = payload_of(called, ToolCalled)
-        self.tool, self.number = call.tool, call.number
-        self.is_untrusted = is_untrusted
-        """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
-        self.on_the_way = on_the_way
-        """What this very call has written already, where it is carried out again after a crash: `edit.proposed` and
-        `edit.decided`."""
-        self.then = then
-        """In a replay, what this call wrote on its way then."""
-        self.before_commit = before_commit
-        self.returned: Event | None = None
-        """The `tool.returned`, where the tool itself has written it together with its edit."""
+    @property
+    def number(self) -> int:
+        """The number of the call in its act."""
+        return payload_of(self.called, ToolCalled).number
 
     @property
     def folded(self) -> Folded:
@@ -126,25 +109,15 @@ class Errand:
             return self.returning(answers[0], is_edit=True)
 
         outcome = await self.ledger.edit(intent, self.creature_id, self.called.id, tell)
-        self.returned = next(
-            (one for one in outcome.events if one.caused_by == self.called.id and _tells(one)), None
-        )
+        answered = [
+            e for e in outcome.events if e.kind == kinds.TOOL_RETURNED and e.caused_by == self.called.id
+        ]
+        self.returned = answered[0] if answered else None
         return answers[0]
 
     def returning(self, answer: ToolAnswer, *, is_edit: bool = False) -> ReturnTool:
         """The intent that writes an answer."""
+        call = payload_of(self.called, ToolCalled)
         return ReturnTool(
-            creature=self.creature_id,
-            called=self.called.id,
-            tool=self.tool,
-            number=self.number,
-            is_ok=answer.is_ok,
-            text=answer.text,
-            result=answer.result,
-            is_edit=is_edit,
-            is_engine=answer.is_engine,
+            self.creature_id, self.called.id, call.tool, call.number, is_edit=is_edit, **asdict(answer)
         )
-
-
-def _tells(event: Event) -> bool:
-    return event.kind == kinds.TOOL_RETURNED

@@ -1,4 +1,4 @@
-"""`GraphEdits`: the creatures of a house and their connections: every change, and the shape as values.
+"""`GraphEdits`: the creatures of a house and their connections: intents in, what was changed out, as a value.
 
 Always holds: every change goes through the ledger as an intent. A dry run is the same decision without the commit.
 Results hold ids and values, never live objects.
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.event import VISITOR, Draft, Event, own_copy
-from glasshouse.events.payloads import History
+from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import folded_from
-from glasshouse.runtime.ledger.ledger import Look
 from glasshouse.runtime.ledger.receipts import Acknowledgement, Receipt
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.minds import Minds
@@ -28,14 +26,9 @@ from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
     AddWire,
-    CloseGraph,
-    Connect,
-    Disconnect,
     GrantPrivilege,
     Intent,
-    RemoveChannel,
     RemoveCreature,
-    RemoveWire,
     Say,
     StartCreature,
     StopCreature,
@@ -114,28 +107,12 @@ class GraphEdits:
 
         return await self._ledger.change_and_see(intent, settled)
 
-    async def remove_creature(self, creature_id: str, *, dry_run: bool = False) -> Change:
-        """Take a creature with its edges and wires away; what was joined by it alone splits off."""
-        return await self._change(
-            RemoveCreature(creature_id), lambda gone: self._minds.give(gone, None), dry_run=dry_run
-        )
-
-    async def start_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
-        """Let a stopped creature run again. What waited for it becomes one act."""
-        return await self._altered(StartCreature(creature_id), dry_run=dry_run)
-
-    async def stop_creature(self, creature_id: str, *, dry_run: bool = False) -> Creature:
-        """Let a creature rest. Its edges and its mail stay."""
-        return await self._altered(StopCreature(creature_id), dry_run=dry_run)
-
-    async def grant_privilege(self, creature_id: str, *, dry_run: bool = False) -> Creature:
-        """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        check_gives_no_right(self._ledger)
-        return await self._altered(GrantPrivilege(creature_id, by=VISITOR), dry_run=dry_run)
-
-    async def _altered(
+    async def alter(
         self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
     ) -> Creature:
+        """Decide an intent that changes one creature; the creature as it is then."""
+        if isinstance(intent, GrantPrivilege):
+            check_gives_no_right(self._ledger)
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent))
         return await self._ledger.change_and_see(intent, self.creature)
@@ -162,35 +139,15 @@ class GraphEdits:
 
     # Channels and wires
 
-    async def connect(
-        self,
-        source: str,
-        target: str,
-        *,
-        channel: str | None = None,
-        both: bool = False,
-        dry_run: bool = False,
-    ) -> Change:
-        """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
-        return await self._change(Connect(source, target, channel, both), dry_run=dry_run)
+    async def change(self, intent: Intent, *, dry_run: bool) -> Change:
+        """Decide an intent that may change who is joined with whom; the change that it makes."""
+        if dry_run:
+            return (await self._ledger.foresee(intent)).change
+        forget = self._minds.forget if isinstance(intent, RemoveCreature) else None
+        return (await self._ledger.change(intent, forget)).change
 
-    async def disconnect(
-        self, source: str, target: str, *, channel: str | None = None, dry_run: bool = False
-    ) -> Change:
-        """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
-        return await self._change(Disconnect(source, target, channel), dry_run=dry_run)
-
-    async def add_channel(
-        self,
-        graph: str,
-        name: str,
-        description: str = "",
-        history: History = "full",
-        *,
-        dry_run: bool = False,
-    ) -> Channel:
-        """Open a channel that nobody is on yet."""
-        intent = AddChannel(graph, name, description, history)
+    async def add_channel(self, intent: AddChannel, *, dry_run: bool) -> Channel:
+        """Open a channel."""
         if dry_run:
             return channel_foreseen(self._world, (await self._ledger.foresee(intent)).events)
         return await self._ledger.change_and_see(intent, self._channel)
@@ -198,38 +155,12 @@ class GraphEdits:
     def _channel(self, channel_id: str) -> Channel:
         return topology_views.channel_of(self._world, self._world.channels[channel_id])
 
-    async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
-        """Close a channel. Where it alone joined creatures: split."""
-        return await self._change(RemoveChannel(graph, name), dry_run=dry_run)
-
-    async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
-        """Close a graph whose runs are all over. Its session stays, can be read, and can be resumed."""
-        return await self._change(CloseGraph(graph), dry_run=dry_run)
-
-    async def wire(
-        self,
-        source: str,
-        target: str,
-        *,
-        with_content: bool = True,
-        prompt: str | None = None,
-        when: str | None = None,
-        dry_run: bool = False,
-    ) -> Wire:
-        """Hand every finished line of `source` to `target`, within one graph."""
-        intent = AddWire(source, target, with_content, prompt, when)
+    async def add_wire(self, intent: AddWire, *, dry_run: bool) -> Wire:
+        """Add a wire, or find the same one that is there."""
         if dry_run:
             foreseen = await self._ledger.foresee(intent)
             return wire_foreseen(self._world, foreseen.subject, foreseen.events)
         return await self._ledger.change_and_see(intent, lambda wire_id: self._world.wires[wire_id])
-
-    async def unwire(self, source: str, target: str, *, dry_run: bool = False) -> Change:
-        """Take an output wire away."""
-        return await self._change(RemoveWire(source, target), dry_run=dry_run)
-
-    async def _change(self, intent: Intent, look: Look | None = None, *, dry_run: bool) -> Change:
-        answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent, look))
-        return answer.change
 
     # Lines
 

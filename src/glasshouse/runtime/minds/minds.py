@@ -39,9 +39,12 @@ class Minds:
 
     def give(self, creature_id: str, agent: Agent | None) -> None:
         """Let this object think for a creature; none: one that is made when it first acts."""
-        self._agents.pop(creature_id, None)
         if agent is not None:
             self._agents[creature_id] = agent
+
+    def forget(self, creature_id: str) -> None:
+        """Let go of the object of a creature that is gone."""
+        self._agents.pop(creature_id, None)
 
     def manifest(self, digest: str) -> Manifest:
         """The manifest of this digest, which a creature of this house has or had."""
