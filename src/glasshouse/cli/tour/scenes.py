@@ -142,10 +142,8 @@ class _Tour:
         shown["its parent remembers"] = f"{before} events before, {after} after"
         facts = {"session": forked.id, "forked_at": forked.forked_at, "shared": shared, "own": forked.events}
         facts |= {"parent_events_before": before, "parent_events_after": after}
-        return [
-            pictures.timeline(parent, after, forked, shared),
-            checked(shown, is_good=before == after),
-        ], facts
+        line = pictures.timeline(parent, after, forked, shared)
+        return [line, checked(shown, is_good=before == after)], facts
 
     async def lineage(self) -> Played:
         facts = [
@@ -163,10 +161,7 @@ class _Tour:
         times = Counter(event.id for event in await self._remembered_by("lux"))
         again, doubled = sum(times[name] for name in known), sum(count > 1 for count in times.values())
         shown = {"old events, before the rounds": str(len(known)), "old events, after the rounds": str(again)}
-        shown |= {
-            "events shown twice": str(doubled),
-            "sessions": f"{sessions} became {len(self._sessions())}",
-        }
+        shown |= {"events told twice": str(doubled), "sessions": f"{sessions} became {len(self._sessions())}"}
         facts = {"rounds": ROUNDS, "old_events_before": len(known), "old_events_after": again}
         facts |= {"doubled": doubled, "sessions_before": sessions, "sessions_after": len(self._sessions())}
         return [checked(shown, is_good=again == len(known) and not doubled)], facts
@@ -176,9 +171,9 @@ class _Tour:
         lines = [event for event in events if event.kind == kinds.AGENT_SPOKE]
         rows = [row for event in events[: events.index(lines[-1]) + 1] if (row := _told(event)) is not None]
         wide = max(len(kind) for kind, _, _ in rows)
+        kinds_told = [Text(f"[{kind.ljust(wide)}]", style="dim") for kind, _, _ in rows]
         shown = [
-            (Text(f"[{kind.ljust(wide)}]", style="dim"), Text(who, style="bold"), gist)
-            for kind, who, gist in rows
+            (kind, Text(row[1], style="bold"), row[2]) for kind, row in zip(kinds_told, rows, strict=True)
         ]
         more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
         facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
@@ -187,10 +182,7 @@ class _Tour:
 
     async def shape(self) -> Played:
         past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
-        boxes = [
-            pictures.graph_box(graph, graph.creature_ids, [(name, "") for name in graph.channels])
-            for graph in past
-        ]
+        boxes = [pictures.graph_box(g, g.creature_ids, [(name, "") for name in g.channels]) for g in past]
         facts: Json = {"at": self.crossing.id, "graphs_then": [list(graph.creature_ids) for graph in past]}
         facts["graphs_now"] = [list(graph.creature_ids) for graph in now]
         return [table([boxes]), checked({"graphs then": str(len(past)), "graphs now": str(len(now))})], facts
@@ -240,10 +232,9 @@ class _Tour:
 
     def _sessions(self) -> list[Session]:
         """Every session: the two first ones, and all that grew from them, parents before children."""
-        first = [
-            s for s in self.t.lineage(self.t.creature("lux").session_id).ancestors if not s.parent_session_ids
-        ]
-        sessions = {s.id: s for root in first for s in (root, *self.t.lineage(root.id).descendants)}
+        ancestors = self.t.lineage(self.t.creature("lux").session_id).ancestors
+        roots = [session for session in ancestors if not session.parent_session_ids]
+        sessions = {s.id: s for root in roots for s in (root, *self.t.lineage(root.id).descendants)}
         order = TopologicalSorter({s.id: s.parent_session_ids for s in sessions.values()}).static_order()
         return [sessions[session_id] for session_id in order]
 
