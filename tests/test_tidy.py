@@ -104,6 +104,16 @@ def complaints_about_drawers(path: PurePosixPath, _text: str) -> list[str]:
     return [f"{path}: '{word}' is a drawer; name it after its noun" for word in sorted(words & DRAWERS)]
 
 
+# Fields of what creatures write, which may have any shape. All others are read through `payload_of(event, Struct)`.
+OPEN_FIELDS = frozenset({"text", "title", "reason", "winner", "cites"})
+PAYLOAD_KEY = re.compile(r"""payload(?:\[|\.get\()["']([a-z_]+)["'](?!\]\s*=[^=])""")
+
+
+def complaints_about_payload_keys(path: PurePosixPath, text: str) -> list[str]:
+    read = PAYLOAD_KEY.findall(text) if "worlds" not in path.parts else []
+    return [f"{path}: reads {field!r} of a payload by key" for field in read if field not in OPEN_FIELDS]
+
+
 def complaints_about_missing_docstring(path: PurePosixPath, text: str) -> list[str]:
     return (
         []
@@ -237,6 +247,10 @@ def test_there_are_no_drawers() -> None:
     assert complaints(complaints_about_drawers, modules_under("src", "tests", "bench")) == []
 
 
+def test_payloads_of_the_engine_are_read_through_their_types() -> None:
+    assert complaints(complaints_about_payload_keys, modules_under("src")) == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert complaints(complaints_about_missing_docstring, modules_under("src")) == []
 
@@ -297,6 +311,8 @@ BAD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_drawers, "src/glasshouse/utils.py", ""),
     (complaints_about_drawers, "src/glasshouse/common/graph.py", ""),
     (complaints_about_drawers, "tests/graph_helpers.py", ""),
+    (complaints_about_payload_keys, "src/a.py", 'graph = event.payload["graph_id"]'),
+    (complaints_about_payload_keys, "src/a.py", "if event.payload.get('is_edit', False):"),
     (complaints_about_missing_docstring, "src/a.py", "import ast\n"),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("Exception")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("(OSError, BaseException) as error")),
@@ -323,6 +339,8 @@ GOOD_SAMPLES: list[tuple[Check, str, str]] = [
     (complaints_about_passing_on, "src/a.py", PASSES_ON.replace("(name)\n", "(name, 1)\n")),
     (complaints_about_function_lengths, "src/a.py", LONG_FUNCTION.replace("    pass\n", "", 1)),
     (complaints_about_drawers, "src/glasshouse/database.py", ""),
+    (complaints_about_payload_keys, "src/a.py", 'text = event.payload.get("text")'),
+    (complaints_about_payload_keys, "src/a.py", 'born.payload["manifest"] = manifest'),
     (complaints_about_missing_docstring, "src/a.py", '"""What it is."""\n'),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("OSError")),
     (complaints_about_broad_excepts, "src/a.py", SWALLOWS.format("BaseException") + "    raise\n"),

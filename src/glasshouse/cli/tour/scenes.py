@@ -24,6 +24,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Draft, Event, Json
+from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.terrarium import Terrarium
@@ -259,11 +260,11 @@ def _facts(change: Change) -> Json:
 
 def _told(event: Event) -> tuple[str, str, str] | None:
     """An event as kind, speaker and gist; none if the history only counts it."""
-    payload = event.payload
     if event.kind in NOTABLE:
         speaker = event.actor if event.kind == kinds.AGENT_SPOKE else ""
-        return event.kind, speaker, NOTABLE[event.kind].format(**payload)
-    if event.kind == kinds.TOPOLOGY_CHANGED and payload["kind"] != "nothing":
-        counts = f"{len(payload['old_graph_ids'])} to {len(payload['new_graph_ids'])}"
-        return event.kind, "", f"{payload['kind']}: {counts}"
-    return None
+        return event.kind, speaker, NOTABLE[event.kind].format(**event.payload)
+    change = payload_of(event, TopologyChanged) if event.kind == kinds.TOPOLOGY_CHANGED else None
+    if change is None or change.kind == "nothing":
+        return None
+    counts = f"{len(change.old_graph_ids)} to {len(change.new_graph_ids)}"
+    return event.kind, "", f"{change.kind}: {counts}"

@@ -13,6 +13,8 @@ from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
 from glasshouse.events.model_use import Call
+from glasshouse.events.payloads import payload_of
+from glasshouse.events.run_payloads import AgentFailed
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.scene import time_of
@@ -150,7 +152,7 @@ class RecordedAgent(Agent):
             if moment.carry is not None:
                 await moment.carry(step.call)
         if told.kind == kinds.AGENT_FAILED:
-            raise ModelUnreachable(told.payload.get("reason", ""))
+            raise ModelUnreachable(payload_of(told, AgentFailed).reason)
         return Draft(
             kind=told.kind,
             payload=told.payload,

@@ -27,8 +27,8 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import CastEntry, RunContinued, RunPaused, RunStarted
+from glasshouse.events.payloads import CreatureStarted, payload_of
+from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, RunPaused, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
@@ -287,7 +287,7 @@ class _Replay:
             due = None if graph is None else self._conductor.agendas.of(graph.id).due
             is_next = due is not None and (due.creature, due.cause) == act
             return not is_next and await self._conductor.end_act(*act)
-        if end.kind != kinds.RUN_FINISHED or end.payload["reason"] == "budget":
+        if end.kind != kinds.RUN_FINISHED or payload_of(end, RunFinished).reason == "budget":
             return False
         if not self._conductor.agendas.is_idle(end.run_id or ""):
             return False
@@ -318,7 +318,7 @@ class _Replay:
         folded, agendas = self._ledger.folded, self._conductor.agendas
         run_id = end.run_id or ""
         graphs = [folded.world.graphs[name] for name in agendas.graphs_of(run_id)]
-        if end.payload.get("axis") == "max_turns":
+        if payload_of(end, RunFinished).axis == "max_turns":
             limits = folded.runs.purses[run_id].limits
             for graph in graphs:
                 ahead = agendas.of(graph.id)
@@ -424,8 +424,9 @@ class _Replay:
 def _check_manifests(change: RecordedChange) -> None:
     """A manifest that is known already is not read again: one that is not what its digest says would go unseen."""
     for event in change.events:
-        manifest = event.payload.get("manifest") if event.kind == kinds.CREATURE_STARTED else None
-        if manifest and Manifest.model_validate(manifest).digest != event.payload["manifest_digest"]:
+        born = payload_of(event, CreatureStarted) if event.kind == kinds.CREATURE_STARTED else None
+        manifest = None if born is None else born.manifest
+        if born and manifest and Manifest.model_validate(manifest).digest != born.manifest_digest:
             raise Refused(f"The manifest in {event.id} is not the one that was recorded.", "Restore a copy.")
 
 
