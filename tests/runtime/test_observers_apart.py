@@ -173,15 +173,15 @@ async def test_observers_read_to_the_end_when_the_show_closes() -> None:
             await t.append("ada", line(f"{n}", None))
         await t.close()
 
-        await soon(watching.farewell())
+        await soon(watching.finish_reading())
 
         assert pump.task.done()
         assert lines_of(observer) == ["0", "1", "2", "3", "4"]
-        await watching.farewell()
+        await watching.finish_reading()
 
 
 async def test_nobody_waits_for_one_who_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observers, "observer_farewell_seconds_max", 0.0)
+    monkeypatch.setattr(observers, "observer_close_seconds_max", 0.0)
     watching, observer = Observers(), Observer()
     async with terrarium_on(MemoryStore()) as t:
         observer.on_diff(never)
@@ -190,7 +190,7 @@ async def test_nobody_waits_for_one_who_never_ends(monkeypatch: pytest.MonkeyPat
         await loop_turns()
         await t.close()
 
-        await soon(watching.farewell())
+        await soon(watching.finish_reading())
 
         assert pump.task.cancelled()
 

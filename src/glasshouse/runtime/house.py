@@ -66,7 +66,7 @@ class House:
         finally:
             self.subscriptions.close()
             try:
-                await self._observers.farewell()
+                await self._observers.finish_reading()
             finally:
                 await self.store.close()
 

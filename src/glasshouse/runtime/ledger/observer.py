@@ -27,7 +27,7 @@ from glasshouse.views.follower import OF_THE_CAST, Follower
 from glasshouse.views.stage import StageProjection
 
 observer_events_between_pauses_max: Final = 64
-observer_farewell_seconds_max: Final = 2.0
+observer_close_seconds_max: Final = 2.0
 observer_answers_waiting_max: Final = 256
 observer_errors_max: Final = 16
 
@@ -178,11 +178,11 @@ class Observers:
         pump.task.add_done_callback(self._pumps.pop)
         return pump
 
-    async def farewell(self) -> None:
-        """Let everybody read to the end, once subscriptions are closed, and wait no longer than is polite."""
+    async def finish_reading(self) -> None:
+        """Once subscriptions are closed: wait a bounded time until every observer has read to the end."""
         tasks = list(self._pumps)
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=observer_farewell_seconds_max)
+            _, late = await asyncio.wait(tasks, timeout=observer_close_seconds_max)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
