@@ -28,8 +28,7 @@ from glasshouse.reprs import shown
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
-from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.conducting.until import Conducted
+from glasshouse.runtime.conducting.order import Conducted, Pacing
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.runtime.ledger.receipts import Acknowledgement

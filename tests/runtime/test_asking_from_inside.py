@@ -13,7 +13,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.acts.inside import act_of, wait_to_be_outside
-from glasshouse.runtime.conducting.until import Conducted
+from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment import Moment

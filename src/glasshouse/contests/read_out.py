@@ -14,7 +14,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted, payload_of
-from glasshouse.runtime.conducting.referee_sight import is_public_line
+from glasshouse.runtime.conducting.endings import is_public_line
 from glasshouse.terrarium import Terrarium
 
 lines_read_max: Final = 120

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from glasshouse.events.limits import Governor
 from glasshouse.runtime.acts.act import Acts
-from glasshouse.runtime.acts.answers import Answers
-from glasshouse.runtime.acts.batch_world import BatchWorlds
 from glasshouse.runtime.acts.no_tools import NoTools
-from glasshouse.runtime.acts.recall import Recall
-from glasshouse.runtime.acts.tool_desk import ToolDesk
+from glasshouse.runtime.acts.recall import Answers, Recall
+from glasshouse.runtime.acts.tool_use import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
-from glasshouse.runtime.acts.warm_lines import WarmLines
+from glasshouse.runtime.acts.warm_lines import BatchWorlds, WarmLines
 from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
@@ -55,10 +53,10 @@ class Parts:
     def _conductor(self, routes: Routes, answers: Answers, governor: Governor) -> Conductor:
         """The conductor, with all that acts need."""
         house, ledger, event = self.house, self.house.ledger, self.house.history.event
-        treasury = Treasury(lambda: ledger.folded, house.clock)
+        treasury = Treasury(ledger, house.clock)
         warm_lines = WarmLines(house.store, ledger)
         desk = ToolDesk(ledger, self.tools, answers, event, warm_lines)
-        batch_worlds = BatchWorlds(house.store, event, answers)
+        batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds)
-        endings = Endings(lambda: ledger.folded)
+        endings = Endings(ledger)
         return Conductor(ledger, acts, house.clock, endings, event, governor, warm_lines, answers, routes)

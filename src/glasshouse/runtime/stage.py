@@ -15,14 +15,13 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunContinued, RunPaused
-from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.inside import wait_to_be_outside
+from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
+from glasshouse.runtime.conducting.endings import referee_named
 from glasshouse.runtime.conducting.inbox import Inbox
-from glasshouse.runtime.conducting.order import Free, Lockstep, Order, Pacing
-from glasshouse.runtime.conducting.referee_files import referee_named
+from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order, Pacing, Until
 from glasshouse.runtime.conducting.routes import Routes
-from glasshouse.runtime.conducting.until import Conducted, Until
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds

@@ -1,4 +1,4 @@
-from glasshouse.runtime.conducting.until import Conducted as Conducted
+from glasshouse.runtime.conducting.order import Conducted as Conducted
 from glasshouse.runtime.creature import Creature as Creature
 from glasshouse.runtime.ledger.observer import ObserverPump as ObserverPump
 from glasshouse.runtime.ledger.receipts import Acknowledgement as Acknowledgement

@@ -20,14 +20,13 @@ from glasshouse.events.event import Draft, Event, Json
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.usage import Usage
 from glasshouse.runtime.acts.act_so_far import ActSoFar
-from glasshouse.runtime.acts.answers import Answers
 from glasshouse.runtime.acts.asking import Asking
-from glasshouse.runtime.acts.batch_world import BatchWorld, BatchWorlds
 from glasshouse.runtime.acts.inside import act_of
+from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.scene import Scene
-from glasshouse.runtime.acts.tool_desk import ToolDesk
-from glasshouse.runtime.acts.tool_use import ToolUse
+from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
+from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
@@ -94,7 +93,7 @@ class Acts:
 
     async def make_ready(self, due: Due) -> None:
         """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
-        if due.creature in self._ledger.world.creatures:
+        if due.is_together and due.creature in self._ledger.world.creatures:
             await self._batch_worlds.seen_by(due)
         creature = self._ledger.world.creatures.get(due.creature)
         if creature is not None and creature.run_id is not None:
@@ -150,7 +149,7 @@ class Acts:
 
     async def _begun(self, due: Due) -> _Begun | None:
         """Who acts, in which world, and what it has written already; none if it is gone."""
-        then = await self._batch_worlds.seen_by(due)
+        then = await self._batch_worlds.seen_by(due) if due.is_together else None
         if due.creature not in self._ledger.world.creatures:
             return None
         world = self._world_of(due, then)

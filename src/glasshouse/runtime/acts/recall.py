@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from glasshouse.events.event import Event, place_of
 from glasshouse.events.model_use import Call
@@ -23,12 +23,35 @@ from glasshouse.runtime.acts.act_so_far import (
     ways_of,
 )
 from glasshouse.runtime.acts.asking import Recorded
-from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
 from glasshouse.world.lineage import story_time
 from glasshouse.world.state import CreatureState
+
+
+class Answers(Protocol):
+    """Answers the calls of acts from a record, where there is one."""
+
+    given: Counter[str]
+    """How many calls of each run were answered from the record since this house was opened."""
+
+    async def make_ready(self, run_id: str) -> None:
+        """Bring to hand what is on record for a run, if it is not yet."""
+
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:
+        """The recorded answers to an act's calls; none if there are none."""
+
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
+        """The time up to which an act's prompts saw the past then, if that is on record."""
+
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+        """What is on record of the last call of a tool in an act, given all its calls so far; none if it is to be done now."""
+
+    async def before_commit(self, who: str) -> None:
+        """Awaited before anything is written: by a creature in its act; for a turn, named by its graph; for the end of a
+        run, by that. A replay lets happen here what came before."""
+
 
 calls_recalled_max: Final = 200_000
 """Of a longer record, the calls of models and of tools after these are made anew."""
@@ -108,10 +131,6 @@ class Recall:
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (the protocol's names)
         """A live act sees the past as it is."""
-        return None
-
-    def world_before(self, event_id: str) -> Folded | None:  # noqa: ARG002 (the protocol's names)
-        """A live act folds it from the store."""
         return None
 
     async def before_commit(self, who: str) -> None:

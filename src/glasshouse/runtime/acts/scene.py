@@ -14,8 +14,8 @@ from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.asking import Asking
-from glasshouse.runtime.acts.batch_world import BatchWorld
 from glasshouse.runtime.acts.tool_use import ToolUse
+from glasshouse.runtime.acts.warm_lines import BatchWorld
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route

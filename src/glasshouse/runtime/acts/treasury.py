@@ -9,12 +9,11 @@ for nobody, so there is no deadlock.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from glasshouse.errors import BudgetExceeded
 from glasshouse.events.limits import Governor
 from glasshouse.events.usage import NOTHING, Usage
-from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs import Spend, tripped_by_call, tripped_by_time
 from glasshouse.world.state import World
@@ -54,8 +53,8 @@ class Held:
 class Treasury:
     """Keeps the reservations of every act that is under way, and their sums."""
 
-    def __init__(self, folded: Callable[[], Folded], clock: Clock) -> None:
-        self._folded = folded
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+        self._ledger = ledger
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
         self._graphs_cache: tuple[World, int] | None = None
@@ -116,7 +115,7 @@ class Treasury:
     def _follow_the_creatures(self) -> None:
         """Hold everything in the graph that its creature is in now. Every merge and split begins a session, so nothing
         has to be looked at where there are no more of them than before."""
-        world, kept = self._folded().world, self._graphs_cache
+        world, kept = self._ledger.folded.world, self._graphs_cache
         if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
             return
         self._graphs_cache = world, len(world.sessions)
@@ -134,7 +133,7 @@ class Treasury:
             mine.open = cost
 
     def _axis(self, mine: Reservation, worst: Usage, *, with_open: bool) -> str | None:
-        runs, now = self._folded().runs, self._clock.now()
+        runs, now = self._ledger.folded.runs, self._clock.now()
         purse = runs.purses.get(mine.run_id)
         done, running = self._done[mine.run_id], self._open[mine.run_id]
         held, calls_here = done.usage, done.calls_in.get(mine.graph_id, 0)

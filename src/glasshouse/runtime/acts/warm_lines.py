@@ -1,20 +1,65 @@
-"""Loading lines: the lines that creatures of a graph may recall are read from the store when the graph is first
-driven.
+"""Loading the past that acts look back on: the lines that creatures of a graph may recall, when the graph is first driven;
+and the world before a batch of ticks, for ticks whose thinking was lost in a crash.
 
 Always holds: a graph that nobody drives holds no lines in memory. What is loaded is what the fold would have kept, so
-a prompt does not depend on whether its lines were in memory.
+a prompt does not depend on whether its lines were in memory. An interrupted batch of ticks with `together` continues like an
+uninterrupted one, even if its first acts changed the graph; a batch that was not interrupted costs nothing here.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreFailed
+from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Store
+from glasshouse.turns.schedule import Due
 from glasshouse.turns.tables import RecentLines
 from glasshouse.world.lineage import Span, span_of
 from glasshouse.world.state import GraphState, World
+
+
+class BatchWorld(NamedTuple):
+    """A world, and what a creature was called in it: in a branch, not what it is called now."""
+
+    folded: Folded
+    creature_id: str
+
+
+class BatchWorlds:
+    """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
+
+    def __init__(self, store: Store, event: EventById) -> None:
+        self._store = store
+        self._event = event
+        self._world_cache: tuple[str, Folded] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def seen_by(self, due: Due) -> BatchWorld | None:
+        """What is to be seen by one whose batch has begun without it; none if that is the world as it is."""
+        if due.begun_by is None:
+            if due.is_together:
+                self._world_cache = None  # A new batch begins, and the last one is over.
+            return None
+        async with self._one_at_a_time:
+            if self._world_cache is None or self._world_cache[0] != due.begun_by:
+                before = ((await self._event(due.begun_by)).position or 1) - 1
+                self._world_cache = due.begun_by, await folded_from(self._store, before)
+            seen = BatchWorld(self._world_cache[1], due.was or due.creature)
+            await self._warm(*seen)
+            return seen
+
+    async def _warm(self, folded: Folded, creature_id: str) -> None:
+        """Bring back what was said there until then."""
+        world, tables = folded.world, folded.tables
+        graph = world.graphs[world.creatures[creature_id].graph_id]
+        for place in tables.cold_places(world, graph):
+            tables.warm(place, await self._store.read(spans_of(world, tables.said[place])))
+
 
 sparse_events_max: Final = 8
 """Stretches of one session are read in one go if there are at most so many events for each line wanted."""

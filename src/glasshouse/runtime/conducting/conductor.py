@@ -26,13 +26,12 @@ from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
-from glasshouse.runtime.acts.answers import Answers
+from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
-from glasshouse.runtime.conducting.order import Agendas, Order
+from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until
 from glasshouse.runtime.conducting.routes import Routes
-from glasshouse.runtime.conducting.until import Advanced, Conducted, Until
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued

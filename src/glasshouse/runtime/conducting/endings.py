@@ -1,25 +1,125 @@
 """Whether a run has ended, and who won: by its scenario, a judge's verdict, or a referee's ruling.
 
-Always holds: only the ledger's folds decide; after a crash the answer is the same.
+Always holds: only the ledger's folds decide; after a crash the answer is the same. A referee is built in, or in a Python file
+beside its world; what it gives back is a sound ruling or none, and anything else is a fault of its world. It is shown the public
+lines of its run. Where some of them are not in memory any more, `was_cut` says so, and its ruling does not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
+from glasshouse.errors import BadWorld
+from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.limits import Governor
 from glasshouse.events.run_payloads import FinishReason, RunFinished
-from glasshouse.runtime.conducting.referee_files import referee_named
-from glasshouse.runtime.conducting.referee_sight import RunPast, is_public_line
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.minds.code_beside import function_beside, given_back_by
+from glasshouse.runtime.minds.faults import fault_chars_max
+from glasshouse.turns.line_text import cut
 from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.referees import Match, Referee, Ruling
+from glasshouse.turns.referees import REFEREES, Match, Referee, Ruling, match_lines_max
 from glasshouse.turns.runs import Purse
+from glasshouse.turns.tables import RecentLines
 from glasshouse.world.state import GraphState, World
+
+
+def referee_named(name: str, folder: str | None) -> Referee:
+    """The referee that a scenario calls so: one that is built in, or `file.py:function` in the world's folder."""
+    if name in REFEREES:
+        return REFEREES[name]
+    if folder is None:
+        raise BadWorld(
+            f"competition: there is no referee {name!r}. Built in are {', '.join(sorted(REFEREES))}."
+        )
+    found = function_beside(folder, name, "referee", "it takes a Match, gives a Ruling or None.")
+    file, _, function = name.partition(":")
+    where = f"{Path(folder) / file}: the referee {function}"
+
+    def ruled(match: Match) -> Ruling | None:
+        given = given_back_by(found, where, match)
+        return None if given is None else _sound(given, where)
+
+    return ruled
+
+
+def _sound(given: object, where: str) -> Ruling:
+    """A ruling made of texts, as it was given; anything else is refused."""
+    try:
+        if isinstance(given, Ruling):
+            return msgspec.convert(msgspec.to_builtins(given), Ruling)
+    except (msgspec.MsgspecError, TypeError, RecursionError):
+        pass
+    told = cut(repr(given), fault_chars_max)
+    raise BadWorld(
+        f"{where} gave back {told}, which is not a Ruling of texts. Correct it: Ruling(winner, why), or None."
+    )
+
+
+Moment = tuple[int, int, int]
+
+
+def is_public_line(run_id: str, line: Event) -> bool:
+    """Whether a line is of a run, and one that everybody there may hear."""
+    return line.run_id == run_id and line.kind not in kinds.NO_LINES and line.kind not in kinds.INNER
+
+
+class RunPast:
+    """The public lines of one run, looked for where it was heard."""
+
+    def __init__(self, ledger: Ledger, run_id: str) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+        self.was_cut = False
+        """Whether the lines that were asked for last lacked some that had been there."""
+        self._places = {
+            place: None
+            for place, table in ledger.folded.tables.said.items()
+            if any(line.run_id == run_id for line in table.lines)
+        }
+
+    def note_place(self, line: Event) -> None:
+        """There are lines of this run where this one was said."""
+        self._places[line.channel_id or line.graph_id] = None
+        self._places[line.graph_id] = None
+
+    def lines(self) -> list[Event]:
+        """Every public line of the run that is at hand, oldest first."""
+        found = {line.id: line for table in self._tables() for line in table.lines}
+        ours = [line for line in found.values() if is_public_line(self._run_id, line)]
+        return sorted(ours, key=self._moment)
+
+    def up_to(self, line: Event | None) -> Callable[[], tuple[Event, ...]]:
+        """A look back from a line, which costs nothing until it is taken; without a line, from now."""
+        self.was_cut = False
+
+        def hear() -> tuple[Event, ...]:
+            lines = self.lines()
+            if line is not None:
+                last = self._moment(line)
+                lines = [one for one in lines if self._moment(one) <= last]
+            shown = lines[-match_lines_max:]
+            kept_from = max([table.lines[0].lamport for table in self._tables() if table.dropped], default=0)
+            self.was_cut = line is not None and bool(shown) and shown[0].lamport < kept_from
+            return tuple(shown)
+
+        return hear
+
+    def _tables(self) -> list[RecentLines]:
+        said = self._ledger.folded.tables.said
+        return [said[place] for place in self._places if place in said and said[place].lines]
+
+    def _moment(self, line: Event) -> Moment:
+        session = self._ledger.folded.world.sessions[line.session_id]
+        return line.lamport - session.skew, session.rank, line.seq
+
 
 NOBODY: Final = frozenset({"", "nobody", "none"})
 
@@ -36,8 +136,8 @@ class Ending(NamedTuple):
 class Endings:
     """Reads the end of runs from the folds."""
 
-    def __init__(self, folded: Callable[[], Folded]) -> None:
-        self._folded = folded
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._referees_cache: dict[tuple[str, str | None], Referee] = {}
         self._looked_through: set[str] = set()
         self._rulings: dict[str, Ruling] = {}
@@ -45,7 +145,7 @@ class Endings:
 
     def of(self, run_id: str) -> Ending | None:
         """How a run ends now, if its end has come."""
-        purse = self._folded().runs.purses.get(run_id)
+        purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None or purse.finished is not None:
             return None
         ruling = self._ruling(run_id, purse)
@@ -57,7 +157,7 @@ class Endings:
 
     def at_the_end(self, run_id: str, reason: FinishReason) -> Ending:
         """Who has won a run that ends for another reason, and why."""
-        purse = self._folded().runs.purses.get(run_id)
+        purse = self._ledger.folded.runs.purses.get(run_id)
         return Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
 
     def _judged(self, run_id: str, purse: Purse) -> Ending:
@@ -93,7 +193,7 @@ class Endings:
 
     def note(self, line: Event) -> None:
         """Let the referee of a line's run look at it."""
-        purse = self._folded().runs.purses.get(line.run_id or "")
+        purse = self._ledger.folded.runs.purses.get(line.run_id or "")
         if purse is not None and purse.playbill.competition.referee is not None:
             self._past(line.run_id or "").note_place(line)
             self._rule(line.run_id or "", purse, line)
@@ -111,7 +211,7 @@ class Endings:
 
     def _is_at_hand(self, run_id: str) -> bool:
         """Whether all that was said where a run plays can be looked at now."""
-        world, tables = self._folded().world, self._folded().tables
+        world, tables = self._ledger.folded.world, self._ledger.folded.tables
         places = {
             creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
         }
@@ -120,11 +220,11 @@ class Endings:
     def _past(self, run_id: str) -> RunPast:
         found = self._pasts_cache.get(run_id)
         if found is None:
-            found = self._pasts_cache[run_id] = RunPast(self._folded, run_id)
+            found = self._pasts_cache[run_id] = RunPast(self._ledger, run_id)
         return found
 
     def _match(self, purse: Purse, line: Event | None, past: RunPast) -> Match:
-        dealt, cast = self._folded().tables.dealt, purse.cast
+        dealt, cast = self._ledger.folded.tables.dealt, purse.cast
         teams = {
             team: tuple([creature for creature, handle in cast.items() if handle in handles])
             for team, handles in purse.playbill.competition.teams.items()
@@ -141,7 +241,7 @@ class Endings:
 
     def due(self, graph: GraphState) -> list[str]:
         """The runs that may be over: those whose scenario's end was counted, and those that a referee watches."""
-        runs, world = self._folded().runs, self._folded().world
+        runs, world = self._ledger.folded.runs, self._ledger.folded.world
         if not runs.watched:
             return []
         here = {world.creatures[name].run_id for name in graph.creatures}

@@ -18,7 +18,6 @@ from glasshouse.events.run_payloads import AgentFailed
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.scene import time_of
-from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
@@ -116,10 +115,6 @@ class Cassette:
             return _answer(call)
 
         return recorded
-
-    def world_before(self, event_id: str) -> Folded | None:  # noqa: ARG002 (the protocol's names)
-        """The house is in place: its past is folded from the store."""
-        return None
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""

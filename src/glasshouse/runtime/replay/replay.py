@@ -35,8 +35,7 @@ from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.conducting.order import Recorded
-from glasshouse.runtime.conducting.until import Until
+from glasshouse.runtime.conducting.order import Recorded, Until
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.parts import Parts
