@@ -21,7 +21,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.views.stage import StageProjection
-from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.wiring import ends_its_act
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "glasshouse"
 WORLDS = [world.name for world in bundled_worlds()]

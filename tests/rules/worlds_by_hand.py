@@ -16,7 +16,7 @@ from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.turns.agenda import Agenda
 from glasshouse.world.decide import decide
-from glasshouse.world.decision import Write
+from glasshouse.world.decision import Write, stamped
 from glasshouse.world.evolve import begin, evolve
 from glasshouse.world.intents import (
     AddChannel,
@@ -34,7 +34,6 @@ from glasshouse.world.intents import (
     StartCreature,
     StopCreature,
 )
-from glasshouse.world.stamp import stamped
 from glasshouse.world.state import ChannelState, CreatureState, World
 from glasshouse.world.values import Change
 

@@ -21,7 +21,7 @@ from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
 from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen
-from glasshouse.world.ids import short_hash
+from glasshouse.world.ids import short_hash, the_creature
 from glasshouse.world.intents import (
     AddChannel,
     AddCreature,
@@ -33,7 +33,6 @@ from glasshouse.world.intents import (
     StartCreature,
     StopCreature,
 )
-from glasshouse.world.lookup import the_creature
 from glasshouse.world.state import World
 from glasshouse.world.values import Change, Channel, Environment, Graph, Wire
 

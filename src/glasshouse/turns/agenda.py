@@ -35,11 +35,10 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, GraphState, World
 from glasshouse.world.topology import LISTEN
 from glasshouse.world.values import Wire
-from glasshouse.world.wiring import Handed, handed, wires_taken
+from glasshouse.world.wiring import Handed, ends_its_act, handed, wires_taken
 
 version: Final = 6
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""

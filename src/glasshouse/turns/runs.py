@@ -40,8 +40,8 @@ from glasshouse.events.run_payloads import (
 )
 from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.playbill import Playbill, playbill_of
-from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
+from glasshouse.world.wiring import ends_its_act
 
 version: Final = 8
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""

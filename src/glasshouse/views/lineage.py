@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from glasshouse.world.ids import the_session
 from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
-from glasshouse.world.lookup import the_session
 from glasshouse.world.state import World
 from glasshouse.world.values import GROWN_APART, Lineage, Session
 

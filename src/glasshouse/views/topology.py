@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from glasshouse.reprs import repr_of
-from glasshouse.world.lookup import the_graph
+from glasshouse.world.ids import the_graph
 from glasshouse.world.state import ChannelState, CreatureState, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Channel, Environment, Graph

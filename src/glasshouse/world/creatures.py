@@ -16,6 +16,7 @@ from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CreatureStarted, CreatureStopped, Payload, PrivilegeGranted
+from glasshouse.world.acts import check_may_act
 from glasshouse.world.decision import (
     Decision,
     Fact,
@@ -37,13 +38,12 @@ from glasshouse.world.ids import (
     free_creature_id,
     free_session_id,
     graph_id_for,
+    the_creature,
+    the_graph,
 )
 from glasshouse.world.intents import AddCreature, GrantPrivilege, Spawn, StartCreature, StopCreature
 from glasshouse.world.joining import name_between
-from glasshouse.world.lookup import the_creature, the_graph
-from glasshouse.world.register import free_name
-from glasshouse.world.speaking import check_may_act
-from glasshouse.world.state import CreatureState, GraphState, Segment, World
+from glasshouse.world.state import CreatureState, GraphState, Segment, World, free_name
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""

@@ -17,19 +17,12 @@ from glasshouse.world import (
     parting,
     restating,
     runs,
-    sessions,
-    speaking,
 )
 from glasshouse.world.decision import Decision
 from glasshouse.world.state import World
 
-
-def _said(world: World, intent: intents.Say) -> Decision:
-    return Decision(speaking.said(world, intent))
-
-
 DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]] = {
-    intents.Say: _said,
+    intents.Say: acts.said,
     intents.EndAct: acts.act_ended,
     intents.CallTool: acts.tool_called,
     intents.ReturnTool: acts.tool_returned,
@@ -49,11 +42,11 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.AddWire: edges.wire_added,
     intents.RemoveWire: edges.wire_removed,
     intents.GrantPrivilege: creatures.privilege_granted,
-    intents.Fork: sessions.session_forked,
+    intents.Fork: restating.session_forked,
     intents.Restate: restating.restated,
     intents.ProposeEdit: acts.edit_proposed,
     intents.DecideEdit: acts.edit_decided,
-    intents.Inject: speaking.injected,
+    intents.Inject: acts.injected,
     intents.OpenRun: runs.run_opened,
     intents.BeginRun: runs.run_begun,
     intents.MoveRun: runs.run_moved,

@@ -14,12 +14,18 @@ from glasshouse.world.decision import (
     unchanged,
     written_in,
 )
-from glasshouse.world.ids import channel_id_for, check_channel_name, check_length, wire_id_for
+from glasshouse.world.ids import (
+    channel_id_for,
+    check_channel_name,
+    check_length,
+    the_channel,
+    the_creature,
+    the_graph,
+    wire_id_for,
+)
 from glasshouse.world.intents import AddChannel, AddWire, JoinChannel, RemoveWire
-from glasshouse.world.lookup import the_channel, the_creature, the_graph
 from glasshouse.world.members import wire_arriving
-from glasshouse.world.register import free_name
-from glasshouse.world.state import World
+from glasshouse.world.state import World, free_name
 from glasshouse.world.topology import BITS
 from glasshouse.world.wiring import check_wire
 

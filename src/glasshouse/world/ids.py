@@ -1,7 +1,8 @@
-"""Ids and names: how ids are made, and which names are allowed.
+"""Ids and names: how ids are made, which names are allowed, and what they stand for in a world.
 
 Always holds: an id is a function of what it names, so the same story gives the same ids. A creature's id is never used
-twice in one terrarium, even after the creature was removed.
+twice in one terrarium, even after the creature was removed. An unknown name is refused
+with the one that was probably meant.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import TypeVar
 
-from glasshouse.errors import Refused, in_brief
+from glasshouse.errors import Refused, UnknownName, in_brief
 from glasshouse.events.event import RESERVED_ACTORS
-from glasshouse.world.state import World
+from glasshouse.world.state import ChannelState, CreatureState, GraphState, RunFacts, SessionState, World
+
+T = TypeVar("T")
 
 name_chars_max = 64
 SPOKEN_FOR = frozenset({"world", "nobody"})
@@ -116,3 +120,46 @@ def free_creature_id(world: World, name: str) -> str:
     """The name itself if it was never used in this terrarium, else `name~2` and so on."""
     given = world.numbers_given.get(name, 0)
     return name if given == 0 else f"{name}~{given + 1}"
+
+
+def the_creature(world: World, creature_id: str) -> CreatureState:
+    """A live creature by id, or a refusal."""
+    return _known("creature", creature_id, world.creatures)
+
+
+def the_graph(world: World, graph_id: str) -> GraphState:
+    """An open graph by id, or a refusal."""
+    return _known("open graph", graph_id, world.graphs)
+
+
+def the_session(world: World, session_id: str) -> SessionState:
+    """A session by id, or a refusal."""
+    return _known("session", session_id, world.sessions)
+
+
+def the_run(world: World, run_id: str) -> RunFacts:
+    """A run by id, or a refusal."""
+    return _known("run", run_id, world.runs)
+
+
+def _known(noun: str, name: str, known: dict[str, T]) -> T:
+    entry = known.get(name)
+    if entry is None:
+        raise UnknownName(noun=noun, name=name, known=known)
+    return entry
+
+
+def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
+    """A channel of a graph by name or id, or a refusal."""
+    channel = world.channels.get(graph.channels.get(name) or name)
+    if channel is None or channel.graph_id != graph.id:
+        raise UnknownName(noun=f"channel of graph {graph.name}", name=name, known=graph.channels)
+    return channel
+
+
+def the_unfinished_run(world: World, run_id: str) -> RunFacts:
+    """A run that has not finished, or a refusal."""
+    run = the_run(world, run_id)
+    if run.status == "finished":
+        raise Refused(f"Run {run.id} has finished.", "Branch it to continue.")
+    return run

@@ -25,11 +25,15 @@ from glasshouse.world.decision import (
     unchanged,
     written_in,
 )
-from glasshouse.world.ids import channel_id_for, check_channel_name, free_session_id, name_chars_max
+from glasshouse.world.ids import (
+    channel_id_for,
+    check_channel_name,
+    free_session_id,
+    name_chars_max,
+    the_creature,
+)
 from glasshouse.world.intents import Connect
-from glasshouse.world.lookup import the_creature
-from glasshouse.world.register import Register, free_name
-from glasshouse.world.state import CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.state import CreatureState, GraphState, Parent, Register, Segment, World, free_name
 from glasshouse.world.topology import BITS
 
 auto_name_chars_max = name_chars_max - 8

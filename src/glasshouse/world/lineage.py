@@ -17,7 +17,7 @@ import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event, place_of
-from glasshouse.world.state import Segment, SessionState, World
+from glasshouse.world.state import Segment, SessionState
 from glasshouse.world.values import GOES_ON
 
 page_events_max = 1_024
@@ -55,11 +55,6 @@ def span_of(segment: Segment, first: int, last: int) -> Span:
 Moment = tuple[int, int, str]
 """A place in the order of histories: lamport, then the segment by its ordinal and id. Within one segment no two
 events have one time, so the seq need not be part of it."""
-
-
-def story_time(world: World, event: Event) -> int:
-    """The time of an event in the story it is part of: events that only restate a past do not count."""
-    return event.lamport - world.sessions[event.session_id].skew
 
 
 def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:

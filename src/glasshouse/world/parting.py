@@ -31,9 +31,8 @@ from glasshouse.world.decision import (
     written_in,
 )
 from glasshouse.world.edges import wire_gone
-from glasshouse.world.ids import graph_id_for, session_id_for
+from glasshouse.world.ids import graph_id_for, session_id_for, the_channel, the_creature, the_graph
 from glasshouse.world.intents import CloseGraph, Disconnect, LeaveChannel, RemoveChannel, RemoveCreature
-from glasshouse.world.lookup import the_channel, the_creature, the_graph
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, Parent, Segment, World
 from glasshouse.world.topology import BITS, LISTEN, SEND, Edge, Node, parted
 

@@ -27,10 +27,24 @@ from glasshouse.events.payloads import (
     builtins_of,
 )
 from glasshouse.events.run_payloads import RunPaused
-from glasshouse.world.decision import Decision, Fact, Write, attached, change_of, topology_changed
-from glasshouse.world.ids import channel_id_for, free_session_id, graph_id_for, short_hash, wire_id_for
-from glasshouse.world.intents import LineAfter, Regrown, Reopened, Rerun, Restate, Revived
-from glasshouse.world.lookup import the_session
+from glasshouse.world.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    change_of,
+    engine_fact,
+    topology_changed,
+)
+from glasshouse.world.ids import (
+    channel_id_for,
+    free_session_id,
+    graph_id_for,
+    short_hash,
+    the_session,
+    wire_id_for,
+)
+from glasshouse.world.intents import Fork, LineAfter, Regrown, Reopened, Rerun, Restate, Revived
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Change
@@ -255,3 +269,20 @@ def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
         run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
         sealed=sealed,
     )
+
+
+def session_forked(world: World, intent: Fork) -> Decision:
+    """Start a session that shares the past up to an event. Its parent stays open, and no creature lives in it."""
+    parent = the_session(world, intent.session_id)
+    if not 1 <= intent.upto <= parent.head:
+        raise Refused(
+            f"Session {intent.session_id} has no event {intent.upto}.",
+            f"Fork at one of its {parent.head} events.",
+        )
+    session_id = free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
+    graph_id = graph_id_for(session_id)
+    base, parents = parent.segment.base + intent.upto, (Parent(intent.session_id, intent.upto),)
+    opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
+    payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
+    write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
+    return Decision((write,), change_of("nothing", (), ()), session_id)

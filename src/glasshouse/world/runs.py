@@ -40,10 +40,11 @@ from glasshouse.world.ids import (
     free_session_id,
     graph_id_for,
     session_id_for,
+    the_graph,
+    the_unfinished_run,
     wire_id_for,
 )
 from glasshouse.world.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
-from glasshouse.world.lookup import the_graph, the_unfinished_run
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.wiring import check_wire
 

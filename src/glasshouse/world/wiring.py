@@ -19,7 +19,6 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.world.conditions import condition_of, holds
-from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import World
 from glasshouse.world.values import Wire
 
@@ -118,6 +117,11 @@ def _filling(wire: Wire, event: Event, handle: str, name: str) -> str:
 
 def _cut(text: str, chars_max: int) -> str:
     return text if len(text) <= chars_max else text[: chars_max - 1] + _ELLIPSIS
+
+
+def ends_its_act(event: Event) -> bool:
+    """Whether a creature's event ends its act."""
+    return event.kind not in kinds.MID_ACT and event.kind not in kinds.ENGINE
 
 
 def is_carried(event: Event) -> bool:

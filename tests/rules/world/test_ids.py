@@ -14,10 +14,12 @@ from glasshouse.world.ids import (
     graph_id_for,
     name_chars_max,
     session_id_for,
+    the_channel,
+    the_creature,
+    the_graph,
     wire_id_for,
 )
-from glasshouse.world.lookup import the_channel, the_creature, the_graph
-from glasshouse.world.register import Register, free_name
+from glasshouse.world.state import Register, free_name
 from tests.rules.worlds_by_hand import HandWorld, chain, payloads_of
 
 BAD_NAMES = [

@@ -26,7 +26,6 @@ from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.world.lineage import story_time
 from glasshouse.world.state import CreatureState
 
 
@@ -126,7 +125,7 @@ class Recall:
         ways = self._ways_cache.get(creature.run_id or "")
         if not ways:
             return None
-        acts = ways.get((creature.ordinal, story_time(self._ledger.world, cause)), ())
+        acts = ways.get((creature.ordinal, self._ledger.world.story_time(cause)), ())
         return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (the protocol's names)

@@ -27,8 +27,7 @@ from glasshouse.turns.prompt import Completion, Prompt
 from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
 from glasshouse.turns.tables import heard_by
 from glasshouse.turns.verdicts import masks_before
-from glasshouse.world.lineage import story_time
-from glasshouse.world.lookup import the_creature
+from glasshouse.world.ids import the_creature
 from glasshouse.world.state import CreatureState, World
 
 
@@ -75,7 +74,7 @@ class Scene(msgspec.Struct):
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
-        cause_at = story_time(world, cause)
+        cause_at = world.story_time(cause)
 
         async def ask(prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
             self.asked += 1

@@ -33,13 +33,12 @@ from glasshouse.runtime.ledger.receipts import Queued, Receipt
 from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.agenda import Agenda
+from glasshouse.world.acts import line_of, speaker_of
 from glasshouse.world.decide import decide
-from glasshouse.world.decision import Write
+from glasshouse.world.decision import Write, event_of
 from glasshouse.world.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.intents import Intent, Say
 from glasshouse.world.requests import ActBegun, Asker, request_for
-from glasshouse.world.speaking import line_of, speaker_of
-from glasshouse.world.stamp import event_of
 from glasshouse.world.state import Segment, World
 from glasshouse.world.values import Change
 

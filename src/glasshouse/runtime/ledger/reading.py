@@ -20,6 +20,7 @@ from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.agenda import Owed
 from glasshouse.turns.sight import cause_as_seen
+from glasshouse.world.ids import the_creature, the_run, the_session
 from glasshouse.world.lineage import (
     Span,
     moment_of,
@@ -30,7 +31,6 @@ from glasshouse.world.lineage import (
     spans_between,
     visible_prefixes,
 )
-from glasshouse.world.lookup import the_creature, the_run, the_session
 from glasshouse.world.state import SessionState, World
 
 change_page_events = 64

@@ -15,9 +15,8 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
 from glasshouse.runtime.ports import SegmentWrite
-from glasshouse.world.decision import Write
+from glasshouse.world.decision import Write, stamped
 from glasshouse.world.evolve import begin
-from glasshouse.world.stamp import stamped
 from glasshouse.world.state import World
 
 

@@ -20,12 +20,12 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decide import decide
+from glasshouse.world.decision import stamped
 from glasshouse.world.evolve import begin
+from glasshouse.world.ids import the_session
 from glasshouse.world.intents import Intent
 from glasshouse.world.lineage import visible_prefixes
-from glasshouse.world.lookup import the_session
 from glasshouse.world.members import part_unseen
-from glasshouse.world.stamp import stamped
 from glasshouse.world.state import GraphState, Segment, World
 from glasshouse.world.values import GROWN_APART
 

@@ -15,7 +15,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.past.regrow import Recipes
 from glasshouse.turns.runs import Purse
-from glasshouse.world.lookup import the_session
+from glasshouse.world.ids import the_session
 from glasshouse.world.state import World
 
 if TYPE_CHECKING:

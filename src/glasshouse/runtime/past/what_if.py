@@ -21,7 +21,7 @@ from glasshouse.runtime.past.past import Past
 from glasshouse.turns.prompt import PROFILES
 from glasshouse.world.evolve import manifest_facts
 from glasshouse.world.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
-from glasshouse.world.speaking import ends_its_act
+from glasshouse.world.wiring import ends_its_act
 
 Edge = tuple[str, str] | tuple[str, str, str]
 """Two handles, and the name of a channel if it matters which."""

@@ -23,8 +23,8 @@ from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment import Moment
 from glasshouse.turns.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
-from glasshouse.world.speaking import ends_its_act
 from glasshouse.world.state import CreatureState, World
+from glasshouse.world.wiring import ends_its_act
 
 Act = tuple[str, str]
 """A creature and the cause it answers."""

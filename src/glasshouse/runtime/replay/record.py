@@ -16,7 +16,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import fold_page_events
-from glasshouse.world.lookup import the_run
+from glasshouse.world.ids import the_run
 from glasshouse.world.requests import Request
 from glasshouse.world.state import Segment, SessionState
 

@@ -17,8 +17,8 @@ from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_
 from glasshouse.tools.group.status import status_of
 from glasshouse.tools.group.words import already, done, forecast, refused
 from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.acts import check_may_act
 from glasshouse.world.decide import decide
-from glasshouse.world.speaking import check_may_act
 from glasshouse.world.state import CreatureState
 
 

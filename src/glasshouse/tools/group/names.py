@@ -13,7 +13,7 @@ from typing import Final
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.policy import is_hidden
-from glasshouse.world.lookup import the_channel
+from glasshouse.world.ids import the_channel
 from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
 
 creatures_looked_at_max: Final = 64
