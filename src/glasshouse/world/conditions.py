@@ -118,15 +118,11 @@ def _clause(words: list[_Word]) -> Clause:
             f"The condition does not say what {name.text!r} {verb}{' not' if is_negated else ''}.", EXAMPLE
         )
     if name.text == KIND and verb == "is":
-        _check_kind(value)
+        try:
+            check_kind(value)
+        except BadEvent as wrong:
+            raise Refused(f"{in_brief(value)} is not an event kind.", EXAMPLE) from wrong
     return Clause(name.text, verb, value, is_negated)
-
-
-def _check_kind(value: str) -> None:
-    try:
-        check_kind(value)
-    except BadEvent as wrong:
-        raise Refused(f"{in_brief(value)} is not an event kind.", EXAMPLE) from wrong
 
 
 def _matches(field: object, verb: Verb, value: str) -> bool:

@@ -46,6 +46,7 @@ from glasshouse.world.ids import (
 )
 from glasshouse.world.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
 from glasshouse.world.state import Parent, Segment, World
+from glasshouse.world.topology import LISTEN, Topology
 from glasshouse.world.wiring import check_wire
 
 cast_max = 10_000
@@ -142,30 +143,20 @@ def cast_entry(member: Member, creature: str) -> CastEntry:
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
     """The graphs that a troupe's channels form, in the order of its cast. Channels that nobody is on go to the first."""
-    group_of: dict[str, int] = {}
-    groups: dict[int, list[Member]] = {}
-    for number, member in enumerate(troupe.members):
-        groups[number] = [member]
-        for channel in dict.fromkeys((*member.listens, *member.sends)):
-            other = group_of.get(channel, number)
-            if other != number:
-                groups[number] = [*groups.pop(other), *groups[number]]
-                group_of = {name: number if group == other else group for name, group in group_of.items()}
-            group_of[channel] = number
-    order = {member.handle: index for index, member in enumerate(troupe.members)}
-    parts = [
-        Ensemble(sorted(members, key=lambda m: order[m.handle]), [], troupe.opening)
-        for members in groups.values()
-    ]
-    parts.sort(key=lambda part: order[part.members[0].handle])
+    topology = Topology()
+    for member in troupe.members:
+        for channel in (*member.listens, *member.sends):
+            topology.join(member.handle, channel, LISTEN)
+    parts: dict[str, Ensemble] = {}
+    for member in troupe.members:
+        if member.handle not in parts:
+            part = Ensemble([], [], troupe.opening)
+            parts.update(dict.fromkeys(topology.component(member.handle), part))
+        parts[member.handle].members.append(member)
     for plan in troupe.channels:
-        home = next((part for part in parts if _is_on(part, plan.name)), parts[0])
-        home.channels.append(plan)
-    return parts
-
-
-def _is_on(part: Ensemble, channel: str) -> bool:
-    return any(channel in member.listens or channel in member.sends for member in part.members)
+        first_member = next(iter(topology.members_of.get(plan.name, {})), troupe.members[0].handle)
+        parts[first_member].channels.append(plan)
+    return [part for handle, part in parts.items() if part.members[0].handle == handle]
 
 
 def _ensemble_facts(
