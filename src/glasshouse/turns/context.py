@@ -1,4 +1,4 @@
-"""The context builder: the one place where a prompt is written.
+"""The context builder: the one module that writes prompts.
 
 Only manifest, scenario and engine write the system message; what was said stands in the user message, one quoted line
 each, under headings that no quoted text can forge. Always holds: the prompt is a function of what its creature may
@@ -8,14 +8,16 @@ less the reply and one repair; identity, format, cause and last line are never c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import VISITOR, Json
+from glasshouse.events.event import VISITOR
 from glasshouse.events.shown import Shown
 from glasshouse.turns.character import Character
 from glasshouse.turns.line_text import (
@@ -96,27 +98,13 @@ _CUT_IN_THIS_ORDER: Final = (
 )
 """What goes first when a prompt is too long, oldest line first, and how many lines are left at that step."""
 
-_LANGUAGES: Final = {
-    "ar": "Arabic",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "hi": "Hindi",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "sv": "Swedish",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "zh": "Chinese",
-}
+_LANGUAGES: Final = dict(
+    re.findall(
+        r"(\w+) (\w+)",
+        "ar Arabic, cs Czech, da Danish, de German, en English, es Spanish, fi Finnish, fr French, hi Hindi, it Italian, "
+        "ja Japanese, ko Korean, nl Dutch, pl Polish, pt Portuguese, sv Swedish, tr Turkish, uk Ukrainian, zh Chinese",
+    )
+)
 
 
 class Written(NamedTuple):
@@ -205,20 +193,22 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
     disturbances = disturbance_lines(moment, lines)
     cause, older = lines.index_of(moment.cause.id), older_cause(moment, lines)
     scene = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
-    scene_texts = [_scene(lines.reading(index).payload) for index in scene]
+    observed = [lines.reading(index).payload.get("text") for index in scene]
+    scene_texts = [quoted(text, line_chars_max) for text in observed if isinstance(text, str) and text]
     shown = {*discussed, *disturbances, *scene}
     if cause is not None:
         shown.add(cause)
     remembered = remembered_lines(moment, lines, shown, _about(moment, lines, cause))
     text = lines.text
+    facts = islice(moment.known.items(), facts_shown_max)
     sections = {
         DISCUSSION: lines.texts(discussed),
         AROUND: list(around_lines(moment.around)),
-        SCENE: [line for line in scene_texts if line],
-        KNOWN: _known(moment),
+        SCENE: scene_texts,
+        KNOWN: [f"{one_line(key)}: {_fact(value)}" for key, value in facts],
         REMEMBERED: [text(index) for index in remembered],
         DISTURBANCES: [text(index) for index in disturbances],
-        TOOLS_SAID: [_tool_line(talk) for talk in moment.talk] if moment.talk else [],
+        TOOLS_SAID: [_tool_line(talk) for talk in moment.talk],
         ANSWERED: [
             *_answered(moment, text(cause) if cause is not None else "" if older is None else older.text),
             _last_line(moment.handle, moment.character),
@@ -226,7 +216,7 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
     }
     indexes: dict[str, Sequence[int]] = {
         DISCUSSION: discussed,
-        SCENE: scene if all(scene_texts) else [],
+        SCENE: scene if scene_texts else [],
         REMEMBERED: remembered,
         DISTURBANCES: disturbances,
     }
@@ -234,9 +224,7 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
 
 
 def _tool_line(talk: ToolTalk) -> str:
-    arguments = compact_json(talk.arguments)
-    if len(arguments) > arguments_shown_chars_max:
-        arguments = quoted(arguments, arguments_shown_chars_max)
+    arguments = _shortened(talk.arguments, arguments_shown_chars_max)
     outcome = "answered" if talk.answer.is_ok else "failed"
     return f"{one_line(talk.tool)} {arguments} {outcome}: {quoted(talk.answer.text, tool_said_chars_max)}"
 
@@ -267,17 +255,12 @@ def _shown(moment: Moment, lines: NumberedLines, indexes: dict[str, Sequence[int
 
 def _answered(moment: Moment, line: str) -> list[str]:
     """The cause's line, and what a wire asks with it: quoted as a whole, so that it can look like nothing else."""
-    handed = moment.handed
-    if not line:
-        line = _kept_back(moment) if moment.is_kept_back else NO_CAUSE
-    if handed is None or not handed.asked:
-        return [line]
-    return [line, f"{ASKED}: {quoted(handed.asked, asked_chars_max)}"]
-
-
-def _kept_back(moment: Moment) -> str:
-    handle, origin = speaker_of(moment.cause.actor, moment.handles.get(moment.cause.actor))
-    return f"{handle} ({origin}, {moment.cause.kind}) {KEPT_BACK}"
+    handed, cause = moment.handed, moment.cause
+    if not line and moment.is_kept_back:
+        handle, origin = speaker_of(cause.actor, moment.handles.get(cause.actor))
+        line = f"{handle} ({origin}, {cause.kind}) {KEPT_BACK}"
+    asked = [f"{ASKED}: {quoted(handed.asked, asked_chars_max)}"] if handed and handed.asked else []
+    return [line or NO_CAUSE, *asked]
 
 
 def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str, ...]:
@@ -290,23 +273,14 @@ def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str
     return content_words(text)
 
 
-def _scene(observed: Json) -> str:
-    text = observed.get("text")
-    return quoted(text, line_chars_max) if isinstance(text, str) and text else ""
-
-
-def _known(moment: Moment) -> list[str]:
-    if not moment.known:
-        return []
-    facts = list(moment.known.items())[:facts_shown_max]
-    return [f"{one_line(key)}: {_fact(value)}" for key, value in facts]
-
-
 def _fact(value: object) -> str:
-    if isinstance(value, str):
-        return quoted(value, fact_chars_max)
+    return quoted(value, fact_chars_max) if isinstance(value, str) else _shortened(value, fact_chars_max)
+
+
+def _shortened(value: object, chars_max: int) -> str:
+    """A JSON value; one that is too long is quoted as a text and cut."""
     written = compact_json(value)
-    return written if len(written) <= fact_chars_max else quoted(written, fact_chars_max)
+    return written if len(written) <= chars_max else quoted(written, chars_max)
 
 
 @lru_cache(maxsize=system_cache_values_max)
@@ -317,12 +291,7 @@ def _last_line(handle: str, character: Character) -> str:
 
 
 def _text_of(sections: dict[str, list[str]]) -> str:
-    written: list[str] = []
-    for heading, lines in sections.items():
-        if lines:
-            written.append(heading)
-            written += lines
-    return "\n".join(written)
+    return "\n".join([text for heading, lines in sections.items() if lines for text in (heading, *lines)])
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:

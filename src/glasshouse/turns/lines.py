@@ -1,20 +1,25 @@
-"""Lines: each event a creature heard as one physical line of its prompt, with a short number to cite it by.
+"""Lines: each event a creature heard as one physical line of its prompt, and which of them its prompt shows.
 
 A creature hears one line after another, so its `NumberedLines` are kept between acts and moved on by what is new; they can
 be dropped at any time and are made again from the moment alone. Creatures that hear the same share them: the next one to
 speak takes them over from the last. Always holds: the lines are those of the moment's events that are lines to its
-creature, in their order; every ref stands for exactly one of them; the same events and names give the same lines and
-numbers, whether they were moved on or made at once, and whoever moved them on.
+creature, in their order; every ref, such as `#48210`, stands for exactly one of them; the same events and names give the
+same lines and refs, whether they were moved on or made at once, and whoever moved them on.
+
+The discussion is the newest lines. When the window is full its older half is dropped at once, so that the text before the
+newest line stays the same for half a window. What is remembered stands in no other section, has at most `memory_lines_max`
+lines, and is chosen with whole numbers only, so that every machine chooses the same.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
@@ -25,6 +30,18 @@ from glasshouse.turns.tables import heard_lines_max
 
 numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
+memory_lines_max: Final = 6
+reflections_max: Final = 3
+disturbances_max: Final = 3
+striking_lines_max: Final = 16
+cause_words_max: Final = 12
+interests_words_max: Final = 16
+lines_a_word_max: Final = 8
+interests_cache_characters_max: Final = 1_024
+
+_CAUSE_WEIGHT: Final = 3
+_INTEREST_WEIGHT: Final = 1
+_NAMED_WEIGHT: Final = 4
 
 STRIKING: Final = 2
 """From this importance on a line may be remembered whatever it is about."""
@@ -48,7 +65,6 @@ class NumberedLines:
     def __init__(self) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
-        self.lines_by: dict[str, int] = {}
         self.recent: tuple[Event, ...] = ()
         self.first = 0
         self.events: list[Event] = []
@@ -56,9 +72,9 @@ class NumberedLines:
         self.plain: list[str | None] = []
         """The physical line at each index, where it hangs on no other line: its number is bare, and it cites none."""
         self.index_by_id: dict[str, int] = {}
-        self.numbers: dict[int, list[int]] = {}
-        self.words: dict[str, list[int]] = {}
-        self.kinds: dict[str, list[int]] = {}
+        self.numbers: defaultdict[int, list[int]] = defaultdict(list)
+        self.words: defaultdict[str, list[int]] = defaultdict(list)
+        self.kinds: defaultdict[str, list[int]] = defaultdict(list)
         self.striking: list[int] = []
         self.not_ascii: list[int] = []
         self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
@@ -137,24 +153,16 @@ class NumberedLines:
     def _add(self, event: Event) -> None:
         index = self.first + len(self.events)
         known_as = self.names[event.actor] = self.handles.get(event.actor)
-        self.lines_by[event.actor] = self.lines_by.get(event.actor, 0) + 1
         reading = reading_of(event, known_as)
         self.events.append(event)
         self.index_by_id[event.id] = index
         self.readings.append(reading)
-        same, words = self.numbers.get(reading.number), self.words
-        if same is None:
-            self.numbers[reading.number] = [index]
-            self.plain.append(reading.plain)
-        else:
-            same.append(index)
-            self.plain.append(None)
-        self.kinds.setdefault(reading.kind, []).append(index)
+        same = self.numbers[reading.number]
+        self.plain.append(None if same else reading.plain)
+        same.append(index)
+        self.kinds[reading.kind].append(index)
         for word in reading.words:
-            if word in words:
-                words[word].append(index)
-            else:
-                words[word] = [index]
+            self.words[word].append(index)
         if reading.importance >= STRIKING:
             self.striking.append(index)
         if not reading.body.isascii():
@@ -169,8 +177,7 @@ class NumberedLines:
             at = index - self.first
             if self.events[at].actor != creature_id and _is_named_in(self.readings[at].body, handle):
                 indexes.append(index)
-        while indexes and indexes[0] < self.first:
-            del indexes[0]
+        del indexes[: bisect_left(indexes, self.first)]
         self.naming_cache[creature_id, handle] = indexes, self.first + len(self.events)
         return indexes
 
@@ -186,22 +193,16 @@ class NumberedLines:
         return sorted({*indexes, *others}) if others else indexes
 
     def _drop_oldest(self) -> None:
-        reading, index = self.readings.pop(0), self.first
-        del self.index_by_id[self.events[0].id]
-        actor = self.events[0].actor
-        self.lines_by[actor] -= 1
-        if not self.lines_by[actor]:
-            del self.lines_by[actor], self.names[actor]
-        del self.events[0], self.plain[0]
+        reading, event, index = self.readings.pop(0), self.events.pop(0), self.first
+        del self.index_by_id[event.id], self.plain[0]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
-        same = self.numbers[reading.number]
-        if len(same) == 1:
-            del self.numbers[reading.number]
-        else:
-            del same[0]
-            at = same[0] - self.first
+        _drop_first(self.numbers, (reading.number,))
+        if (
+            reading.number in self.numbers
+        ):  # The next line of this number is the first now: it has the bare number.
+            at = self.numbers[reading.number][0] - self.first
             self.plain[at] = self.readings[at].plain
         for indexes in (self.striking, self.not_ascii):
             if indexes and indexes[0] == index:
@@ -209,16 +210,16 @@ class NumberedLines:
 
     def _pointing(self, reading: Reading) -> str:
         """The body of a line that cites others: by their refs, and not at all where they are out of sight."""
-        rest: Json = {}
+        shown: Json = {}
         for field, value in reading.payload.items():
             if field in reading.rest:
-                rest[field] = value
+                shown[field] = value
             elif field in reading.points:
-                indexes = [self.index_of(event_id) for event_id in reading.points[field]]
+                indexes = map(self.index_of, reading.points[field])
                 refs = [self.ref(index) for index in indexes if index is not None]
                 if refs:
-                    rest[field] = refs if isinstance(value, list) else refs[0]
-        return body_of(reading.payload.get("text"), rest)
+                    shown[field] = refs if isinstance(value, list) else refs[0]
+        return body_of(reading.payload.get("text"), shown)
 
 
 def lines_of(moment: Moment) -> tuple[Line, ...]:
@@ -236,11 +237,8 @@ def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
 def older_cause(moment: Moment, lines: NumberedLines) -> Line | None:
     """The line of a cause that is not among the recent events: it is older, or a wire handed it over."""
     cause = moment.cause
-    if not is_line_for(moment.creature_id, cause) or lines.index_of(cause.id) is not None:
-        return None
-    if moment.is_kept_back:
-        return None
-    return lines.line_of_older(cause)
+    is_older = is_line_for(moment.creature_id, cause) and lines.index_of(cause.id) is None
+    return lines.line_of_older(cause) if is_older and not moment.is_kept_back else None
 
 
 _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
@@ -265,13 +263,14 @@ def numbered_lines(moment: Moment) -> NumberedLines:
     return lines
 
 
-def _drop_first(indexes_by: dict[str, list[int]], keys: Iterable[str]) -> None:
+K = TypeVar("K")
+
+
+def _drop_first(indexes_by: dict[K, list[int]], keys: Iterable[K]) -> None:
     for key in keys:
-        indexes = indexes_by[key]
-        if len(indexes) == 1:
+        del indexes_by[key][0]
+        if not indexes_by[key]:
             del indexes_by[key]
-        else:
-            del indexes[0]
 
 
 def _is_named_in(body: str, handle: str) -> bool:
@@ -291,21 +290,6 @@ def _letters(times: int) -> str:
         return ""
     high, low = divmod(times, 26)
     return _letters(high) + chr(ord("a") + low)
-
-
-memory_lines_max: Final = 6
-reflections_max: Final = 3
-disturbances_max: Final = 3
-striking_lines_max: Final = 16
-cause_words_max: Final = 12
-interests_words_max: Final = 16
-lines_a_word_max: Final = 8
-interests_cache_characters_max: Final = 1_024
-
-_CAUSE_WEIGHT: Final = 3
-_INTEREST_WEIGHT: Final = 1
-_NAMED_WEIGHT: Final = 4
-_NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
 def window_start(window: int, lines_count: int) -> int:
@@ -368,14 +352,10 @@ def _relevances(
             for index in indexes[-lines_a_word_max:]:
                 if index not in shown:
                     relevances[index] = relevances.get(index, 1) + weight
-    wanted, cared_for = (frozenset(about), frozenset(interests)) if striking else (_NO_WORDS, _NO_WORDS)
     for index in striking:
-        words = lines.reading(index).words
-        relevances[index] = (
-            1
-            + _CAUSE_WEIGHT * len(wanted.intersection(words))
-            + _INTEREST_WEIGHT * len(cared_for.intersection(words))
-        )
+        words = frozenset(lines.reading(index).words)
+        asked, cared_for = words.intersection(about), words.intersection(interests)
+        relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
     for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
         if index not in shown:
             relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT

@@ -1,12 +1,13 @@
-"""Recent lines: what was said lately on each channel, and without one in each graph; folded from the ledger.
+"""Recent lines: what was said lately on each channel and in each graph, folded from the ledger; and who may recall it.
 
-Always holds: a line is kept once, however many hear it, and only its public part; who may see it is asked when it is
-recalled for a prompt (`recalling`). `RecentLines` of one place are bounded: they are cut to the newest whenever they have
-grown to twice the bound.
+Always holds: a line is kept once, however many hear it, and only its public part. `RecentLines` of one place are bounded:
+they are cut to the newest whenever they have grown to twice the bound. A creature recalls what was said on its channels
+while it listened, what was said to everybody in its graphs, and its own lines; at most `heard_lines_max` of them.
 
-What is folded is where the lines of each place stand and how many there are; it is small, and goes into snapshots. The
-lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a graph
-is first driven. A place without its lines at hand is cold.
+A place is a channel id, a graph id for what was said to everybody, a creature id for what is its own, or `by_rule` of a
+root. What is folded is where the lines of each place stand and how many there are; it is small, and goes into snapshots.
+The lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a
+graph is first driven. A place without its lines at hand is cold.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted
+from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted, picked
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.payloads import ChannelEdge, SessionRestated, payload_of, restated_of
 from glasshouse.events.run_payloads import sealed_of
@@ -32,6 +33,8 @@ version: Final = 5
 """Goes up when the fold changes, so that snapshots of the old fold are not used."""
 heard_lines_max: Final = 256
 """How many lines a creature can recall; a table is cut to this when it holds twice as many."""
+few_lines_max: Final = 24
+"""Up to so many lines are put into their places one by one; more are sorted in."""
 
 
 class Stretch(msgspec.Struct, array_like=True, gc=False):
@@ -149,39 +152,34 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             for owner in sealed.to:
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
         event = public_part(event)
-        said, channel_id, speaker = self.said, event.channel_id, event.actor
-        place = speaker if event.kind in kinds.INNER else channel_id or event.graph_id
-        (said.get(place) or self._laid(place, event)).note(event)
+        channel_id, speaker = event.channel_id, event.actor
+        self._note(speaker if event.kind in kinds.INNER else channel_id or event.graph_id, event)
         if channel_id is not None:
             actor = world.creatures.get(speaker)
             if actor is not None and channel_id not in actor.ears:
-                (said.get(speaker) or self._laid(speaker, event)).note(event)  # It still knows what it said.
+                self._note(speaker, event)  # It still knows what it said.
             graph = world.graphs.get(event.graph_id)
-            if graph is not None and graph.roots:
-                self._keep_for_roots(graph, event)
+            # A root hears what is said on every channel of its graph: it has a place of its own for all of it.
+            for root in () if graph is None else graph.roots:
+                self._note(by_rule(root), event)
 
-    def _keep_for_roots(self, graph: GraphState, event: Event) -> None:
-        """A root hears what is said on every channel of its graph: it has a table of its own for all of it."""
-        for place in map(by_rule, graph.roots):
-            (self.said.get(place) or self._laid(place, event)).note(event)
-
-    def _laid(self, place: str, event: Event) -> RecentLines:
-        """A new table, for a place where nothing was said before this line."""
-        table = self.said[place] = RecentLines()
-        if self.driven_cache is not None and event.graph_id not in self.driven_cache:
-            table.lines_cache = None
-        return table
+    def _note(self, place: str, event: Event) -> None:
+        table = self.said.get(place)
+        if table is None:
+            table = self.said[place] = RecentLines()
+            if self.driven_cache is not None and event.graph_id not in self.driven_cache:
+                table.lines_cache = None
+        table.note(event)
 
     def cold_places(self, world: World, graph: GraphState) -> list[str]:
         """The places that somebody in a graph may recall lines of, and whose lines are not at hand."""
         places = dict.fromkeys([graph.id, *graph.channels.values(), *graph.creatures])
         for name in graph.creatures:
             creature = world.creatures[name]
-            places.update(dict.fromkeys(creature.ears))
-            places.update(dict.fromkeys([stay.graph_id for stay in creature.stays]))
+            places.update(dict.fromkeys([*creature.ears, *[stay.graph_id for stay in creature.stays]]))
             if creature.is_root:
                 places[by_rule(name)] = None
-        return [place for place in places if place in self.said and self.said[place].lines_cache is None]
+        return [place for place, table in picked(self.said, places).items() if table.lines_cache is None]
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
         """Take back the lines of a cold place; false if these are not all of them."""
@@ -191,18 +189,16 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             for part in table.spans
             for seq in range(part.first, part.last + 1)
         }
-        lines = [
-            self._as_heard(public_part(event), standing[event.session_id, event.seq])
-            for event in events
-            if (event.session_id, event.seq) in standing
-        ]
+        lines: list[Event] = []
+        for event in events:
+            via = standing.get((event.session_id, event.seq))
+            if via is not None:
+                line = public_part(event)
+                lines.append(self.renamed[via].heard_now(line) if via else line)
         if len(lines) != table.count:
             return False
         table.lines_cache = lines
         return True
-
-    def _as_heard(self, event: Event, via: str) -> Event:
-        return self.renamed[via].heard_now(event) if via else event
 
     def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
         """What a creature answers, with the names of the present if it was said in a past that it took over."""
@@ -215,57 +211,58 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         """What is to be carried over when some creatures live again, named with the sessions by which their own past
         came: their own lines, and those of these places."""
         owners, here = list(names), list(places)
-        kept = (*here, *owners, *map(by_rule, owners))
-        said = {place: self.said[place] for place in kept if place in self.said}
+        said = picked(self.said, (*here, *owners, *map(by_rule, owners)))
         pasts = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
         return CarriedTables(
             said=converted(said, dict[str, CarriedTable]),
-            missed={place: _of(self.missed[place], owners) for place in here if place in self.missed},
-            left={place: _of(self.left[place], owners) for place in here if place in self.left},
-            dealt={name: self.dealt[name] for name in owners if name in self.dealt},
+            missed={place: picked(counts, owners) for place, counts in picked(self.missed, here).items()},
+            left={place: picked(counts, owners) for place, counts in picked(self.left, here).items()},
+            dealt=picked(self.dealt, owners),
             renamed={
                 via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in pasts
             },
-            with_a_past=_of(self.with_a_past, owners),
+            with_a_past=picked(self.with_a_past, owners),
         )
 
     def _take_over(self, world: World, restated: SessionRestated, lamport: int) -> None:
         """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
-        past, shape = restated.carried.tables, restated.carried.shape
-        names = self.renamed[restated.session] = Renamed(restated.creatures, restated.places, restated.runs)
+        past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
+        names = self.renamed[restated.session] = Renamed(named, restated.places, restated.runs)
         for via, older in past.renamed.items():
             self.renamed[chained_via(via, restated.session)] = converted(older, Renamed).then(names)
         for place, table in past.said.items():
-            taken = RecentLines(converted(table.spans, list[Stretch]), table.count, table.dropped)
-            for part in taken.spans:
-                part.via = chained_via(part.via, restated.session)
-            taken.speakers = {restated.creatures.get(name, name): None for name in table.speakers}
-            taken.lines_cache = None if taken.count else []
-            self.said[_place_now(restated, place)] = taken
+            self.said[_place_now(restated, place)] = RecentLines(
+                [
+                    Stretch(part.session_id, part.first, part.last, chained_via(part.via, restated.session))
+                    for part in table.spans
+                ],
+                table.count,
+                table.dropped,
+                {named.get(name, name): None for name in table.speakers},
+            )
         for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
             for place, counts in carried.items():
                 here = mine.setdefault(restated.places[place], {})
-                here.update({restated.creatures[name]: count for name, count in counts.items()})
-        for name, facts in past.dealt.items():
-            self.dealt[restated.creatures[name]] = facts
-        for name in restated.creatures.values():
+                here.update({named[name]: count for name, count in counts.items()})
+        self.dealt.update({named[name]: facts for name, facts in past.dealt.items()})
+        for name in named.values():
             if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
                 self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
-        self.with_a_past.update({restated.creatures[name]: since for name, since in past.with_a_past.items()})
+        self.with_a_past.update({named[name]: since for name, since in past.with_a_past.items()})
         for name in shape.newcomers:
-            self._note_now(world.creatures[restated.creatures[name]], self.missed)
+            creature = world.creatures[named[name]]
+            self._count_now(creature.id, self.missed, creature.ears)
         for name, heard in shape.creatures.items():
-            creature = world.creatures[restated.creatures[name]]
+            creature = world.creatures[named[name]]
             ends = [c for c, ear in creature.ears.items() if not ear.is_open and ear.spans[-1] == lamport]
-            self._note_now(creature, self.left, ends)
-            self._note_now(creature, self.missed, [restated.places[place] for place in heard.strange])
+            self._count_now(creature.id, self.left, ends)
+            self._count_now(creature.id, self.missed, [restated.places[place] for place in heard.strange])
 
-    def _note_now(self, who: CreatureState, counts: Counts, channel_ids: Iterable[str] | None = None) -> None:
-        """Count what was said so far: to one who was there for none of it, or who hears no more of it."""
-        for channel_id in who.ears if channel_ids is None else channel_ids:
-            table = self.said.get(channel_id)
-            if table is not None and table.total:
-                counts.setdefault(channel_id, {})[who.id] = table.total
+    def _count_now(self, name: str, counts: Counts, channel_ids: Iterable[str]) -> None:
+        """Count what was said so far: for one who was there for none of it, or who hears no more of it."""
+        for channel_id, table in picked(self.said, channel_ids).items():
+            if table.total:
+                counts.setdefault(channel_id, {})[name] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
         edge = payload_of(event, ChannelEdge)
@@ -286,10 +283,6 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             self.left.setdefault(edge.channel_id, {})[edge.creature] = 0 if table is None else table.total
 
 
-def _of(counts: dict[str, int], names: list[str]) -> dict[str, int]:
-    return {name: counts[name] for name in names if name in counts}
-
-
 def _place_now(restated: SessionRestated, place: str) -> str:
     """What a place of the past is called now: a channel, a graph, a creature, or what a root heard."""
     if place.startswith(ROOTS_OWN):
@@ -304,21 +297,18 @@ def by_rule(root_id: str) -> str:
 
 def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> bool:
     """Whether a root was a member when each of these lines was said, so that its own table has them."""
-    for part in table.spans:
+
+    def was_member(part: Stretch) -> bool:
         segment = world.sessions[part.session_id].segment
         said = segment.base + part.first
-        if not any(
+        return any(
             stay.graph_id == segment.graph_id
             and stay.since <= said
             and (stay.until is None or said < stay.until)
             for stay in root.stays
-        ):
-            return False
-    return True
+        )
 
-
-few_lines_max: Final = 24
-"""Up to so many lines are put into their places one by one; more are sorted in."""
+    return all(map(was_member, table.spans))
 
 
 def heard_by(
@@ -328,31 +318,25 @@ def heard_by(
 
     With `upto`, what was said after that time is left out.
     """
-    lines: list[Event] = []
-    before, sources = 0, 0
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     if own is not None:
         return _heard_by_root(tables, world, creature, own, upto)
-    for channel_id, ear in creature.ears.items():
-        table = tables.said.get(channel_id)
-        if table is not None:
-            sources += 1
-            before += _count_heard(tables, channel_id, table, creature.id, upto)
-            lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
-    if sources > 1:
-        lines.sort(key=lambda event: _moment(world, event))
-    on_channels, others = len(lines), 0
-    for place in _places_without_channel(creature):
-        table = tables.said.get(place)
-        if table is not None:
-            seen = _seen(creature, table, upto)
-            more = [event for event in seen if event.channel_id not in creature.ears]
-            _set_in(world, lines, more)
-            others += len(more)
+    ears, channels = creature.ears, picked(tables.said, creature.ears)
+    lines: list[Event] = []
+    total, has_others = 0, False
+    for channel_id, table in channels.items():
+        total += _count_heard(tables, channel_id, table, creature.id, upto)
+        ear = ears[channel_id]
+        lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
+    if len(channels) > 1:
+        lines.sort(key=lambda event: _time_of(world, event))
+    for table in picked(tables.said, _places_without_channel(creature)).values():
+        more = [event for event in _seen(creature, table, upto) if event.channel_id not in ears]
+        _set_in(world, lines, more)
+        has_others = has_others or bool(more)
     newest = lines[-heard_lines_max:]
-    if others:
-        on_channels = sum([event.channel_id in creature.ears for event in newest])
-    return newest, max(0, before - min(on_channels, len(newest)))
+    on_channels = sum([event.channel_id in ears for event in newest]) if has_others else len(newest)
+    return newest, max(0, total - on_channels)
 
 
 def _heard_by_root(
@@ -362,15 +346,11 @@ def _heard_by_root(
     lines = _all(own, upto)
     by_id = {event.id: event for event in lines}
     if not _is_whole_for_root(tables, creature, lines):
-        for channel_id in creature.ears:
-            table = tables.said.get(channel_id)
-            by_id.update([(e.id, e) for e in (() if table is None else _seen(creature, table, upto))])
-        lines = sorted(by_id.values(), key=lambda event: _moment(world, event))
-    for place in _places_without_channel(creature):
-        table = tables.said.get(place)
-        if table is not None:
-            seen = _seen(creature, table, upto)
-            _set_in(world, lines, [event for event in seen if event.id not in by_id])
+        for table in picked(tables.said, creature.ears).values():
+            by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
+        lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
+    for table in picked(tables.said, _places_without_channel(creature)).values():
+        _set_in(world, lines, [event for event in _seen(creature, table, upto) if event.id not in by_id])
     newest = lines[-heard_lines_max:]
     on_channels = sum([event.channel_id is not None for event in newest])
     return newest, max(0, own.total_at(upto) - on_channels)
@@ -391,14 +371,12 @@ def places_heard(tables: Tables, creature: CreatureState) -> Heard:
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
-        for channel_id, ear in creature.ears.items():
-            table = tables.said.get(channel_id)
-            if table is not None:
-                heard.append((channel_id, table, ear.is_full and ear.is_open))
-    for place in dict.fromkeys([stay.graph_id for stay in creature.stays]):
-        table = tables.said.get(place)
-        if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
-            heard.append((place, table, False))
+        for channel_id, table in picked(tables.said, creature.ears).items():
+            ear = creature.ears[channel_id]
+            heard.append((channel_id, table, ear.is_full and ear.is_open))
+    for graph_id, table in picked(tables.said, [stay.graph_id for stay in creature.stays]).items():
+        if not table.speakers.keys() <= RESERVED_ACTORS:
+            heard.append((graph_id, table, False))
     return heard
 
 
@@ -417,12 +395,9 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
     """A line by its id, looked for where this creature listens, the newest first."""
     creature = world.creatures[creature_id]
-    for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
-        table = tables.said.get(place)
-        for line in reversed(table.lines) if table is not None else ():
-            if line.id == id_of_event:
-                return line
-    return None
+    places = (by_rule(creature_id), *creature.ears, creature.graph_id)
+    lines = (line for table in picked(tables.said, places).values() for line in reversed(table.lines))
+    return next((line for line in lines if line.id == id_of_event), None)
 
 
 def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:
@@ -434,7 +409,7 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
 
 def _places_without_channel(creature: CreatureState) -> list[str]:
     """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
-    return list(dict.fromkeys([*(stay.graph_id for stay in creature.stays), creature.id]))
+    return [*(stay.graph_id for stay in creature.stays), creature.id]
 
 
 def _all(table: RecentLines, upto: int | None) -> list[Event]:
@@ -453,12 +428,12 @@ def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
     """Put some more lines into their places among those already in order."""
     if len(more) > few_lines_max:
         lines += more
-        lines.sort(key=lambda event: _moment(world, event))
+        lines.sort(key=lambda event: _time_of(world, event))
         return
     for event in more:
-        insort(lines, event, key=lambda line: _moment(world, line))
+        insort(lines, event, key=lambda line: _time_of(world, line))
 
 
-def _moment(world: World, event: Event) -> tuple[int, int, str]:
+def _time_of(world: World, event: Event) -> tuple[int, int, str]:
     session = world.sessions[event.session_id]
     return (event.lamport - session.skew, session.rank, event.id)
