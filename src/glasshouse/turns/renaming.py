@@ -27,11 +27,9 @@ class Renamed(msgspec.Struct, frozen=True):
         return replace(
             event,
             actor=self.creatures.get(event.actor, event.actor),
-            channel_id=None
-            if event.channel_id is None
-            else self.places.get(event.channel_id, event.channel_id),
+            channel_id=self.places.get(event.channel_id or "", event.channel_id),
             graph_id=self.places.get(event.graph_id, event.graph_id),
-            run_id=None if event.run_id is None else self.runs.get(event.run_id, event.run_id),
+            run_id=self.runs.get(event.run_id or "", event.run_id),
         )
 
     def then(self, newer: Renamed) -> Renamed:

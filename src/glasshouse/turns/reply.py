@@ -1,15 +1,16 @@
 """Replies: what a model wrote, read as a draft, as passing, as a call of a tool, or as a problem that it can mend.
 
-The steps: find the JSON object (or the THINK and SAY lines), clean its texts, check its kind and fields, look up the lines
-that it cites. Always holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was
-offered, its fields are that kind's and no others, every event it points to is in the moment. What is private goes to
-`private`. An object is taken as it was written or not at all, save for commas before a closing bracket.
+The steps: find the JSON object (or the THINK and SAY lines), check its kind and fields, clean its texts, look up the lines
+that it cites. Small models add fences, labels and lines of others; cleaning takes them away and never adds words. Always
+holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered, its fields
+are that kind's and no others, every event it points to is in the moment; what it says is one line without unsafe
+characters, at most as many words as allowed, and in nobody else's name. What is private goes to `private`. An object is
+taken as it was written or not at all, save for commas before a closing bracket.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from json import JSONDecoder
 from typing import Any, Final
 
@@ -42,11 +43,38 @@ objects_tried_max: Final = 8
 thought_chars_max: Final = 2_000
 mood_chars_max: Final = 60
 reason_chars_max: Final = 400
+words_said_over_asked_max: Final = 2
+"""How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
+word_chars_max: Final = 24
+"""What a word has on average at most, so that a text without blanks is bounded as well."""
 
+_BROKEN: Final = (
+    "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
+)
+_NO_OBJECT: Final = 'There is no JSON object: answer with one that starts with {"kind": and nothing else.'
 _REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
 _PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$|```", re.MULTILINE)
+_ROLE_TOKEN: Final = re.compile(
+    r"<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|begin_of_text|user|assistant|system)\|?>"
+    r"(?:[ \t]*(?:user|assistant|system)\b[ \t]*:?)?"
+    r"|</?s>|\[/?INST\]|<<?/?SYS>>?|<(?:start|end)_of_turn>",
+    re.IGNORECASE,
+)
+_OWN_ROLES: Final = frozenset({"assistant", "ai", "say", "answer", "response", "reply"})
+_OTHER_ROLES: Final = frozenset({"user", "human", "system", "visitor", "world", "conductor", "terrarium"})
+_LABEL: Final = re.compile(
+    r"[ \t>*_#-]{0,8}(?:\[#?\w{1,12}\])?[ \t*_@]{0,4}([A-Za-z0-9][\w~-]{0,71}?)[*_]{0,3}[ \t]{0,4}"
+    r"(?:\([^()\n]{0,80}\))?[ \t*_]{0,4}[:\uff1a][ \t*_]{0,8}"
+)
+_QUOTES: Final = dict(zip("\"'`\u201c\u2018\u201e\u00ab", "\"'`\u201d\u2019\u201c\u00bb", strict=True))
+_SENTENCE_END: Final = re.compile(r"[.!?\u2026][\"'\u201d\u2019\u00bb)]?(?=\s|$)")
+_SAYING: Final = re.compile(
+    r"[^\W_]|[^\s\w\u2000-\u206f\u00ab\u00bb\u0021-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007e]"
+)
+"""A letter, a digit, or a picture: anything but blanks and punctuation."""
 
 
 class Passed(msgspec.Struct, frozen=True, gc=False):
@@ -86,23 +114,14 @@ def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | T
     try:
         if answers_in_prose(moment.character):
             return _from_prose(text, moment)
-        reply = _the_object(text)
+        reply = object_in(text)
+        if reply is None:
+            raise Wrong(_BROKEN if "{" in text else _NO_OBJECT)
         if is_last and _is_verdict(reply, moment):
             return _last_verdict(reply, moment)
         return _from_object(reply, moment)
     except Wrong as wrong:
         return Problem(str(wrong))
-
-
-def _the_object(text: str) -> Json:
-    reply = object_in(text)
-    if reply is not None:
-        return reply
-    if "{" in text:
-        raise Wrong(
-            "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
-        )
-    raise Wrong('There is no JSON object: answer with one that starts with {"kind": and nothing else.')
 
 
 def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
@@ -181,12 +200,11 @@ def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
 
 
 def _private(reply: Json) -> Json | None:
-    private: Json = {}
-    if thought := _note(reply.get("thought"), thought_chars_max):
-        private["thought"] = thought
-    if mood := _note(reply.get("mood"), mood_chars_max):
-        private["mood"] = mood
-    return private or None
+    notes = {
+        "thought": _note(reply.get("thought"), thought_chars_max),
+        "mood": _note(reply.get("mood"), mood_chars_max),
+    }
+    return {name: note for name, note in notes.items() if note} or None
 
 
 def _note(value: object, chars_max: int) -> str:
@@ -202,40 +220,29 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
     words = words_allowed(sort, moment.playbill, handles_around(moment))
     if words is not None:
         return word_in(name, given, words)
-    match sort:
-        case "number":
-            return number_in(name, given)
-        case "boolean":
-            return truth_in(name, given)
-        case "strings":
-            return [_text(name, item, moment) for item in items_in(name, given)]
-        case "event":
-            return _event_id(name, given, _event_ids(moment))
-        case "events":
-            ids = _event_ids(moment) if given else {}
-            return list(dict.fromkeys(_event_id(name, item, ids) for item in items_in(name, given)))
-        case _:
-            return _text(name, given, moment)
+    if sort == "number":
+        return number_in(name, given)
+    if sort == "boolean":
+        return truth_in(name, given)
+    if sort == "strings":
+        return [_text(name, item, moment) for item in items_in(name, given)]
+    if sort == "event":
+        return _event_id(name, given, _event_ids(moment))
+    if sort == "events":
+        ids = _event_ids(moment) if given else {}
+        return list(dict.fromkeys([_event_id(name, item, ids) for item in items_in(name, given)]))
+    return _text(name, given, moment)
 
 
 def _text(name: str, given: object, moment: Moment) -> str:
     if not isinstance(given, str):
         raise Wrong(f'"{name}" must be text in quotation marks.')
-    others = _others(moment) if may_be_labelled(given) else ()
-    words_max = moment.character.voice.say_words_max
-    text = said_text(given, handle=moment.handle, others=others, words_max=words_max)
-    if says_something(text):
+    text = _said(given, moment)
+    if _SAYING.search(text):
         return text
-    if says_something(given):
+    if _SAYING.search(given):
         raise Wrong(f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.')
     raise Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
-
-
-def _others(moment: Moment) -> set[str]:
-    """The names that a creature may not speak in."""
-    others = {handle.casefold() for handle in moment.handles.values()} - {moment.handle.casefold()}
-    others.update(neighbour.handle.casefold() for neighbour in moment.around.neighbours)
-    return others
 
 
 def _event_ids(moment: Moment) -> dict[str, str]:
@@ -273,20 +280,16 @@ def _first_object(text: str) -> Json | None:
     for _ in range(objects_tried_max):
         if at < 0:
             break
-        value, end = _object_at(text, at)
+        value: Json | None = None
+        try:
+            value, end = _decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
         if value is not None and "kind" in value:
             return value
         first = first or value
         at = text.find("{", end)
     return first
-
-
-def _object_at(text: str, at: int) -> tuple[Json | None, int]:
-    try:
-        value, end = _decoder.raw_decode(text, at)
-    except (ValueError, RecursionError):
-        return None, at + 1
-    return (value, end) if isinstance(value, dict) else (None, at + 1)
 
 
 def _refused(constant: str) -> Any:
@@ -297,57 +300,19 @@ _decoder: Final = JSONDecoder(strict=False, parse_constant=_refused)
 """Lets raw line ends in texts pass, which small models write; refuses NaN and infinity, which JSON does not know."""
 
 
-words_said_over_asked_max: Final = 2
-"""How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
-word_chars_max: Final = 24
-"""What a word has on average at most, so that a text without blanks is bounded as well."""
-
-_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$|```", re.MULTILINE)
-_ROLE_TOKEN: Final = re.compile(
-    r"<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|begin_of_text|user|assistant|system)\|?>"
-    r"(?:[ \t]*(?:user|assistant|system)\b[ \t]*:?)?"
-    r"|</?s>|\[/?INST\]|<<?/?SYS>>?|<(?:start|end)_of_turn>",
-    re.IGNORECASE,
-)
-_OWN_ROLES: Final = frozenset({"assistant", "ai", "say", "answer", "response", "reply"})
-_OTHER_ROLES: Final = frozenset({"user", "human", "system", "visitor", "world", "conductor", "terrarium"})
-_LABEL: Final = re.compile(
-    r"[ \t>*_#-]{0,8}(?:\[#?\w{1,12}\])?[ \t*_@]{0,4}([A-Za-z0-9][\w~-]{0,71}?)[*_]{0,3}[ \t]{0,4}"
-    r"(?:\([^()\n]{0,80}\))?[ \t*_]{0,4}[:\uff1a][ \t*_]{0,8}"
-)
-_QUOTES: Final = {
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "\u201c": "\u201d",
-    "\u2018": "\u2019",
-    "\u201e": "\u201c",
-    "\u00ab": "\u00bb",
-}
-_SENTENCE_END: Final = re.compile(r"[.!?\u2026][\"'\u201d\u2019\u00bb)]?(?=\s|$)")
-_SAYING: Final = re.compile(
-    r"[^\W_]|[^\s\w\u2000-\u206f\u00ab\u00bb\u0021-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007e]"
-)
-"""A letter, a digit, or a picture: anything but blanks and punctuation."""
-
-
-def said_text(text: str, *, handle: str, others: Collection[str], words_max: int) -> str:
+def _said(text: str, moment: Moment) -> str:
     """What a creature says, out of what its model wrote; empty if nothing of it is its own."""
     if "`" in text or "~~~" in text:
         text = _FENCE.sub("\n", text)
     if "<" in text or "[" in text:
         text = _ROLE_TOKEN.sub("\n", text)
-    if may_be_labelled(text):
-        text = " ".join(_own_lines(text, handle.casefold(), others))
-    return bounded_words(_unquoted(one_line(text)), words_max * words_said_over_asked_max)
+    if ":" in text or "\uff1a" in text:  # Else no line begins with the name of who says it.
+        text = " ".join(_own_lines(text, moment))
+    words_max = moment.character.voice.say_words_max * words_said_over_asked_max
+    return _bounded(_unquoted(one_line(text)), words_max)
 
 
-def may_be_labelled(text: str) -> bool:
-    """Whether a line of a text may begin with the name of who says it; if not, nobody's name is looked for."""
-    return ":" in text or "\uff1a" in text
-
-
-def bounded_words(text: str, words_max: int) -> str:
+def _bounded(text: str, words_max: int) -> str:
     """At most so many words, cut after a whole sentence where half of them or more would stay."""
     chars_max = words_max * word_chars_max
     if text.count(" ") < words_max and len(text) <= chars_max:
@@ -357,22 +322,19 @@ def bounded_words(text: str, words_max: int) -> str:
     return short[: ends[-1]] if ends and ends[-1] * 2 >= len(short) else short + ELLIPSIS
 
 
-def says_something(text: str) -> bool:
-    """Whether there is more to a text than punctuation."""
-    return _SAYING.search(text) is not None
-
-
-def _own_lines(text: str, handle: str, others: Collection[str]) -> list[str]:
+def _own_lines(text: str, moment: Moment) -> list[str]:
     """The lines up to the first that speaks for somebody else, without labels of one's own."""
+    handle = moment.handle.casefold()
+    others = {*moment.handles.values(), *[neighbour.handle for neighbour in moment.around.neighbours]}
+    not_mine = {name.casefold() for name in others} | _OTHER_ROLES
     kept: list[str] = []
     for line in text.splitlines():
         said = line
         while (label := _LABEL.match(said)) is not None:
             name = label[1].casefold()
-            is_own = name == handle
-            if not is_own and (name in others or name in _OTHER_ROLES):
+            if name != handle and name in not_mine:
                 return kept
-            if not is_own and name not in _OWN_ROLES:
+            if name != handle and name not in _OWN_ROLES:
                 break
             said = said[label.end() :]
         kept.append(said)

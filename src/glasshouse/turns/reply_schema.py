@@ -46,12 +46,6 @@ _SCHEMAS: Final[dict[str, Json]] = {
     "event": _REF,
     "events": {"type": "array", "items": _REF},
 }
-_PASSING: Final[Json] = {
-    "type": "object",
-    "properties": {"kind": {"const": kinds.AGENT_PASSED}, "reason": _STRING},
-    "required": ["kind", "reason"],
-    "additionalProperties": False,
-}
 
 
 class ReplySchema(msgspec.Struct, frozen=True):
@@ -73,9 +67,7 @@ def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
     if added is None:
         return _PLAIN_FIELDS if core is None else core
     own = {name: sort for name, sort in added.items() if name not in _RESERVED}
-    if core is None:
-        return own
-    return {**core, **{name: sort for name, sort in own.items() if name not in core}}
+    return own if core is None else {**core, **own, **core}
 
 
 def words_allowed(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -108,45 +100,44 @@ def reply_schema(moment: Moment) -> ReplySchema:
     if schema is None:
         if len(_schema_cache) >= schema_cache_values_max:
             del _schema_cache[next(iter(_schema_cache))]
-        schema = _schema_cache[key] = _made(may_emit, playbill, handles, moment.tools)
+        value: Json = {
+            "anyOf": [
+                *[_branch(kind, playbill, handles) for kind in kinds_offered(may_emit)],
+                *[_tool_branch(offer) for offer in moment.tools],
+                _object({"kind": {"const": kinds.AGENT_PASSED}, "reason": _STRING}, ["kind", "reason"]),
+            ]
+        }
+        schema = _schema_cache[key] = ReplySchema(value, compact_json(value))
     return schema
-
-
-def _made(
-    may_emit: tuple[str, ...], playbill: Playbill, handles: tuple[str, ...], tools: tuple[ToolOffer, ...]
-) -> ReplySchema:
-    branches = [_branch(kind, playbill, handles) for kind in kinds_offered(may_emit)]
-    branches += [_tool_branch(offer) for offer in tools]
-    value: Json = {"anyOf": [*branches, _PASSING]}
-    return ReplySchema(value, compact_json(value))
 
 
 def _branch(kind: str, playbill: Playbill, handles: tuple[str, ...]) -> Json:
     fields = {
         name: _field_schema(sort, playbill, handles) for name, sort in fields_of(kind, playbill).items()
     }
-    return {
-        "type": "object",
-        "properties": {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING, **fields},
-        "required": ["kind", "thought", *fields],
-        "additionalProperties": False,
-    }
+    properties = {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING, **fields}
+    return _object(properties, ["kind", "thought", *fields])
 
 
 def _tool_branch(offer: ToolOffer) -> Json:
-    properties: Json = offer.parameters.get("properties", {})
-    arguments = {name: schema for name, schema in properties.items() if name not in RESERVED_ARGUMENTS}
-    tool = {
+    arguments: Json = offer.parameters.get("properties", {})
+    properties = {
         "kind": {"const": kinds.TOOL_CALLED},
         "thought": _STRING,
         "mood": _STRING,
         "tool": {"const": offer.name},
+        **{name: schema for name, schema in arguments.items() if name not in RESERVED_ARGUMENTS},
     }
+    required = ["kind", "thought", "tool", *offer.parameters.get("required", ())]
+    return _object(properties, required, description=offer.description)
+
+
+def _object(properties: Json, required: list[str], **described: str) -> Json:
     return {
         "type": "object",
-        "description": offer.description,
-        "properties": {**tool, **arguments},
-        "required": ["kind", "thought", "tool", *offer.parameters.get("required", ())],
+        **described,
+        "properties": properties,
+        "required": required,
         "additionalProperties": False,
     }
 

@@ -206,29 +206,17 @@ around_cache_values_max: Final = 4_096
 @lru_cache(maxsize=around_cache_values_max)
 def around_lines(around: Around) -> tuple[str, ...]:
     """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
+    heard = "You hear every channel here" if around.channels_heard_count else "You hear"
+    shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_shown_max]]
     parts = (
-        ("With you", _neighbours(around)),
-        *_heard(around),
+        ("With you", _and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
+        (heard, _names(around.listens, around.channels_heard_count)),
         ("You speak on", _names(around.sends)),
         ("Your lines are handed to", _names(around.wired_to)),
         ("You are handed the lines of", _names(around.wired_from)),
-        ("Your children", _counted(around.children, around.children_count)),
+        ("Your children", _names(around.children, around.children_count)),
     )
     return tuple(f"{what}: {names}." for what, names in parts if names)
-
-
-def _heard(around: Around) -> tuple[tuple[str, str]]:
-    if around.channels_heard_count:
-        return (("You hear every channel here", _counted(around.listens, around.channels_heard_count)),)
-    return (("You hear", _names(around.listens)),)
-
-
-def _neighbours(around: Around) -> str:
-    shown = around.neighbours[:neighbours_shown_max]
-    return _and_more(
-        [_neighbour_text(neighbour) for neighbour in shown],
-        max(around.neighbours_count, len(around.neighbours)),
-    )
 
 
 def _neighbour_text(neighbour: Neighbour) -> str:
@@ -236,12 +224,8 @@ def _neighbour_text(neighbour: Neighbour) -> str:
     return f"{one_line(neighbour.handle)} ({one_line(neighbour.role)}{where})"
 
 
-def _names(names: Sequence[str]) -> str:
-    return _counted(names, len(names))
-
-
-def _counted(names: Sequence[str], count: int) -> str:
-    return _and_more([one_line(name) for name in names[:names_shown_max]], count)
+def _names(names: Sequence[str], count: int = 0) -> str:
+    return _and_more([one_line(name) for name in names[:names_shown_max]], count or len(names))
 
 
 def _and_more(shown: list[str], count: int) -> str:

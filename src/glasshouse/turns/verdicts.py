@@ -45,7 +45,9 @@ def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) 
 
 def check_verdict(draft: Draft, moment: Moment) -> None:
     """Refuse a verdict that names somebody who cannot win, or cites what its judge has not seen."""
-    _check_winner(draft.payload.get("winner"), moment.playbill.competition.may_win)
+    winner, may_win = draft.payload.get("winner"), moment.playbill.competition.may_win
+    if may_win and winner is not None and winner not in (NOBODY, *may_win):
+        raise Refused(f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.")
     cites = draft.payload.get("cites", ())
     if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):
         raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.")
@@ -57,9 +59,3 @@ def check_verdict(draft: Draft, moment: Moment) -> None:
             f"{moment.handle} cites {shown}, and has seen no such event.",
             "Cite ids of moment.recent_events, or nothing.",
         )
-
-
-def _check_winner(winner: object, may_win: tuple[str, ...]) -> None:
-    if not may_win or winner is None or winner == NOBODY or winner in may_win:
-        return
-    raise Refused(f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.")
