@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from glasshouse.assembly import ModelRouter, store_meant, usual_agent, usual_tools
@@ -98,7 +97,7 @@ class Terrarium:
                 ids or RandomIds(),
                 models or ModelRouter(),
                 agent_for or usual_agent,
-                tools=usual_tools(tools, ask),
+                usual_tools(tools, ask),
                 governor=governor,
                 pacing=pacing,
             )
@@ -119,9 +118,7 @@ class Terrarium:
         await self.open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def open(self) -> None:

@@ -20,6 +20,7 @@ from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.terrarium import Terrarium, face_of
+from glasshouse.tools.toolbox import Toolbox as UsualToolbox
 from glasshouse.turns.moment import Moment
 from tests.runtime.troupe import soon
 
@@ -119,7 +120,7 @@ def show(
         SeededIds(7),
         models or ModelRouter(ScriptedModel(ANSWER)),
         lambda manifest: played.get(manifest.name) or ManifestAgent(),
-        tools=tools,
+        tools=tools or UsualToolbox(has_built_in=False),
         governor=governor,
         pacing=pacing,
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, SqliteStore, WhatIf, kinds
+from glasshouse import Agent, Draft, Manifest, MemoryStore, Refused, SqliteStore, Toolbox, WhatIf, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
@@ -77,6 +77,7 @@ def house(store: Store | None = None) -> Terrarium:
         SeededIds(5),
         ModelRouter(ScriptedModel("{}")),
         lambda _manifest: Witness(),
+        Toolbox(has_built_in=False),
     )
     return face_of(parts)
 

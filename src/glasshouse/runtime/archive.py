@@ -108,13 +108,13 @@ class Archive:
         Branches are left out unless `branches` says otherwise: what they share with their parents would count twice. Runs
         that are named in `run_ids` count whatever they are.
         """
-        results = results_of(self._ledger.folded)
-        if run_ids is not None:
-            results = tuple([result for result in results if result.run_id in run_ids])
-        elif not branches:
-            left_out = doubled_in(self._ledger.folded, results)
-            results = tuple([result for result in results if result.run_id not in left_out])
-        return leaderboard(results, by, world=world)
+        left_out = () if branches else self.branches_left_out()
+        counted = [
+            result
+            for result in results_of(self._ledger.folded)
+            if (result.run_id not in left_out if run_ids is None else result.run_id in run_ids)
+        ]
+        return leaderboard(counted, by, world=world)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
         """The runs that a leaderboard leaves out, because they go on from others whose results they would count again."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from glasshouse.events.limits import Governor
 from glasshouse.runtime.acts.act import Acts
-from glasshouse.runtime.acts.no_tools import NoTools
 from glasshouse.runtime.acts.recall import Answers, Recall
 from glasshouse.runtime.acts.tool_use import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
@@ -34,15 +33,15 @@ class Parts:
         ids: Ids,
         router: Router,
         agent_for: AgentFor,
+        tools: Toolbox,
         *,
-        tools: Toolbox | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         answers: Answers | None = None,
     ) -> None:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
-        self.tools: Toolbox = tools or NoTools()
+        self.tools = tools
         answers = answers or Recall(house.ledger, house.history)
         routes = Routes(router, house.ledger)
         self.conductor = conductor = self._conductor(routes, answers, governor or Governor())
