@@ -12,7 +12,14 @@ import msgspec
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import BranchChange, Direction, History
+from glasshouse.events.payloads import (
+    BranchChange,
+    ChannelOpened,
+    CreatureStarted,
+    Direction,
+    History,
+    WireAdded,
+)
 from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
@@ -325,42 +332,11 @@ class MoveRun(Intent, frozen=True, gc=False):
     graph_id: str | None = None
 
 
-class Revived(msgspec.Struct, frozen=True, gc=False):
-    """A creature that a branch or a resumed session begins with. `key` is its old id, or a name for a new one."""
-
-    key: str
-    name: str
-    manifest: Json
-    manifest_digest: str
-    handle: str
-    run_id: str | None = None
-    parent: str | None = None
-    is_privileged: bool = False
-    is_running: bool = True
-    is_new: bool = False
-    is_root: bool = False
-
-
 class Reopened(msgspec.Struct, frozen=True, gc=False):
-    """A channel that such a session begins with, and the keys and directions of its members."""
+    """A channel that a branch or a resumed session begins with, and the keys and directions of its members."""
 
-    key: str
-    name: str
-    description: str = ""
-    history: History = "full"
-    is_new: bool = False
+    opened: ChannelOpened
     members: tuple[tuple[str, int], ...] = ()
-
-
-class Rewired(msgspec.Struct, frozen=True, gc=False):
-    """An output wire that such a session begins with, between two keys."""
-
-    key: str
-    source: str
-    target: str
-    with_content: bool = True
-    prompt: str | None = None
-    when: str | None = None
 
 
 class LineAfter(msgspec.Struct, frozen=True, gc=False):
@@ -381,10 +357,12 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     parents: tuple[tuple[str, int], ...]
     """Its parent sessions, and the last seq that it sees of each."""
     turn: int
-    creatures: tuple[Revived, ...]
+    creatures: tuple[CreatureStarted, ...]
+    """Here and below, a creature, channel or wire has its old id as a key, or a made-up one if it is new."""
     carried: Carried
+    stopped: tuple[str, ...] = ()
     channels: tuple[Reopened, ...] = ()
-    wires: tuple[Rewired, ...] = ()
+    wires: tuple[WireAdded, ...] = ()
     graph_ids: tuple[str, ...] = ()
     """The old ids of the graphs that it continues. It is the first of them, unless another continues that too."""
     places: tuple[str, ...] = ()

@@ -16,14 +16,12 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
 from glasshouse.events.payloads import (
-    ChannelOpened,
     CreatureStarted,
     CreatureStopped,
     Direction,
     Payload,
     SessionForked,
     SessionRestated,
-    WireAdded,
     builtins_of,
 )
 from glasshouse.events.run_payloads import RunPaused
@@ -44,7 +42,7 @@ from glasshouse.world.ids import (
     the_session,
     wire_id_for,
 )
-from glasshouse.world.intents import Fork, LineAfter, Regrown, Reopened, Rerun, Restate, Revived
+from glasshouse.world.intents import Fork, LineAfter, Regrown, Rerun, Restate
 from glasshouse.world.state import Parent, Segment, World
 from glasshouse.world.topology import LISTEN, SEND
 from glasshouse.world.values import Change
@@ -63,7 +61,7 @@ def restated(world: World, intent: Restate) -> Decision:
     sessions = _session_ids(world, intent)
     names = _names(world, intent, sessions)
     graph_ids = [graph_id_for(session_id) for session_id in sessions]
-    newcomers = [names.creatures[revived.key] for graph in intent.graphs for revived in graph.creatures]
+    newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
     change = change_of("nothing", (), graph_ids, newcomers)
     parts = [
         list(_shape_facts(intent, number, sessions[number], names, change))
@@ -127,18 +125,18 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
     names.runs = {run.old: run.new for run in intent.runs}
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
-        for revived in graph.creatures:
-            taken = given.get(revived.name, 0)
-            names.creatures[revived.key] = f"{revived.name}~{taken + 1}" if taken else revived.name
-            given[revived.name] = taken + 1
+        for born in graph.creatures:
+            taken = given.get(born.cast_key, 0)
+            names.creatures[born.creature] = f"{born.cast_key}~{taken + 1}" if taken else born.cast_key
+            given[born.cast_key] = taken + 1
         here = graph_id_for(session_id)
         if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
             names.places[graph.graph_ids[0]] = here
-        attachments = len(list(attached(session_id, [revived.key for revived in graph.creatures])))
+        attachments = len(list(attached(session_id, [born.creature for born in graph.creatures])))
         runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
         seq = 1 + runs_told + len(graph.creatures) + attachments
         for channel_seq, channel in enumerate(graph.channels, start=seq + 1):
-            names.places[channel.key] = channel_id_for(session_id, channel_seq)
+            names.places[channel.opened.channel_id] = channel_id_for(session_id, channel_seq)
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for old in graph.strangers:
             if old not in names.creatures:
@@ -170,28 +168,32 @@ def _shape_facts(
 ) -> Iterator[Fact]:
     graph = intent.graphs[number]
     yield from _runs(_runs_in(graph, intent.runs), names)
-    for revived in graph.creatures:
-        yield _born(revived, names)
-    yield from attached(session_id, [names.creatures[revived.key] for revived in graph.creatures])
+    for born in graph.creatures:
+        yield _born(born, names)
+    yield from attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
     for channel in graph.channels:
-        yield _opened(channel, names)
+        opened = replace(channel.opened, channel_id=names.places[channel.opened.channel_id])
+        yield _fact(kinds.CHANNEL_OPENED, opened)
     for channel in graph.channels:
+        channel_id = names.places[channel.opened.channel_id]
         for key, directions in channel.members:
             if directions & SEND:
-                yield _joined(names.creatures[key], names.places[channel.key], "send")
+                yield _joined(names.creatures[key], channel_id, "send")
             if directions & LISTEN:
-                yield _joined(names.creatures[key], names.places[channel.key], "listen")
-    yield from _wires(graph, names)
-    for revived in graph.creatures:
-        if not revived.is_running:
-            yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[revived.key], "stopped"))
+                yield _joined(names.creatures[key], channel_id, "listen")
+    for wire in graph.wires:
+        source, target = names.creatures[wire.source], names.creatures[wire.target]
+        added = replace(wire, edge_id=wire_id_for(source, target), source=source, target=target)
+        yield _fact(kinds.OUTPUT_WIRE_ADDED, added)
+    for key in graph.stopped:
+        yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[key], "stopped"))
     if number == 0:
         yield topology_changed(change)
 
 
 def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
     """The started runs of a graph. Each session records them, because it may be exported alone."""
-    here = {revived.run_id for revived in graph.creatures}
+    here = {born.run_id for born in graph.creatures}
     return [run for run in runs if run.started is not None and run.old in here]
 
 
@@ -209,48 +211,18 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
                 yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
 
 
-def _born(revived: Revived, names: Names) -> Fact:
+def _born(born: CreatureStarted, names: Names) -> Fact:
     """Restate a creature. Its manifest is plain JSON already and is not converted again."""
-    born = _fact(
-        kinds.CREATURE_STARTED,
-        CreatureStarted(
-            creature=names.creatures[revived.key],
-            handle=revived.handle,
-            cast_key=revived.name,
-            manifest_digest=revived.manifest_digest,
-            is_privileged=revived.is_privileged,
-            is_root=revived.is_root,
-            parent=None if revived.parent is None else names.creatures.get(revived.parent),
-            run_id=None if revived.run_id is None else names.runs.get(revived.run_id, revived.run_id),
-            manifest={},
-            incarnation_of=None if revived.is_new else revived.key,
-        ),
+    now = replace(
+        born,
+        creature=names.creatures[born.creature],
+        parent=None if born.parent is None else names.creatures.get(born.parent),
+        run_id=None if born.run_id is None else names.runs.get(born.run_id, born.run_id),
+        manifest={},
     )
-    born.payload["manifest"] = revived.manifest
-    return born
-
-
-def _opened(channel: Reopened, names: Names) -> Fact:
-    was = None if channel.is_new else channel.key
-    payload = ChannelOpened(
-        names.places[channel.key], channel.name, channel.description, channel.history, was
-    )
-    return _fact(kinds.CHANNEL_OPENED, payload)
-
-
-def _wires(graph: Regrown, names: Names) -> Iterator[Fact]:
-    for wire in graph.wires:
-        source, target = names.creatures[wire.source], names.creatures[wire.target]
-        payload = WireAdded(
-            wire_id_for(source, target),
-            source,
-            target,
-            wire.with_content,
-            wire.prompt,
-            wire.when,
-            wire.key or None,
-        )
-        yield _fact(kinds.OUTPUT_WIRE_ADDED, payload)
+    fact = _fact(kinds.CREATURE_STARTED, now)
+    fact.payload["manifest"] = born.manifest
+    return fact
 
 
 def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
@@ -264,7 +236,7 @@ def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
         line.payload,
         actor,
         channel_id=None if line.channel is None else names.places[line.channel],
-        channel=next((channel.name for channel in graph.channels if channel.key == line.channel), None),
+        channel=next((c.opened.name for c in graph.channels if c.opened.channel_id == line.channel), None),
         caused_by=line.caused_by,
         run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
         sealed=sealed,

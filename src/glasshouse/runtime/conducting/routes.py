@@ -86,10 +86,13 @@ class Routes:
         for run in intent.runs:
             if run.started is not None:
                 bound = past.folded.runs.purses[run.old].bound
-                here = [one for graph in intent.graphs for one in graph.creatures if one.run_id == run.old]
-                self._check_prices_for(
-                    run.started, [(fields_of(one.manifest).model_profile, bound.get(one.key)) for one in here]
-                )
+                asked_for = [
+                    (fields_of(born.manifest or {}).model_profile, bound.get(born.creature))
+                    for graph in intent.graphs
+                    for born in graph.creatures
+                    if born.run_id == run.old
+                ]
+                self._check_prices_for(run.started, asked_for)
 
     def _check_prices_for(self, started: RunStarted, asked_for: list[AskedFor]) -> None:
         if started.limits is not None and started.limits.hourly_budget_usd is not None:

@@ -26,7 +26,7 @@ from glasshouse.events.carried import (
 )
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
 from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import BranchChange, builtins_of
+from glasshouse.events.payloads import BranchChange, ChannelOpened, CreatureStarted, WireAdded, builtins_of
 from glasshouse.events.run_payloads import BranchOf, RunStarted, Sealed
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.runs import Clocks, Purse, carried_run
@@ -40,8 +40,6 @@ from glasshouse.world.intents import (
     Reopened,
     Rerun,
     Restate,
-    Revived,
-    Rewired,
 )
 from glasshouse.world.runs import Ensemble, cast_entry, ensembles_of
 from glasshouse.world.state import CreatureState, GraphState
@@ -114,7 +112,8 @@ def _regrown(
     return Regrown(
         parents=past.parents_of(graph.session_id),
         turn=graph.turn,
-        creatures=tuple([_revived(past, world.creatures[name]) for name in in_order]),
+        creatures=tuple([_born(past, world.creatures[name]) for name in in_order]),
+        stopped=tuple([name for name in in_order if not world.creatures[name].is_running]),
         channels=tuple([_reopened(past, channel_id) for channel_id in channels]),
         wires=tuple([_rewired(past, wire) for wire in wires]),
         graph_ids=(graph.id,),
@@ -169,37 +168,31 @@ def strangers_in(past: Past, carried: Carried) -> tuple[str, ...]:
     return tuple(carried.shape.departed) if past.is_foreign else ()
 
 
-def _rewired(past: Past, wire: Wire) -> Rewired:
-    key = "" if past.is_new(wire.id) else wire.id
-    return Rewired(key, wire.source, wire.target, wire.with_content, wire.prompt, wire.when)
+def _rewired(past: Past, wire: Wire) -> WireAdded:
+    was = None if past.is_new(wire.id) else wire.id
+    return WireAdded(wire.id, wire.source, wire.target, wire.with_content, wire.prompt, wire.when, was)
 
 
-def _revived(past: Past, creature: CreatureState) -> Revived:
-    return Revived(
-        key=creature.id,
-        name=creature.cast_key,
-        manifest=past.world.facts_of(creature).manifest,
-        manifest_digest=creature.manifest_digest,
+def _born(past: Past, creature: CreatureState) -> CreatureStarted:
+    return CreatureStarted(
+        creature=creature.id,
         handle=creature.handle,
-        run_id=creature.run_id,
-        parent=creature.parent,
+        cast_key=creature.cast_key,
+        manifest_digest=creature.manifest_digest,
         is_privileged=creature.is_privileged,
-        is_running=creature.is_running,
-        is_new=past.is_new(creature.id),
+        parent=creature.parent,
+        run_id=creature.run_id,
+        manifest=past.world.facts_of(creature).manifest,
+        incarnation_of=None if past.is_new(creature.id) else creature.id,
         is_root=creature.is_root,
     )
 
 
 def _reopened(past: Past, channel_id: str) -> Reopened:
     channel = past.world.channels[channel_id]
-    return Reopened(
-        key=channel_id,
-        name=channel.name,
-        description=channel.description,
-        history=channel.history,
-        is_new=past.is_new(channel_id),
-        members=tuple(past.world.topology.members_of.get(channel_id, {}).items()),
-    )
+    was = None if past.is_new(channel_id) else channel_id
+    opened = ChannelOpened(channel_id, channel.name, channel.description, channel.history, was)
+    return Reopened(opened, tuple(past.world.topology.members_of.get(channel_id, {}).items()))
 
 
 Recipes = dict[str, OpenRun]
@@ -303,7 +296,7 @@ class _Regrowth:
         return Regrown(
             parents=tuple(parents.items()),
             turn=shape.turn,
-            creatures=tuple([self._revived(member) for member in self._members]),
+            creatures=tuple([self._born(member) for member in self._members]),
             channels=tuple([self._reopened(number) for number in range(len(self._plans))]),
             wires=tuple(self._wires()),
             graph_ids=graph_ids,
@@ -350,17 +343,17 @@ class _Regrowth:
                 whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
         return whole
 
-    def _revived(self, member: Member) -> Revived:
+    def _born(self, member: Member) -> CreatureStarted:
         key = self._keys[member.handle]
-        return Revived(
-            key=key,
-            name=member.name,
-            manifest=member.manifest,
-            manifest_digest=member.manifest_digest,
+        return CreatureStarted(
+            creature=key,
             handle=member.handle,
-            run_id=self._run_id,
+            cast_key=member.name,
+            manifest_digest=member.manifest_digest,
             is_privileged=member.is_privileged,
-            is_new=key not in self._old,
+            run_id=self._run_id,
+            manifest=member.manifest,
+            incarnation_of=key if key in self._old else None,
             is_root=member.is_root,
         )
 
@@ -374,18 +367,13 @@ class _Regrowth:
             )
             for one in self._members
         ]
-        return Reopened(
-            key=key,
-            name=plan.name,
-            description=plan.description,
-            history=plan.history,
-            is_new=key.startswith("new "),
-            members=tuple([(name, directions) for name, directions in members if directions]),
-        )
+        was = None if key.startswith("new ") else key
+        opened = ChannelOpened(key, plan.name, plan.description, plan.history, was)
+        return Reopened(opened, tuple([(name, directions) for name, directions in members if directions]))
 
-    def _wires(self) -> list[Rewired]:
+    def _wires(self) -> list[WireAdded]:
         return [
-            Rewired(
+            WireAdded(
                 "", self._keys[member.handle], self._keys[wire.to], wire.with_content, wire.prompt, wire.when
             )
             for member in self._members
