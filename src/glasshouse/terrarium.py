@@ -44,19 +44,7 @@ from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
-from glasshouse.world.intents import (
-    AddChannel,
-    AddWire,
-    CloseGraph,
-    Connect,
-    Disconnect,
-    GrantPrivilege,
-    RemoveChannel,
-    RemoveCreature,
-    RemoveWire,
-    StartCreature,
-    StopCreature,
-)
+from glasshouse.world import intents
 from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 if TYPE_CHECKING:
@@ -240,19 +228,21 @@ class Terrarium:
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Take a creature with its edges and wires away; what was joined by it alone splits off."""
-        return await self._edits.change(RemoveCreature(id_of(creature_id)), dry_run=dry_run)
+        return await self._edits.change(intents.RemoveCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def start_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a stopped creature run again. What waited for it becomes one act."""
-        return await self._edits.alter(StartCreature(id_of(creature_id)), dry_run=dry_run)
+        return await self._edits.alter(intents.StartCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def stop_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a creature rest. Its edges and its mail stay."""
-        return await self._edits.alter(StopCreature(id_of(creature_id)), dry_run=dry_run)
+        return await self._edits.alter(intents.StopCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
         """Let a creature change its graph. Only from outside the graph: no tool can do this."""
-        return await self._edits.alter(GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run)
+        return await self._edits.alter(
+            intents.GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
+        )
 
     def creature(self, creature_id: CreatureOrId) -> Creature:
         """One live creature, as it is now."""
@@ -278,7 +268,7 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Change:
         """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
-        intent = Connect(id_of(source), id_of(target), channel, both)
+        intent = intents.Connect(id_of(source), id_of(target), channel, both)
         return await self._edits.change(intent, dry_run=dry_run)
 
     async def disconnect(
@@ -290,7 +280,7 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Change:
         """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
-        intent = Disconnect(id_of(source), id_of(target), channel)
+        intent = intents.Disconnect(id_of(source), id_of(target), channel)
         return await self._edits.change(intent, dry_run=dry_run)
 
     async def add_channel(
@@ -303,16 +293,16 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Channel:
         """Open a channel that nobody is on yet."""
-        intent = AddChannel(graph, name, description, history)
+        intent = intents.AddChannel(graph, name, description, history)
         return await self._edits.add_channel(intent, dry_run=dry_run)
 
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
         """Close a channel. Where it alone joined creatures: split."""
-        return await self._edits.change(RemoveChannel(graph, name), dry_run=dry_run)
+        return await self._edits.change(intents.RemoveChannel(graph, name), dry_run=dry_run)
 
     async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
         """Close a graph whose runs are all over. Its session stays, can be read, and can be resumed."""
-        return await self._edits.change(CloseGraph(graph), dry_run=dry_run)
+        return await self._edits.change(intents.CloseGraph(graph), dry_run=dry_run)
 
     async def wire(
         self,
@@ -325,12 +315,12 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Wire:
         """Hand every finished line of `source` to `target`, within one graph."""
-        intent = AddWire(id_of(source), id_of(target), with_content, prompt, when)
+        intent = intents.AddWire(id_of(source), id_of(target), with_content, prompt, when)
         return await self._edits.add_wire(intent, dry_run=dry_run)
 
     async def unwire(self, source: CreatureOrId, target: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Take an output wire away."""
-        return await self._edits.change(RemoveWire(id_of(source), id_of(target)), dry_run=dry_run)
+        return await self._edits.change(intents.RemoveWire(id_of(source), id_of(target)), dry_run=dry_run)
 
     def graph(self, graph_id: str) -> Graph:
         """One open graph."""

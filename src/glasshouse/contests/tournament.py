@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Final
+from itertools import chain, combinations, zip_longest
+from typing import Any, Final
 
-from glasshouse.contests.read_out import read_out, said_in
 from glasshouse.errors import Refused
-from glasshouse.events.event import Event
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, Draft, Event, is_event_id
 from glasshouse.events.limits import Governor
+from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.solo import SOLO, TROUPE, players_of, reading_world, solo_world
 from glasshouse.reprs import repr_of, shown
+from glasshouse.runtime.conducting.endings import is_public_line
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 
 rounds_max: Final = 1_000
 models_max: Final = 16
+lines_read_max: Final = 120
+"""Of each play, the last so many lines are read, so that whoever judges hears all of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class Tournament:
         """A run that is played to its end, after some lines were read out in it."""
         seed = self._seed if lines is None else None
         run = await self._terrarium.open_world(world, seed, rng_seed, governor, models=models)
-        await read_out(self._terrarium, run.id, lines or {})
+        await _read_out(self._terrarium, run.id, lines or {})
         await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)
 
@@ -134,7 +139,7 @@ class Tournament:
         return await self._played(world, rng_seed, {SOLO: model}, purse)
 
     async def _read(self, runs: Mapping[str, str], order: tuple[str, ...], rng_seed: int, model: str) -> Run:
-        lines = {name: await said_in(self._terrarium, runs[name]) for name in order}
+        lines = {name: await _said_in(self._terrarium, runs[name]) for name in order}
         kinds_said = dict.fromkeys(line.kind for some in lines.values() for line in some)
         world = reading_world(self._world, order, kinds_said)
         return await self._played(world, rng_seed, dict.fromkeys(order, model), lines=lines)
@@ -172,3 +177,38 @@ def _told(
 ) -> MatchPlayed:
     why = None if run.finished is None else run.finished.why
     return MatchPlayed(number, rng_seed, run.id, seats, run.winner, why, runs or {})
+
+
+async def _said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
+    """What those who played in a run said, without the judges."""
+    events = await terrarium.run_events(run_id)
+    births = [payload_of(event, CreatureStarted) for event in events if event.kind == kinds.CREATURE_STARTED]
+    judges = {born.creature for born in births if fields_of(born.manifest or {}).role == "judge"}
+    spoke = [
+        event
+        for event in events
+        if is_public_line(run_id, event) and event.actor not in RESERVED_ACTORS | judges
+    ]
+    return spoke[-lines_read_max:]
+
+
+async def _read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[Event]]) -> None:
+    """Let the creatures of these handles say these lines, a line of each in turn."""
+    readers = {one.handle: one.id for one in terrarium.creatures() if one.run_id == run_id}
+    now: dict[str, str] = {}
+    in_turn = zip_longest(*[[(readers[name], line) for line in said] for name, said in lines.items()])
+    for reader, line in filter(None, chain.from_iterable(in_turn)):
+        payload = {
+            field: value for field, old in line.payload.items() if (value := _read(old, now)) is not None
+        }
+        told = await terrarium.append(reader, Draft(kind=line.kind, payload=payload, channel="stage"))
+        now[line.id] = told.id
+
+
+def _read(value: Any, now: Mapping[str, str]) -> Any:
+    """A field's value with the ids that its events have now; none if it named an event that was not read."""
+    if is_event_id(value):
+        return now.get(value)
+    if isinstance(value, list):
+        return [read for one in value if (read := _read(one, now)) is not None]
+    return value
