@@ -125,20 +125,20 @@ class Acts:
             self._treasury.release(mine)
             self._ledger.acts_begun.pop(act, None)
             raise
-        told: EndAct | None = None
+        end: EndAct | None = None
         if stopped_by is None or _is_worth_telling(stopped_by, scene):
-            told = EndAct(
+            end = EndAct(
                 creature=creature.id,
                 cause=due.cause,
                 session_id=session_id,
                 reply_to=cause.channel_id,
-                model=_model_told(scene),
+                model=_model_use(scene),
                 run_id=run_id,
                 **changes,
             )
-        is_free = told is None or bool(mine.done.calls) or scene.has_told_calls
+        is_free = end is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, Usage(calls=0 if is_free else 1))
-        return Thought(act, told, scene.asking.beside, mine, stopped_by)
+        return Thought(act, end, scene.asking.beside, mine, stopped_by)
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature could use tools in its act, or is in the middle of one."""
@@ -188,7 +188,7 @@ class Acts:
                 await self._treasury.reserve(mine, Usage(calls=1))
             with act_of(self._ledger):
                 if using is not None:
-                    moment = await _taken_up(scene, agent, using, moment)
+                    moment = await _first_moment(scene, agent, using, moment)
                 draft = await agent.act(moment)
             if using is not None:
                 await using.end()
@@ -202,11 +202,11 @@ class Acts:
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise
-            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+            return {"failure": _failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
         except asyncio.CancelledError as wrong:
             if _is_cancelled():
                 raise
-            return {"failure": _told(wrong), "attempts": max(1, len(calls.calls))}, None
+            return {"failure": _failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
         finally:
             if using is not None:
                 using.has_ended = True
@@ -247,12 +247,12 @@ class Acts:
 
     def _character(self, world: World, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
-        found = self._characters_cache.get(digest)
-        if found is None:
+        character = self._characters_cache.get(digest)
+        if character is None:
             if len(self._characters_cache) >= characters_cache_max:
                 self._characters_cache.clear()
-            found = self._characters_cache[digest] = character_of(world.facts_of(creature).manifest)
-        return found
+            character = self._characters_cache[digest] = character_of(world.facts_of(creature).manifest)
+        return character
 
 
 def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
@@ -271,7 +271,7 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
     return {"draft": draft, "channel_id": channels.get(draft.channel, draft.channel)}
 
 
-def _model_told(scene: Scene) -> ModelUse | None:
+def _model_use(scene: Scene) -> ModelUse | None:
     """What is told of the models that an act asked; none if it asked nobody."""
     if not scene.asking.calls and not scene.has_told_calls:
         return None
@@ -284,7 +284,7 @@ def _is_cancelled() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _told(wrong: BaseException) -> str:
+def _failure_of(wrong: BaseException) -> str:
     text = text_of_fault(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
@@ -308,7 +308,7 @@ def _goes_on(agent: Agent, using: ToolUse | None) -> bool:
     return using is not None and using.has_written and agent.goes_on_from_its_talk
 
 
-async def _taken_up(scene: Scene, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
+async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
     """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
     if not _goes_on(agent, using):
         return moment

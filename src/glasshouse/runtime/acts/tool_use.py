@@ -8,6 +8,9 @@ no tool. The calls of an act are made one after another; if acts think side by s
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,7 +23,7 @@ from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Batch, Toolbox
@@ -41,35 +44,27 @@ from glasshouse.world.intents import CallTool, Intent
 from glasshouse.world.state import CreatureState
 
 
-class ToolDesk:
+class ToolDesk(NamedTuple):
     """What acts that use tools find: the tools, the record, and the ledger they write to."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        toolbox: Toolbox,
-        answers: Answers,
-        event: EventById,
-        warm_lines: WarmLines,
-    ) -> None:
-        self.ledger = ledger
-        self.toolbox = toolbox
-        self.answers = answers
-        self._event = event
-        self._warm_lines = warm_lines
+    ledger: Ledger
+    toolbox: Toolbox
+    answers: Answers
+    event: EventById
+    warm_lines: WarmLines
 
     async def act_so_far(self, due: Due) -> ActSoFar:
         """What an act has written before it was cut off, if it was."""
         act = self.ledger.agenda.under_way.get(due.creature)
         if act is None or act.cause != due.cause:
             return NOTHING_YET
-        return act_so_far_of([await self._event(name) for name in act.events])
+        return act_so_far_of([await self.event(name) for name in act.events])
 
     async def make_ready(self, creature: CreatureState) -> None:
         """After a merge or a split the lines of the new graph are looked for before its creature looks again."""
         graph = self.ledger.world.graphs[creature.graph_id]
-        if not self._warm_lines.is_ready(graph):
-            await self._warm_lines.make_ready(graph)
+        if not self.warm_lines.is_ready(graph):
+            await self.warm_lines.make_ready(graph)
 
 
 class ToolUse:
@@ -234,13 +229,14 @@ class ToolUse:
             call.private,
             use,
         )
-        queued = await self._written(intent, self._asking.beside)
-        assert queued is not None, "a call is told, or refused"
-        self._asking.begin_anew()
-        self._number += 1
-        self.has_told_calls = self.has_told_calls or bool(use.calls_answered)
-        self._tell_treasury()
-        await self._wait_for(queued)
+        with self._noting_failures():
+            queued = await self._written(intent, self._asking.beside)
+            assert queued is not None, "a call is told, or refused"
+            self._asking.begin_anew()
+            self._number += 1
+            self.has_told_calls = self.has_told_calls or bool(use.calls_answered)
+            self._tell_treasury()
+            await queued.acknowledged
         return queued.events[0]
 
     async def _carried_out(self, step: Step) -> ToolAnswer:
@@ -258,18 +254,15 @@ class ToolUse:
             before_commit=self._desk.answers.before_commit,
         )
         answer = None if then is None else then.answer_on_record
-        if answer is None:
-            try:
+        with self._noting_failures():
+            if answer is None:
                 answer = await self._desk.toolbox.use(call, errand)
-            except StoreError as failure:
-                self.store_failure = failure
-                raise
-        if errand.returned is None:
-            queued = await self._written(errand.returning(answer))
-            if queued is None:
-                raise _gone(self._creature.id)
-            await self._wait_for(queued)
-            errand.returned = queued.events[0]
+            if errand.returned is None:
+                queued = await self._written(errand.returning(answer))
+                if queued is None:
+                    raise _gone(self._creature.id)
+                await queued.acknowledged
+                errand.returned = queued.events[0]
         answer = answer_of(errand.returned)  # What is told from a record later is what is told now.
         self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
         self._has_changed = True
@@ -280,19 +273,17 @@ class ToolUse:
         await self._desk.make_ready(creature)
         return answer
 
-    async def _written(self, intent: Intent, beside: Batch | None = None) -> Queued | None:
-        try:
-            await self._desk.answers.before_commit(self._creature.id)
-            if not self._ledger.takes_more:
-                await self._ledger.wait_for_room()
-            return self._ledger.stage(intent, beside or Batch())
-        except StoreError as failure:
-            self.store_failure = failure
-            raise
+    async def _written(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
+        await self._desk.answers.before_commit(self._creature.id)
+        if not self._ledger.takes_more:
+            await self._ledger.wait_for_room()
+        return self._ledger.stage(intent, beside)
 
-    async def _wait_for(self, queued: Queued) -> None:
+    @contextmanager
+    def _noting_failures(self) -> Iterator[None]:
+        """A store that fails is no fault of the mind, though its act is where that shows."""
         try:
-            await queued.acknowledged
+            yield
         except StoreError as failure:
             self.store_failure = failure
             raise

@@ -88,6 +88,7 @@ class WarmLines:
         for place in tables.cold_places(self._ledger.world, graph):
             await self._warm(place)
         self._warm_cache.add(key)
+        self._ledger.graphs_moved[graph.id] = None  # A referee may see now that its run is over.
 
     async def _warm(self, place: str) -> None:
         for _ in range(warming_rounds_max):

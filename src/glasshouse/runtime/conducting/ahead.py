@@ -72,11 +72,11 @@ class Causes:
         """The event that an act answers, as its creature hears it."""
         tables, world = self._ledger.folded.tables, self._ledger.world
         if due.is_tick:
-            found = self._turns_cache.get(world.creatures[due.creature].graph_id)
+            event = self._turns_cache.get(world.creatures[due.creature].graph_id)
         else:
-            found = line_heard_by(tables, world, due.creature, due.cause)
-        if found is not None and found.id == due.cause:
-            return found
+            event = line_heard_by(tables, world, due.creature, due.cause)
+        if event is not None and event.id == due.cause:
+            return event
         cause = self._read_cache
         if cause is None or cause.id != due.cause:
             cause = self._read_cache = await self._event(due.cause)
@@ -149,15 +149,10 @@ class ThinkingAhead:
     def take_stopped(self, act: Act) -> Thought | None:
         """The thought of one who was kept from thinking ahead, by a limit or because no model was reached: it is to
         begin anew."""
-        ahead = self._begun.get(act)
-        if (
-            ahead is None
-            or not ahead.task.done()
-            or ahead.task.cancelled()
-            or ahead.task.exception() is not None
-        ):
+        task = self._begun[act].task if act in self._begun else None
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
-        thought = ahead.task.result()
+        thought = task.result()
         if thought is None or thought.end is not None:
             return None
         del self._begun[act]

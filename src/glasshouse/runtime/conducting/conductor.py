@@ -121,12 +121,11 @@ class Conductor:
 
     async def _make_ready(self) -> None:
         """Let referees of runs that were cut off hear again what was said, so that an end that has come is seen."""
-        world, runs = self._ledger.world, self._ledger.folded.runs
-        if runs.watched:
-            places = {c.graph_id: None for c in world.creatures.values() if c.run_id in runs.watched}
-            for graph in [world.graphs[graph_id] for graph_id in places]:
-                if not self._warm_lines.is_ready(graph):
-                    await self._warm_lines.make_ready(graph)
+        watched = self._ledger.folded.runs.watched
+        for graph_id in tuple(self.agendas.graphs_of(*watched)) if watched else ():
+            graph = self._ledger.world.graphs.get(graph_id)
+            if graph is not None and not self._warm_lines.is_ready(graph):
+                await self._warm_lines.make_ready(graph)
 
     async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
         """The next step of a graph, and those after it as long as the order lets it go on."""
@@ -383,15 +382,15 @@ class Conductor:
             receipt = await self._ledger.change(
                 MoveRun(run_id, payload, last_graph(self._ledger.world, run_id)), by=by
             )
-            told = receipt.events[0] if receipt.events else None
-            done.set_result(told)
+            event = receipt.events[0] if receipt.events else None
+            done.set_result(event)
         except BaseException as wrong:
             done.set_exception(wrong)
             done.exception()
             raise
         finally:
             del self._finishing[run_id]
-        return told
+        return event
 
     async def _wait_for_acts_of(self, run_id: str) -> None:
         """Write what was begun ahead, in the order of the cast, and wait for acts in other graphs."""

@@ -92,8 +92,8 @@ class RunPast:
 
     def lines(self) -> list[Event]:
         """Every public line of the run that is at hand, oldest first."""
-        found = {line.id: line for table in self._tables() for line in table.lines}
-        ours = [line for line in found.values() if is_public_line(self._run_id, line)]
+        lines = {line.id: line for table in self._tables() for line in table.lines}
+        ours = [line for line in lines.values() if is_public_line(self._run_id, line)]
         return sorted(ours, key=self._moment)
 
     def up_to(self, line: Event | None) -> Callable[[], tuple[Event, ...]]:
@@ -172,10 +172,9 @@ class Endings:
         name = purse.playbill.competition.referee
         if name is None:
             return None
-        found = self._referees_cache.get((name, purse.folder))
-        if found is None:
-            found = self._referees_cache[name, purse.folder] = referee_named(name, purse.folder)
-        return found
+        if (name, purse.folder) not in self._referees_cache:
+            self._referees_cache[name, purse.folder] = referee_named(name, purse.folder)
+        return self._referees_cache[name, purse.folder]
 
     def _last_word(self, run_id: str, purse: Purse) -> Ruling | None:
         referee = self._referee(purse)
@@ -218,10 +217,9 @@ class Endings:
         return not any(tables.cold_places(world, world.graphs[graph_id]) for graph_id in places)
 
     def _past(self, run_id: str) -> RunPast:
-        found = self._pasts_cache.get(run_id)
-        if found is None:
-            found = self._pasts_cache[run_id] = RunPast(self._ledger, run_id)
-        return found
+        if run_id not in self._pasts_cache:
+            self._pasts_cache[run_id] = RunPast(self._ledger, run_id)
+        return self._pasts_cache[run_id]
 
     def _match(self, purse: Purse, line: Event | None, past: RunPast) -> Match:
         dealt, cast = self._ledger.folded.tables.dealt, purse.cast

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from glasshouse.errors import Refused
@@ -57,36 +57,29 @@ class Advanced(NamedTuple):
     event: Event | None = None
 
 
+@dataclass
 class Until:
     """Counts what a drive has played, and says when that is enough."""
 
-    def __init__(
-        self,
-        world: Callable[[], World],
-        *,
-        turns: int | None = None,
-        acts: int | None = None,
-        run_ids: Sequence[str] = (),
-    ) -> None:
-        self.run_ids = run_ids
-        self.ended: list[Event] = []
-        self.last: Event | None = None
-        self.graph_ids: set[str] = set()
-        """The graphs that something was played in."""
-        self.turns_just_begun: set[str] = set()
-        """The graphs whose last step was to begin a turn: the act that follows belongs to the same pass of a gate."""
-        self.is_held = False
-        """Whether a gate before an act said no."""
-        self.has_used_up_turns = False
-        """Whether a graph has had its turns that would have more to do."""
-        self._gates: set[asyncio.Future[bool | None]] = set()
-        self._world = world
-        self._turns = turns
-        self._acts = acts
-        self._acts_played = 0
-        self._played: Counter[str] = Counter()
-        self._turn_of: dict[str, int] = {}
-        self._steps: Counter[str] = Counter()
+    world: Callable[[], World]
+    turns: int | None = None
+    acts: int | None = None
+    run_ids: Sequence[str] = ()
+    ended: list[Event] = field(default_factory=list)
+    last: Event | None = None
+    graph_ids: set[str] = field(default_factory=set)
+    """The graphs that something was played in."""
+    turns_just_begun: set[str] = field(default_factory=set)
+    """The graphs whose last step was to begin a turn: the act that follows belongs to the same pass of a gate."""
+    is_held: bool = False
+    """Whether a gate before an act said no."""
+    has_used_up_turns: bool = False
+    """Whether a graph has had its turns that would have more to do."""
+    _gates: set[asyncio.Future[bool | None]] = field(default_factory=set)
+    _acts_played: int = 0
+    _played: Counter[str] = field(default_factory=Counter)
+    _turn_of: dict[str, int] = field(default_factory=dict)
+    _steps: Counter[str] = field(default_factory=Counter)
 
     async def has_passed(self, gate: Awaitable[bool | None]) -> bool:
         """Wait at a gate; false if it says no, or if the drive is over meanwhile."""
@@ -110,9 +103,9 @@ class Until:
 
     def allows(self, graph_id: str, turn: int) -> bool:
         """Whether a graph may play on in this turn. Zero is the end of a run, which needs no turn."""
-        if self._turns is None or turn == 0 or self._turn_of.get(graph_id) == turn:
+        if self.turns is None or turn == 0 or self._turn_of.get(graph_id) == turn:
             return True
-        if self._played[graph_id] < self._turns:
+        if self._played[graph_id] < self.turns:
             return True
         self.has_used_up_turns = True
         return False
@@ -143,11 +136,11 @@ class Until:
         """Why the drive is over, whatever is still due; none if it is not."""
         if self.is_held:
             return "held"
-        if self._acts is not None and self._acts_played >= self._acts:
+        if self.acts is not None and self._acts_played >= self.acts:
             return "act_played"
         if not self.run_ids:
             return None
-        runs = self._world().runs
+        runs = self.world().runs
         status = {run.status for name in self.run_ids if (run := runs.get(name)) is not None}
         if "playing" in status or not status:
             return None
