@@ -1,4 +1,7 @@
-"""Checks of the cast: creatures, handles, channels, wires, and every other place that names a creature."""
+"""Checks of the cast: creatures, handles, channels, wires, and every other place that names a creature.
+
+Always holds: every public function is a check. It yields complaints and changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from glasshouse.manifests.checking import complaints_about
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.play_checks import unknown_tools
-from glasshouse.manifests.problem import At, Complaint, Problem, field_named, in_order
+from glasshouse.manifests.problem import Complaint, Problem, field_named, in_order
 from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
@@ -29,7 +29,6 @@ from glasshouse.manifests.world_folders import (
     source_at,
     world_folders_in,
 )
-from glasshouse.manifests.yaml_source import Source
 from glasshouse.reprs import shown
 
 creature_files_max = 256
@@ -144,26 +143,13 @@ class _CreatureFile:
         self.manifest: Manifest | None = None
         if self.source.root is None:
             return
-        manifest, complaints, _ = valid_part_of(_Cutting(self.source).cut, Manifest, {"name": path.stem})
+        manifest, complaints, _, _ = valid_part_of(self.source, Manifest, {"name": path.stem})
         if manifest is not None and not complaints:
             self.manifest = None if self.problems else manifest
             if manifest.name != path.stem:
                 text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
                 complaints = [Complaint(("name",), text)]
         self.problems += map(self.source.problem, complaints)
-
-
-class _Cutting:
-    """A source from which invalid fields are cut out; the places of the others stay."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
-    def cut(self, at: At | None) -> Any:
-        """The data without the field at this place."""
-        if at is not None and self.source.root is not None:
-            self.source = Source(self.source.path, self.source.root.without(at))
-        return self.source.data
 
 
 class _WorldFolder:
@@ -184,12 +170,11 @@ class _WorldFolder:
             self._read_scenario()
 
     def _read_scenario(self) -> None:
-        cutting = _Cutting(self.source)
-        scenario, complaints, damaged = valid_part_of(cutting.cut, Scenario, {"name": "world"})
+        scenario, complaints, damaged, rest = valid_part_of(self.source, Scenario, {"name": "world"})
         self.problems += map(self.source.problem, complaints)
         if scenario is None:
             return
-        self.source = cutting.source
+        self.source = rest
         decks, complaints, problems = decks_of(scenario, self.folder, {})
         manifests = {
             name: file.manifest for name, file in self.creatures.items() if file.manifest is not None

@@ -1,4 +1,7 @@
-"""Checks of the play: kinds, turns, beats, opening, ending, competition, referee and tools."""
+"""Checks of the play: kinds, turns, beats, opening, ending, competition, referee and tools.
+
+Always holds: every public function is a check. It yields complaints and changes nothing.
+"""
 
 from __future__ import annotations
 

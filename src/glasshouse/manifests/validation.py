@@ -5,12 +5,13 @@ Always holds: no message of the validation library is shown. An unknown field na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from glasshouse.manifests.problem import At, Complaint, likely, shown
+from glasshouse.manifests.problem import NOWHERE, At, Complaint, likely, shown
+from glasshouse.manifests.yaml_source import Node, Source
 
 rounds_max = 8
 
@@ -40,19 +41,19 @@ _BOUNDS = {
 
 
 def valid_part_of(
-    cut: Callable[[At | None], Any], model: type[M], filler: Mapping[str, Any]
-) -> tuple[M | None, list[Complaint], set[str]]:
-    """A model of the valid part of the data if there is one, what is wrong, and which top-level fields lost a part.
+    source: Source, model: type[M], filler: Mapping[str, Any]
+) -> tuple[M | None, list[Complaint], set[str], Source]:
+    """A model of the valid part of a file if there is one, what is wrong, which top-level fields lost a part, and the rest.
 
-    Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. `cut(None)` gives
-    the data; `cut(at)` removes the field at that place, for good, and gives the rest. If a required field is missing, its
-    value comes from `filler`.
+    Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If a required
+    field is missing, its value comes from `filler`.
     """
-    plain, damaged = cut(None), set[str]()
+    root, plain, damaged = source.root or Node(NOWHERE), source.data, set[str]()
     complaints: list[Complaint] | None = None
     for _ in range(rounds_max):
         try:
-            return model.model_validate(plain), complaints or [], damaged
+            valid = model.model_validate(plain)
+            return valid, complaints or [], damaged, Source(source.path, root)
         except ValidationError as fault:
             errors: list[dict[str, Any]] = [dict(error) for error in fault.errors(include_url=False)]
         if complaints is None:
@@ -67,10 +68,10 @@ def valid_part_of(
             break
         # From the end, so that no cut moves the index of a later one.
         for at in sorted(cuts, key=lambda at: [n if isinstance(n, int) else 0 for n in at], reverse=True):
-            plain = cut(at)
+            root = root.without(at)
         damaged |= {str(at[0]) for at in cuts}
-        plain = {**filler, **plain}
-    return None, complaints or [], damaged
+        plain = {**filler, **root.data}
+    return None, complaints or [], damaged, source
 
 
 def _at(loc: At) -> At:
