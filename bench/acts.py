@@ -9,7 +9,7 @@ from bench.creatures import store_file
 from bench.result import Result, judged, profiled
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, SqliteStore, Terrarium
 from glasshouse.manifests.manifest import Schedule
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 histories = (100, 1_000, 10_000, 100_000)
 turns_a_round = 60

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from time import process_time
 
 from bench.result import Result, judged, middle, percentile
-from glasshouse.world.topology import LISTEN, SEND, Sort, Topology, parted
+from glasshouse.world.state.topology import LISTEN, SEND, Sort, Topology, parted
 
 creatures = 100_000
 chain_creatures = 10_000

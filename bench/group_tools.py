@@ -12,7 +12,7 @@ from glasshouse import Agent, Draft, Manifest, MemoryStore, ModelRouter, Terrari
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 
 creatures_edited = 1_000
 teams = (20, 200)

@@ -15,7 +15,7 @@ from bench.result import Result, judged, middle
 from glasshouse import Draft, Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite
-from glasshouse.world.state import Parent, Segment
+from glasshouse.world.state.state import Parent, Segment
 
 pasts = (1_000, 10_000, 100_000, 1_000_000)
 fill_events = 5_000

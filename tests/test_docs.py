@@ -33,7 +33,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import FIELD_TYPES, Scenario
 from glasshouse.settings import Settings
 from glasshouse.tools.group.requests import ARGUMENTS
-from glasshouse.turns.referees import REFEREES
+from glasshouse.turns.contests.referees import REFEREES
 from tests.pages import (
     REQUIRED_PAGES,
     ROOT,

@@ -19,9 +19,9 @@ from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.stage import StageProjection
-from glasshouse.world.wiring import ends_its_act
+from glasshouse.world.hearing.wires import ends_its_act
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "glasshouse"
 WORLDS = [world.name for world in bundled_worlds()]

@@ -38,7 +38,7 @@ from tests.worlds_on_pages import problems_with, worlds_under
 
 SAMPLE_PAGE = """# A page
 
-See `docs/nowhere.md`, `tests/rules/`, `world/decide.py`, `a/b` and `make teste JOBS=4`.
+See `docs/nowhere.md`, `tests/rules/`, `world/decisions/decide.py`, `a/b` and `make teste JOBS=4`.
 Read [this](nowhere.md), [that](#a-page), [there](#no-heading) and [far](https://example.invalid).
 
 ```sh
@@ -54,7 +54,7 @@ await something
 def test_a_page_is_read_for_paths_targets_links_and_samples() -> None:
     sh, python = fences(SAMPLE_PAGE)
 
-    assert paths_named(SAMPLE_PAGE) == {"docs/nowhere.md", "tests/rules/", "world/decide.py"}
+    assert paths_named(SAMPLE_PAGE) == {"docs/nowhere.md", "tests/rules/", "world/decisions/decide.py"}
     assert targets_named(SAMPLE_PAGE) == {"teste", "play"}
     assert links(SAMPLE_PAGE) == ["nowhere.md", "#a-page", "#no-heading"]
     assert (sh.language, python.language, python.text) == ("sh", "python", "await something\n")

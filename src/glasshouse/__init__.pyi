@@ -20,11 +20,11 @@ from glasshouse.runtime.past.what_if import WhatIf as WhatIf
 from glasshouse.terrarium import Terrarium as Terrarium
 from glasshouse.terrarium import play as play
 from glasshouse.terrarium import verify as verify
-from glasshouse.turns.moment import Moment as Moment
+from glasshouse.turns.moment.moment import Moment as Moment
 from glasshouse.views.diff import ViewDiff as ViewDiff
 from glasshouse.views.stage import StageProjection as StageProjection
 from glasshouse.views.stage import rebuild_stage as rebuild_stage
-from glasshouse.world.values import Environment as Environment
+from glasshouse.world.state.values import Environment as Environment
 
 __all__: list[str]
 __version__: str

@@ -44,8 +44,8 @@ from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Why
-from glasshouse.world import intents
-from glasshouse.world.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
+from glasshouse.world.decisions import intents
+from glasshouse.world.state.values import Change, Channel, Environment, Graph, Lineage, Session, Wire
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld

@@ -14,12 +14,12 @@ from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, VISITOR, Event, Json
 from glasshouse.events.shown import Shown
 from glasshouse.troupe.model import answer
-from glasshouse.turns.character import Character, Memory, Voice
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.lines import event_ids_by_ref, lines_of
-from glasshouse.turns.moment import NOTHING_SHOWN, Around, Moment, Neighbour
-from glasshouse.turns.playbill import Competition, Playbill
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.character import Character, Memory, Voice
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour
+from glasshouse.turns.moment.playbill import Competition, Playbill
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.prompts.context import prompt_for
+from glasshouse.turns.prompts.lines import event_ids_by_ref, lines_of
 from tests.rules.events.events_by_hand import an_event
 
 SESSION = "s-00112233445566bb"

@@ -23,7 +23,7 @@ from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter
 from glasshouse.troupe.model import OfflineModel
 from glasshouse.troupe.vocabulary import is_a, is_rare
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 WORLDS = [world.name for world in bundled_worlds()]
 TENS = range(20)

@@ -14,7 +14,7 @@ import pytest
 from glasshouse.troupe.directions import directions_of
 from glasshouse.troupe.model import answer
 from glasshouse.troupe.reading import identity_of
-from glasshouse.turns.prompt import Prompt
+from glasshouse.turns.moment.prompt import Prompt
 
 TEXT = {"type": "string"}
 HANDLES = ["lead", "scout", "diver", "rook@tower", "wren@orchard"]

@@ -12,10 +12,10 @@ from glasshouse.troupe.model import answer
 from glasshouse.troupe.skills.attributes import things
 from glasshouse.troupe.skills.debating import points_of
 from glasshouse.troupe.skills.pairing import clauses_of, told_in
-from glasshouse.turns.character import Character
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.tools import ToolAnswer, ToolOffer, ToolTalk
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.moment.tools import ToolAnswer, ToolOffer, ToolTalk
+from glasshouse.turns.prompts.context import prompt_for
 from tests.contracts.offline_stage import OfflineStage
 
 SEEDS = range(12)

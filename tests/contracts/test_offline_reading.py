@@ -5,9 +5,9 @@ from __future__ import annotations
 from glasshouse.events import kinds
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.reading import Reading
-from glasshouse.turns.character import Character, Voice
-from glasshouse.turns.context import repair_prompt
-from glasshouse.turns.playbill import Playbill
+from glasshouse.turns.moment.character import Character, Voice
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.prompts.context import repair_prompt
 from tests.contracts.offline_stage import OfflineStage
 
 OTTER = Character(

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.troupe.model import OfflineModel, answer
 from glasshouse.troupe.schema import Source, filled_schema
-from glasshouse.turns.character import Character
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.prompt import Prompt
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.moment.prompt import Prompt
 from tests.contracts.offline_stage import OfflineStage
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 

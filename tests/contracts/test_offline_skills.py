@@ -8,8 +8,8 @@ import pytest
 
 from glasshouse.events import kinds
 from glasshouse.troupe.skills.attributes import attribute_asked, attributes, thing_called, things
-from glasshouse.turns.character import Character, Memory, Schedule
-from glasshouse.turns.playbill import Competition, Playbill
+from glasshouse.turns.moment.character import Character, Memory, Schedule
+from glasshouse.turns.moment.playbill import Competition, Playbill
 from tests.contracts.offline_stage import OfflineStage, judged
 
 ASK, TELL, NAME = "riddle.put", "riddle.met", "riddle.named"

@@ -14,7 +14,7 @@ from glasshouse.troupe import data_files as shelf
 from glasshouse.troupe.model import answer
 from glasshouse.troupe.noun_phrases import nouns_in
 from glasshouse.troupe.vocabulary import is_a
-from glasshouse.turns.character import Character, Voice
+from glasshouse.turns.moment.character import Character, Voice
 from tests.contracts.offline_stage import OfflineStage
 
 SEEDS = range(200)

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from glasshouse.errors import Conflict
 from glasshouse.events.codec import content_of, encoded
 from glasshouse.runtime.ports import Batch, SegmentWrite, Snapshot, Store
-from glasshouse.world.intents import Connect, RemoveWire
-from glasshouse.world.requests import ActBegun, PauseRun, Request
+from glasshouse.world.decisions.intents import Connect, RemoveWire
+from glasshouse.world.decisions.requests import ActBegun, PauseRun, Request
 from tests.contracts.writing import child, line, lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]

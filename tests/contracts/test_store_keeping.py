@@ -9,7 +9,7 @@ from glasshouse import Manifest, Refused, Terrarium
 from glasshouse.errors import Conflict
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
-from glasshouse.world.state import Segment
+from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]

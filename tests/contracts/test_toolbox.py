@@ -21,8 +21,8 @@ from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Toolbox as Port
 from glasshouse.tools import running
 from glasshouse.tools.joined import JoinedTools
-from glasshouse.turns.tools import ToolAnswer, ToolCall
-from glasshouse.world.intents import CallTool
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
+from glasshouse.world.decisions.intents import CallTool
 
 quick_seconds_max = 0.05
 

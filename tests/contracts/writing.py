@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from glasshouse.events.codec import encoded
 from glasshouse.events.event import Event, event_id
 from glasshouse.runtime.ports import Batch, SegmentWrite
-from glasshouse.world.lineage import Span, span_of
-from glasshouse.world.state import Parent, Segment
-from glasshouse.world.values import SessionOrigin
+from glasshouse.world.state.lineage import Span, span_of
+from glasshouse.world.state.state import Parent, Segment
+from glasshouse.world.state.values import SessionOrigin
 
 NOON = datetime(2026, 5, 9, 12, 0, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from glasshouse.events import digest_of
 from glasshouse.runtime.ledger.portable import short_reads_max
 from glasshouse.runtime.ports import Batch
 from glasshouse.views import Session
-from glasshouse.world.lineage import Span
+from glasshouse.world.state.lineage import Span
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, rewrite, said, seal, state_of
 
 

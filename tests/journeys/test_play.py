@@ -18,7 +18,7 @@ from tests.journeys.terminals import Terminal, colours_in
 WOOD = "thousand-token-wood"
 ESCAPE = "\x1b"
 RULES = """
-from glasshouse.turns.referees import Ruling
+from glasshouse.turns.contests.referees import Ruling
 
 
 def ours(match):

@@ -14,11 +14,10 @@ from glasshouse.events.codec import encoded, encoded_within_bounds
 from glasshouse.events.event import VISITOR, Draft, Event, Json
 from glasshouse.events.payloads import History
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.turns.agenda import Agenda
-from glasshouse.world.decide import decide
-from glasshouse.world.decision import Write, stamped
-from glasshouse.world.evolve import begin, evolve
-from glasshouse.world.intents import (
+from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.decision import Write, stamped
+from glasshouse.world.decisions.intents import (
     AddChannel,
     AddCreature,
     AddWire,
@@ -34,8 +33,9 @@ from glasshouse.world.intents import (
     StartCreature,
     StopCreature,
 )
-from glasshouse.world.state import ChannelState, CreatureState, World
-from glasshouse.world.values import Change
+from glasshouse.world.fold.evolve import begin, evolve
+from glasshouse.world.state.state import ChannelState, CreatureState, World
+from glasshouse.world.state.values import Change
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

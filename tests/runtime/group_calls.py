@@ -18,10 +18,10 @@ from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.tools.group.group_tools import GroupTools
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.intents import CallTool
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decisions.intents import CallTool
+from glasshouse.world.state.state import CreatureState
 from tests.runtime.stage_crew import hearing, ledger_of, ticking, world_of
 from tests.runtime.troupe import soon
 

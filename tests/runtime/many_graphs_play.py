@@ -11,7 +11,7 @@ from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of
 
 graphs_in_a_run = 7

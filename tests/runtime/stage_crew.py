@@ -21,7 +21,7 @@ from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.terrarium import Terrarium, face_of
 from glasshouse.tools.toolbox import Toolbox as UsualToolbox
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.troupe import soon
 
 ANSWER = '{"kind": "agent.spoke", "thought": "", "text": "A leaf turned over."}'
@@ -76,7 +76,7 @@ class Asker(Agent):
         self.calls = calls
 
     async def act(self, moment: Moment) -> Draft | None:
-        from glasshouse.turns.context import prompt_for
+        from glasshouse.turns.prompts.context import prompt_for
 
         prompt = prompt_for(moment)
         for _ in range(self.calls):

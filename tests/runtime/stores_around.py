@@ -11,9 +11,9 @@ from glasshouse.errors import StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
-from glasshouse.world.state import Segment
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
 
 
 class StoreAround:

@@ -16,7 +16,7 @@ from glasshouse.runtime.acts.inside import act_of, wait_to_be_outside
 from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.group_calls import expedition
 from tests.runtime.stage_crew import Doing, Speaker, cast_on, on_stage, said, the_end, ticking, told, world_of
 from tests.runtime.toolkits import speaks, uses

@@ -6,7 +6,7 @@ import pytest
 
 from glasshouse import Terrarium, kinds
 from glasshouse.errors import StoreFailed
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stage_crew import Doing, Gated, Speaker, cast_on, hearing, on_stage, said, ticking, told
 from tests.runtime.stores_around import FailingStore, GatedStore, StoreAround

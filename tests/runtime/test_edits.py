@@ -7,9 +7,9 @@ from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.tools import ToolAnswer, ToolCall
-from glasshouse.world.intents import CallTool, Connect, Disconnect, Intent, RemoveCreature
-from glasshouse.world.values import Change
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
+from glasshouse.world.decisions.intents import CallTool, Connect, Disconnect, Intent, RemoveCreature
+from glasshouse.world.state.values import Change
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import all_events, line, terrarium_on, troupe

@@ -3,7 +3,7 @@
 import pytest
 
 from glasshouse import Agent, Draft, MemoryStore, Terrarium, kinds
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import (
     Doing,
     Speaker,

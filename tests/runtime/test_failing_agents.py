@@ -12,8 +12,8 @@ from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.context import prompt_for
 from tests.runtime.stage_crew import (
     Asker,
     Doing,

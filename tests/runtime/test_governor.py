@@ -10,8 +10,8 @@ from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import Paced, only, priced
 from tests.runtime.stage_crew import (
     Asker,

@@ -6,8 +6,8 @@ from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.runtime.errand import Errand
 from glasshouse.terrarium import verify
 from glasshouse.tools.group.group_tools import GroupTools
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.tools import ToolAnswer, ToolCall
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import ORDER, Obedient, expedition, playing
 from tests.runtime.stage_crew import Doing, hearing, ledger_of, told, words

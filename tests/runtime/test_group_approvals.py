@@ -12,7 +12,7 @@ from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal, Verdict
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
-from glasshouse.turns.tools import ToolCall
+from glasshouse.turns.moment.tools import ToolCall
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import errand_for, expedition, use
 from tests.runtime.stage_crew import on_stage, told

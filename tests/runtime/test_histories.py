@@ -7,7 +7,7 @@ import pytest
 from glasshouse import Manifest, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.errors import UnknownName
 from glasshouse.views import Graph
-from glasshouse.world.lineage import page_events_max
+from glasshouse.world.state.lineage import page_events_max
 from tests.runtime.stores_around import GatedStore
 from tests.runtime.troupe import all_events, born, line, loop_turns, soon, terrarium_on, text_of, troupe
 

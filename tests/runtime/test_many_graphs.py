@@ -10,8 +10,8 @@ from glasshouse import Agent, Event, MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.rules.under_hash_seeds import printed
 from tests.runtime.many_graphs_play import play
 from tests.runtime.stage_crew import (

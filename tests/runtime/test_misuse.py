@@ -12,8 +12,8 @@ from glasshouse import Draft, EventFilter, Manifest, MemoryStore, Refused, Sqlit
 from glasshouse.errors import StoreError
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.ledger import reading
-from glasshouse.world.lineage import Span
-from glasshouse.world.state import World
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import World
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.stores_around import FailingStore, GatedStore
 from tests.runtime.troupe import (

@@ -5,7 +5,7 @@ import pytest
 from glasshouse import MemoryStore, ModelRouter, Terrarium, kinds
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.terrarium import verify
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ANSWER, ticking, told, world_of
 
 TEAMS = {

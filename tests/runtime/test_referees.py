@@ -4,7 +4,7 @@ from pathlib import Path
 
 from glasshouse import Agent, Draft, Event, MemoryStore, SqliteStore
 from glasshouse.manifests.loading import LoadedWorld, load_world
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import Doing, Speaker, on_stage, the_end
 
 CAST = ("ada", "bo", "cy", "dee")

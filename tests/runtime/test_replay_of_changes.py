@@ -16,8 +16,8 @@ from glasshouse.runtime.replay.record import RunRecord
 from glasshouse.runtime.replay.replay import Verification
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import verify
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.world.intents import AddCreature, Disconnect
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.world.decisions.intents import AddCreature, Disconnect
 from tests.runtime.stage_crew import ticking, world_of
 from tests.runtime.test_replay import forged, verified_otherwise, written
 from tests.runtime.troupe import soon

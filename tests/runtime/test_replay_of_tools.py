@@ -4,7 +4,7 @@ from glasshouse import Draft, MemoryStore, Terrarium, Toolbox, kinds, tool
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import CountingModel
 from glasshouse.terrarium import verify
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 from tests.simulation.worlds_with_tools import Consulting, CountingTools, rooms_with_tools

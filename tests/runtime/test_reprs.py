@@ -29,7 +29,7 @@ from glasshouse.reprs import repr_chars_max
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, Verdict
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from glasshouse.views import ToolUse
 from tests.rules.test_public_face import PUBLIC
 

@@ -7,9 +7,9 @@ from glasshouse import Agent, Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.errors import BadEvent
 from glasshouse.runtime.ports import Store
 from glasshouse.stores.memory import MemoryStore
-from glasshouse.turns.moment import Moment
-from glasshouse.world.intents import AddCreature, Connect, Disconnect
-from glasshouse.world.requests import (
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect
+from glasshouse.world.decisions.requests import (
     ActBegun,
     ContinueRun,
     FinishRun,

@@ -11,8 +11,8 @@ from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events.codec import decoded, encoded
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import only
 from tests.runtime.stage_crew import (
     Asker,
@@ -109,7 +109,7 @@ async def test_an_agent_learns_which_limit_tripped() -> None:
     caught: list[str] = []
 
     async def asks_on(moment: Moment) -> None:
-        from glasshouse.turns.context import prompt_for
+        from glasshouse.turns.prompts.context import prompt_for
 
         try:
             while True:

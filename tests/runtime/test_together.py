@@ -8,7 +8,7 @@ import pytest
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
 from glasshouse.events.limits import Governor
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import (
     Doing,
     Gated,

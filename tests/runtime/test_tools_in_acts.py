@@ -10,8 +10,8 @@ from glasshouse.events.limits import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.tools import ToolAnswer, ToolCall, tool_calls_in_act_max
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, tool_calls_in_act_max
 from tests.runtime.stage_crew import (
     Doing,
     cast_on,

@@ -5,8 +5,8 @@ import asyncio
 from glasshouse import MemoryStore, Refused, kinds
 from glasshouse.runtime.acts.act_so_far import act_so_far_of
 from glasshouse.runtime.errand import Errand
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.tools import ToolAnswer, ToolCall
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from tests.runtime.stage_crew import Doing, on_stage, ticking, told, world_of
 from tests.runtime.toolkits import OneTool
 from tests.runtime.troupe import soon

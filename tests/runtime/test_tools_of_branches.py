@@ -16,10 +16,10 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium, verify
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.tools import ToolAnswer, ToolCall
-from glasshouse.world.intents import AddChannel
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
+from glasshouse.world.decisions.intents import AddChannel
 from tests.runtime.group_calls import expedition
 from tests.runtime.stage_crew import Doing, hearing, on_stage, ticking, world_of
 from tests.runtime.toolkits import OneTool

@@ -11,7 +11,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.manifests import load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.terrarium import verify
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.stage_crew import ticking, world_of
 
 WORLDS = [world.name for world in bundled_worlds()]

@@ -8,9 +8,9 @@ import pytest
 from glasshouse import Agent, Draft, Event, MemoryStore, Refused, Terrarium, kinds
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.world.intents import LeaveChannel
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.world.decisions.intents import LeaveChannel
 from tests.runtime.stage_crew import Doing, Speaker, on_stage, the_end, ticking, told, world_of
 
 CONTEST = {

@@ -12,7 +12,7 @@ from glasshouse.manifests import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 texts = st.text(min_size=1, max_size=60)
 

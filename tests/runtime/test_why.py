@@ -12,7 +12,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.why import links_max
 from tests.runtime.group_calls import Obedient, expedition, playing
 from tests.runtime.stage_crew import hearing, told

@@ -8,8 +8,8 @@ from typing import Any
 
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.state.state import CreatureState
 
 Deed = Callable[[ToolCall, Errand], Awaitable[ToolAnswer]]
 

@@ -14,9 +14,9 @@ from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
-from glasshouse.world.state import Segment
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
 from tests.simulation.power import Acknowledged, RecordingVFS
 
 

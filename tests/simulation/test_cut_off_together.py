@@ -16,11 +16,11 @@ from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.intents import Connect, Disconnect
-from glasshouse.world.state import CreatureState, Segment
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decisions.intents import Connect, Disconnect
+from glasshouse.world.state.state import CreatureState, Segment
 from tests.runtime.stage_crew import Doing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 from tests.simulation.test_cut_off_anywhere import NotingStore

@@ -9,7 +9,7 @@ import pytest
 from glasshouse import Manifest, MemoryStore, kinds
 from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.requests import ARGUMENTS
-from glasshouse.turns.tools import ToolOffer
+from glasshouse.turns.moment.tools import ToolOffer
 from tests.rules.world.shape import check_folds_agree
 from tests.runtime.group_calls import expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage

@@ -15,9 +15,9 @@ from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.prompts.context import prompt_for
 from tests.runtime.stage_crew import hearing, on_stage, ticking, world_of
 from tests.runtime.troupe import soon
 from tests.simulation.seeds import fresh_seeds, replayable, usual_seeds

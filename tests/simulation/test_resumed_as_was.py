@@ -24,7 +24,7 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium, face_of
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 from tests.simulation.seeds import usual_seeds
 
 steps_of_history = 40

@@ -13,11 +13,11 @@ from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.intents import AddChannel, Connect, Disconnect, Intent
-from glasshouse.world.state import CreatureState
-from glasshouse.world.values import Change
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decisions.intents import AddChannel, Connect, Disconnect, Intent
+from glasshouse.world.state.state import CreatureState
+from glasshouse.world.state.values import Change
 
 NAMES: Final = frozenset({"weigh", "open_room", "join_others", "leave_others"})
 

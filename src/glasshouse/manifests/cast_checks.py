@@ -11,8 +11,8 @@ from glasshouse.errors import Refused
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.problem import At, Complaint, likely, unknown
 from glasshouse.manifests.scenario import CORE_KINDS, STAGE, CastEntry, ChannelPlan, WirePlan
-from glasshouse.world.conditions import EXAMPLE, KIND, condition_of
-from glasshouse.world.wiring import ALWAYS_KNOWN, check_wire, placeholders_of
+from glasshouse.world.hearing.conditions import EXAMPLE, KIND, condition_of
+from glasshouse.world.hearing.wires import ALWAYS_KNOWN, check_wire, placeholders_of
 
 CORE_FIELDS = frozenset({"text", "title", "winner", "cites", "rests_on"})
 """The fields that lines of core kinds may have."""

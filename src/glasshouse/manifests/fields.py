@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.kinds import check_kind
-from glasshouse.world.ids import (
+from glasshouse.world.state.ids import (
     check_channel_name,
     check_handle,
     check_name,

@@ -17,7 +17,7 @@ from glasshouse.events.run_payloads import Recipe, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.manifests.scenario import Troupe as TroupePlan
-from glasshouse.world.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
+from glasshouse.world.decisions.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
 
 
 def opening_of(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Model, Route
-from glasshouse.turns.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
+from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
 
 
 class ModelRouter:

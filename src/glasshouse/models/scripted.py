@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.ports import Model
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.prompt import Completion, Prompt
 
 
 class ScriptedModel:

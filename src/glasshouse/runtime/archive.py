@@ -32,9 +32,9 @@ from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
-from glasshouse.world.ids import the_run
-from glasshouse.world.intents import Fork, LineAfter
-from glasshouse.world.values import Lineage, Session
+from glasshouse.world.decisions.intents import Fork, LineAfter
+from glasshouse.world.state.ids import the_run
+from glasshouse.world.state.values import Lineage, Session
 
 
 class Archive:

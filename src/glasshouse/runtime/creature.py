@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
-from glasshouse.world.state import CreatureState
+from glasshouse.world.state.state import CreatureState
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.run_payloads import ToolCalled
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.tools import ToolAnswer
-from glasshouse.world.intents import Intent, ReturnTool
-from glasshouse.world.state import CreatureState
-from glasshouse.world.values import Change
+from glasshouse.turns.moment.tools import ToolAnswer
+from glasshouse.world.decisions.intents import Intent, ReturnTool
+from glasshouse.world.state.state import CreatureState
+from glasshouse.world.state.values import Change
 
 BeforeCommit = Callable[[str], Awaitable[None]]
 """Awaited before a creature writes anything: where a replay lets happen what came before."""

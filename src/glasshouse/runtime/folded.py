@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from glasshouse.turns.agenda import Agenda
-from glasshouse.turns.runs import Runs
-from glasshouse.turns.tables import Tables
-from glasshouse.world.state import World
+from glasshouse.turns.heard.recent_lines import Tables
+from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.turns.runs.purses import Runs
+from glasshouse.world.state.state import World
 
 
 class Folded(msgspec.Struct):

@@ -21,8 +21,7 @@ from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
 from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen
-from glasshouse.world.ids import short_hash, the_creature
-from glasshouse.world.intents import (
+from glasshouse.world.decisions.intents import (
     AddChannel,
     AddCreature,
     AddWire,
@@ -33,8 +32,9 @@ from glasshouse.world.intents import (
     StartCreature,
     StopCreature,
 )
-from glasshouse.world.state import World
-from glasshouse.world.values import Change, Channel, Environment, Graph, Wire
+from glasshouse.world.state.ids import short_hash, the_creature
+from glasshouse.world.state.state import World
+from glasshouse.world.state.values import Change, Channel, Environment, Graph, Wire
 
 
 class GraphEdits:

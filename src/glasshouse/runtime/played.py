@@ -22,7 +22,7 @@ from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
 from glasshouse.views.transcript import TranscriptLine, transcript_of
-from glasshouse.world.hearing import visible_to
+from glasshouse.world.hearing.hearing import visible_to
 
 html_lines_max: Final = 200
 """A notebook shows no more of a play than this; the rest is counted."""

@@ -17,11 +17,11 @@ from glasshouse.events.shown import Shown
 from glasshouse.reprs import repr_of, shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
-from glasshouse.world.state import CreatureState, Segment
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import CreatureState, Segment
 
 
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from glasshouse.events.event import place_of
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.runs import Purse
+from glasshouse.turns.runs.purses import Purse
 from glasshouse.views.leaderboard import Player, Result, Seat
 
 

@@ -10,7 +10,7 @@ from glasshouse.events.run_payloads import FinishReason, RunFinished
 from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.folded import Folded
-from glasshouse.world.ids import the_run
+from glasshouse.world.state.ids import the_run
 
 
 @dataclass(frozen=True, slots=True)

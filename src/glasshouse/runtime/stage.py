@@ -28,9 +28,9 @@ from glasshouse.runtime.minds.minds import Minds
 from glasshouse.runtime.minds.visitor import VisitorAgent
 from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
-from glasshouse.world.ids import the_creature, the_run
-from glasshouse.world.intents import Inject, MoveRun, OpenRun
-from glasshouse.world.state import World
+from glasshouse.world.decisions.intents import Inject, MoveRun, OpenRun
+from glasshouse.world.state.ids import the_creature, the_run
+from glasshouse.world.state.state import World
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld

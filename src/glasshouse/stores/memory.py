@@ -18,9 +18,9 @@ from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import Place, check_room, in_order_of_histories
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request, decoded_request, encoded_request
-from glasshouse.world.state import Segment
+from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
 
 prompts_in_memory_max = 2_048
 piece_bytes_min = 1024 * 1024

@@ -11,7 +11,7 @@ from glasshouse.errors import BadEvent, Conflict, StoreDamaged
 from glasshouse.events.codec import all_decoded, content_of, decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import SegmentWrite
-from glasshouse.world.lineage import Span
+from glasshouse.world.state.lineage import Span
 
 BodiesOf = Callable[[str, int, int], list[bytes]]
 """(session, first seq, last seq) -> the bodies kept there."""

@@ -3,4 +3,4 @@ from glasshouse.runtime.ports import Proposal as Proposal
 from glasshouse.runtime.ports import Verdict as Verdict
 from glasshouse.tools.function import tool as tool
 from glasshouse.tools.toolbox import Toolbox as Toolbox
-from glasshouse.turns.tools import ToolAnswer as ToolAnswer
+from glasshouse.turns.moment.tools import ToolAnswer as ToolAnswer

@@ -29,7 +29,7 @@ from typing import get_type_hints as hints_of
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
-from glasshouse.turns.tools import RESERVED_ARGUMENTS, ToolOffer
+from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
 
 tool_seconds_max: Final = 10.0
 """A tool that takes longer has failed; one may set itself a lower bound."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.state.state import CreatureState
 
 
 class JoinedTools:

@@ -22,8 +22,8 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.acts.inside import be_a_thread_of_the_act, be_part_of_the_act
 from glasshouse.runtime.minds.faults import fault_in_words
 from glasshouse.tools.function import Tool
-from glasshouse.turns.line_text import compact_json, cut, one_line
-from glasshouse.turns.tools import ToolAnswer
+from glasshouse.turns.moment.line_text import compact_json, cut, one_line
+from glasshouse.turns.moment.tools import ToolAnswer
 
 failure_chars_max: Final = 300
 threads_left_behind_max: Final = 16

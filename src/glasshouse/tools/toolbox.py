@@ -16,8 +16,8 @@ from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool
 from glasshouse.tools.running import answer_from
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.state.state import CreatureState
 
 AnyTool = Tool[..., Any]
 grants_cache_max: Final = 1_024

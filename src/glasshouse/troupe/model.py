@@ -32,7 +32,7 @@ from glasshouse.troupe.skills.solo_parts import parts_in_turn
 from glasshouse.troupe.skills.telling import called_for, told_on
 from glasshouse.troupe.skills.timed_lines import staged
 from glasshouse.troupe.speaking import Speaker
-from glasshouse.turns.prompt import Completion, Prompt, tokens_guessed
+from glasshouse.turns.moment.prompt import Completion, Prompt, tokens_guessed
 
 MODEL_NAME: Final = "offline"
 hasty_lines_max: Final = 3

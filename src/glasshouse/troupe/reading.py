@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from glasshouse.troupe.noun_phrases import Noun
 from glasshouse.troupe.vocabulary import stems_of
-from glasshouse.turns.prompt import (
+from glasshouse.turns.moment.prompt import (
     ANSWERED,
     AROUND,
     DISCUSSION,

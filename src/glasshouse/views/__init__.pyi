@@ -25,10 +25,10 @@ from glasshouse.views.why import Link as Link
 from glasshouse.views.why import SeenLine as SeenLine
 from glasshouse.views.why import ToolUse as ToolUse
 from glasshouse.views.why import Why as Why
-from glasshouse.world.values import Change as Change
-from glasshouse.world.values import Channel as Channel
-from glasshouse.world.values import Environment as Environment
-from glasshouse.world.values import Graph as Graph
-from glasshouse.world.values import Lineage as Lineage
-from glasshouse.world.values import Session as Session
-from glasshouse.world.values import Wire as Wire
+from glasshouse.world.state.values import Change as Change
+from glasshouse.world.state.values import Channel as Channel
+from glasshouse.world.state.values import Environment as Environment
+from glasshouse.world.state.values import Graph as Graph
+from glasshouse.world.state.values import Lineage as Lineage
+from glasshouse.world.state.values import Session as Session
+from glasshouse.world.state.values import Wire as Wire

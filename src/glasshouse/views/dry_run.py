@@ -14,9 +14,9 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, WireAdded, payload_of
 from glasshouse.views.topology import channel_of
-from glasshouse.world.members import channel_arriving, creature_arriving, wire_arriving
-from glasshouse.world.state import CreatureState, World
-from glasshouse.world.values import Channel, Wire
+from glasshouse.world.fold.members import channel_arriving, creature_arriving, wire_arriving
+from glasshouse.world.state.state import CreatureState, World
+from glasshouse.world.state.values import Channel, Wire
 
 
 def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from glasshouse.world.ids import the_session
-from glasshouse.world.lineage import MembersNow, agents_of, ancestors_of, descendants_of
-from glasshouse.world.state import World
-from glasshouse.world.values import GROWN_APART, Lineage, Session
+from glasshouse.world.state.ids import the_session
+from glasshouse.world.state.lineage import MembersNow, agents_of, ancestors_of, descendants_of
+from glasshouse.world.state.state import World
+from glasshouse.world.state.values import GROWN_APART, Lineage, Session
 
 
 def session_of(world: World, session_id: str) -> Session:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from glasshouse.reprs import repr_of
-from glasshouse.world.ids import the_graph
-from glasshouse.world.state import ChannelState, CreatureState, World
-from glasshouse.world.topology import LISTEN, SEND
-from glasshouse.world.values import Channel, Environment, Graph
+from glasshouse.world.state.ids import the_graph
+from glasshouse.world.state.state import ChannelState, CreatureState, World
+from glasshouse.world.state.topology import LISTEN, SEND
+from glasshouse.world.state.values import Channel, Environment, Graph
 
 
 class Member(msgspec.Struct, frozen=True):

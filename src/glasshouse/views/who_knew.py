@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
-from glasshouse.world.hearing import visible_to, wire_that_handed
-from glasshouse.world.state import CreatureState, World
+from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
+from glasshouse.world.state.state import CreatureState, World
 
 knowers_max: Final = 1_000
 

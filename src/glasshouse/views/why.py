@@ -16,8 +16,8 @@ from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, 
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.events.shown import Section
 from glasshouse.reprs import repr_of
-from glasshouse.world.hearing import visible_to, wire_that_handed
-from glasshouse.world.state import World
+from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
+from glasshouse.world.state.state import World
 
 links_max: Final = 16
 cited_events_max: Final = 16

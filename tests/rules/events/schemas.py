@@ -21,7 +21,7 @@ from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES
 from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES, Sealed
 from glasshouse.runtime.ledger.portable import FileEnd, FileHead, FileSegment, format_version
-from glasshouse.world.requests import Request, request_version
+from glasshouse.world.decisions.requests import Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")
 

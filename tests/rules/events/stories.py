@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
-from glasshouse.world.intents import Say
+from glasshouse.world.decisions.intents import Say
 from tests.rules.worlds_by_hand import HandWorld
 
 

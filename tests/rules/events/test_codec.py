@@ -25,7 +25,7 @@ from glasshouse.events.codec import (
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Draft, Json, payload_bytes_max
 from glasshouse.events.model_use import ModelUse
-from glasshouse.world.intents import Say
+from glasshouse.world.decisions.intents import Say
 from tests.rules.events.events_by_hand import A_LINE, NOON, an_event, model_uses, payloads
 from tests.rules.worlds_by_hand import HandWorld
 

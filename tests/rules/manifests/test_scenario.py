@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from glasshouse.manifests.editor_schema import FILES, editor_schemas, write_editor_schemas
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import CastEntry, Deal, Scenario
-from glasshouse.turns.character import character_of
-from glasshouse.turns.playbill import playbill_of
+from glasshouse.turns.moment.character import character_of
+from glasshouse.turns.moment.playbill import playbill_of
 
 ROOT = Path(__file__).resolve().parents[3]
 

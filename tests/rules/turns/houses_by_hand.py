@@ -14,8 +14,8 @@ from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
-from glasshouse.turns.schedule import Due, next_act, next_turn, shown_at
-from glasshouse.world.intents import (
+from glasshouse.turns.runs.schedule import Due, next_act, next_turn, shown_at
+from glasshouse.world.decisions.intents import (
     BeginRun,
     ChannelPlan,
     EndAct,
@@ -87,7 +87,7 @@ class House(HandWorld):
         return self._born(Manifest(name=name, schedule=Schedule(tick_every=every, together=together)), **more)
 
     def _born(self, manifest: Manifest, run_id: str | None = None, graph: str | None = None) -> str:
-        from glasshouse.world.intents import AddCreature
+        from glasshouse.world.decisions.intents import AddCreature
 
         intent = AddCreature(
             manifest.name, manifest.as_json(), manifest.digest, graph_id=graph, run_id=run_id

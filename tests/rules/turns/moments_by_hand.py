@@ -8,10 +8,10 @@ from typing import Any
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.shown import Shown
-from glasshouse.turns.character import Character
-from glasshouse.turns.moment import NOTHING_SHOWN, Around, Moment, Neighbour
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.prompt import Completion, Prompt
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.rules.events.events_by_hand import an_event
 
 SESSION = "s-00112233445566aa"

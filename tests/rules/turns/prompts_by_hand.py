@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from glasshouse.events.event import Event
-from glasshouse.turns.character import character_of
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.sight import around_of, cause_as_seen, handles_of
-from glasshouse.turns.tables import heard_by
+from glasshouse.turns.heard.recent_lines import heard_by
+from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handles_of
+from glasshouse.turns.moment.character import character_of
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.prompts.context import prompt_for
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.moments_by_hand import a_tick, never_asked
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from glasshouse.turns import prompt as prompt_parts
+from glasshouse.turns.moment import prompt as prompt_parts
 
 HEADINGS = (
     prompt_parts.DISCUSSION,

@@ -11,13 +11,13 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Draft
-from glasshouse.turns.agenda import Agenda, Owed
-from glasshouse.world.evolve import begin, evolve
-from glasshouse.world.hearing import visible_to
-from glasshouse.world.intents import CallTool, ReturnTool, Say
-from glasshouse.world.state import World
-from glasshouse.world.topology import SEND
-from glasshouse.world.wiring import Handed
+from glasshouse.turns.runs.agenda import Agenda, Owed
+from glasshouse.world.decisions.intents import CallTool, ReturnTool, Say
+from glasshouse.world.fold.evolve import begin, evolve
+from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.hearing.wires import Handed
+from glasshouse.world.state.state import World
+from glasshouse.world.state.topology import SEND
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED)

@@ -4,12 +4,12 @@ import msgspec
 import pytest
 
 from glasshouse.events import carried
-from glasshouse.turns.agenda import Owed, UnderWay
-from glasshouse.turns.renaming import Renamed
-from glasshouse.turns.runs import Account, Clocks, Counted, Spent
-from glasshouse.turns.tables import RecentLines, Stretch, Tables
-from glasshouse.world.state import Stay
-from glasshouse.world.wiring import Handed
+from glasshouse.turns.heard.recent_lines import RecentLines, Stretch, Tables
+from glasshouse.turns.heard.renaming import Renamed
+from glasshouse.turns.runs.agenda import Owed, UnderWay
+from glasshouse.turns.runs.purses import Account, Clocks, Counted, Spent
+from glasshouse.world.hearing.wires import Handed
+from glasshouse.world.state.state import Stay
 
 PAIRS: list[tuple[type[msgspec.Struct], type[msgspec.Struct]]] = [
     (Owed, carried.CarriedDebt),

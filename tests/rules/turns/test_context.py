@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import context
-from glasshouse.turns import prompt as prompt_parts
-from glasshouse.turns.character import Character, Memory, Voice
-from glasshouse.turns.context import prompt_for, repair_prompt
-from glasshouse.turns.moment import Around, Moment, Neighbour
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.prompt import Prompt, tokens_guessed
+from glasshouse.turns.moment import prompt as prompt_parts
+from glasshouse.turns.moment.character import Character, Memory, Voice
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.moment.prompt import Prompt, tokens_guessed
+from glasshouse.turns.prompts import context
+from glasshouse.turns.prompts.context import prompt_for, repair_prompt
 from tests.rules.turns.moments_by_hand import AROUND_ECHO, HANDLES, a_moment, a_tick, injected, said
 from tests.rules.turns.prompts_read_back import HEADINGS, sections_in, spoken
 

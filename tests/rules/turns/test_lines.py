@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import line_text, lines
-from glasshouse.turns.line_text import ELLIPSIS
-from glasshouse.turns.lines import Line, event_ids_by_ref, lines_of
+from glasshouse.turns.moment import line_text
+from glasshouse.turns.moment.line_text import ELLIPSIS
+from glasshouse.turns.prompts import lines
+from glasshouse.turns.prompts.lines import Line, event_ids_by_ref, lines_of
 from tests.rules.turns.moments_by_hand import HANDLES, a_moment, a_tick, injected, said
 from tests.rules.turns.prompts_read_back import spoken
 

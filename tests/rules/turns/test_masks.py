@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
-from glasshouse.turns.character import Character, Voice
-from glasshouse.turns.context import prompt_for, repair_prompt
-from glasshouse.turns.masks import Masks, Seat, masks_of, seats_of
-from glasshouse.turns.moment import Around, Moment, Neighbour
-from glasshouse.turns.playbill import Competition, Playbill
-from glasshouse.turns.reply import Passed, Problem, draft_from
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
+from glasshouse.turns.moment.character import Character, Voice
+from glasshouse.turns.moment.masks import Masks, Seat, masks_of, seats_of
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment.playbill import Competition, Playbill
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
+from glasshouse.turns.prompts.context import prompt_for, repair_prompt
+from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from tests.rules.turns.moments_by_hand import a_moment, said
 
 EVENTS = (

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns import prompt as prompt_parts
-from glasshouse.turns.character import Character, Memory, Role
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.lines import disturbances_max, memory_lines_max, reflections_max, window_start
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment import prompt as prompt_parts
+from glasshouse.turns.moment.character import Character, Memory, Role
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.context import prompt_for
+from glasshouse.turns.prompts.lines import disturbances_max, memory_lines_max, reflections_max, window_start
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 from tests.rules.turns.prompts_read_back import discussion_in, sections_in, spoken
 

@@ -6,14 +6,14 @@ import pytest
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import RunStarted
 from glasshouse.manifests.opening import opening_of
-from glasshouse.turns.policy import (
+from glasshouse.turns.runs.policy import (
     is_hidden,
     is_protected,
     refusal_of_birth,
     refusal_of_edit,
     refusal_to_touch,
 )
-from glasshouse.world.intents import CallTool, LeaveChannel, ReturnTool, Spawn, StartTurn
+from glasshouse.world.decisions.intents import CallTool, LeaveChannel, ReturnTool, Spawn, StartTurn
 from tests.rules.turns.houses_by_hand import House, member, opening
 from tests.runtime.stage_crew import hearing, world_of
 

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.events.event import Draft, payload_bytes_max
-from glasshouse.turns.character import Character, Voice
-from glasshouse.turns.line_text import ELLIPSIS
-from glasshouse.turns.lines import lines_of
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.playbill import Competition, Playbill
-from glasshouse.turns.reply import (
+from glasshouse.turns.moment.character import Character, Voice
+from glasshouse.turns.moment.line_text import ELLIPSIS
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.playbill import Competition, Playbill
+from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.prompts.lines import lines_of
+from glasshouse.turns.replies.reply import (
     Passed,
     Problem,
     draft_from,
@@ -22,7 +23,6 @@ from glasshouse.turns.reply import (
     thought_chars_max,
     words_said_over_asked_max,
 )
-from glasshouse.turns.tools import ToolCall
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 
 SPEAKER = Character(name="echo", voice=Voice(say_words_max=10))

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.turns import reply_schema as module
-from glasshouse.turns.character import Character
-from glasshouse.turns.moment import Around
-from glasshouse.turns.playbill import Competition, Playbill
-from glasshouse.turns.reply_schema import reply_schema
+from glasshouse.turns.moment import reply_schema as module
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.moment import Around
+from glasshouse.turns.moment.playbill import Competition, Playbill
+from glasshouse.turns.moment.reply_schema import reply_schema
 from tests.rules.turns.moments_by_hand import a_moment
 
 PASSING = {

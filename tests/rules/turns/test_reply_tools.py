@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.events.event import Draft
-from glasshouse.turns.character import Character
-from glasshouse.turns.reply import Passed, Problem, draft_from
-from glasshouse.turns.tools import ToolCall, ToolOffer
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.tools import ToolCall, ToolOffer
+from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from tests.rules.turns.moments_by_hand import a_moment
 
 WEIGH = ToolOffer(

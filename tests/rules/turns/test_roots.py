@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.tables import Tables, heard_by, heard_lines_max, line_heard_by
-from glasshouse.world.hearing import visible_to
-from glasshouse.world.topology import LISTEN
+from glasshouse.turns.heard.recent_lines import Tables, heard_by, heard_lines_max, line_heard_by
+from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.state.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 from tests.rules.turns.prompts_by_hand import moment_in, prompt_in
 from tests.rules.turns.test_tables import heard, ids, seen_by_force

@@ -14,9 +14,9 @@ from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
-from glasshouse.turns.runs import carried_run
-from glasshouse.world.evolve import begin
-from glasshouse.world.intents import EndAct, RemoveChannel
+from glasshouse.turns.runs.purses import carried_run
+from glasshouse.world.decisions.intents import EndAct, RemoveChannel
+from glasshouse.world.fold.evolve import begin
 from tests.rules.turns.houses_by_hand import House, member, opening
 
 LIMITS = {

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.run_payloads import RunContinued, RunPaused
-from glasshouse.turns.agenda import Agenda
-from glasshouse.turns.schedule import next_act, next_turn, ticks_left
-from glasshouse.world.intents import MoveRun
+from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.turns.runs.schedule import next_act, next_turn, ticks_left
+from glasshouse.world.decisions.intents import MoveRun
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.turns.character import Character, Memory
-from glasshouse.turns.context import written_for
-from glasshouse.turns.lines import lines_of
-from glasshouse.turns.moment import Moment
-from glasshouse.world.wiring import Handed
+from glasshouse.turns.moment.character import Character, Memory
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.context import written_for
+from glasshouse.turns.prompts.lines import lines_of
+from glasshouse.world.hearing.wires import Handed
 from tests.rules.turns.moments_by_hand import SESSION, a_moment, injected, said
 
 OTHER = "s-ffeeddccbbaa9988"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import creatures_named_in
-from glasshouse.turns.sight import channels_seen_max, members_looked_at_max, neighbours_max
-from glasshouse.world.intents import AddWire
+from glasshouse.turns.heard.surroundings import channels_seen_max, members_looked_at_max, neighbours_max
+from glasshouse.world.decisions.intents import AddWire
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 from tests.rules.turns.prompts_by_hand import moment_in, prompt_in
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.turns.tables import heard_by, heard_lines_max
-from glasshouse.world.hearing import visible_to
+from glasshouse.turns.heard.recent_lines import heard_by, heard_lines_max
+from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import House, random_step
 
 steps_in_a_story = 140

@@ -3,12 +3,12 @@
 from typing import Any
 
 from glasshouse.events.event import Event
-from glasshouse.turns.character import Character, Memory
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import TOOLS_SAID
-from glasshouse.turns.reply_schema import reply_schema
-from glasshouse.turns.tools import ToolAnswer, ToolOffer, ToolTalk
+from glasshouse.turns.moment.character import Character, Memory
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import TOOLS_SAID
+from glasshouse.turns.moment.reply_schema import reply_schema
+from glasshouse.turns.moment.tools import ToolAnswer, ToolOffer, ToolTalk
+from glasshouse.turns.prompts.context import prompt_for
 from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
 
 LAMP = ToolOffer(

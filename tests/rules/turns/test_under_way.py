@@ -1,9 +1,9 @@
 """Acts under way: noted from their first call of a tool until they end, and taken up before anything else."""
 
 from glasshouse.events import kinds
-from glasshouse.turns.runs import Runs
-from glasshouse.turns.schedule import Due, next_act
-from glasshouse.world.intents import CallTool, Connect, ReturnTool, StartTurn
+from glasshouse.turns.runs.purses import Runs
+from glasshouse.turns.runs.schedule import Due, next_act
+from glasshouse.world.decisions.intents import CallTool, Connect, ReturnTool, StartTurn
 from tests.rules.worlds_by_hand import HandWorld
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
 from glasshouse.troupe.reading import Reading
-from glasshouse.turns.context import ASKED, KEPT_BACK, prompt_for
-from glasshouse.turns.lines import lines_of
-from glasshouse.turns.prompt import ANSWERED
-from glasshouse.world.intents import AddWire, Say
+from glasshouse.turns.moment.prompt import ANSWERED
+from glasshouse.turns.prompts.context import ASKED, KEPT_BACK, prompt_for
+from glasshouse.turns.prompts.lines import lines_of
+from glasshouse.world.decisions.intents import AddWire, Say
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.prompts_by_hand import moment_in, prompt_in
 

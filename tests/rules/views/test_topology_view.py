@@ -4,8 +4,8 @@ import pytest
 
 from glasshouse.errors import UnknownName
 from glasshouse.views.topology import channel_of, environment_of, graph_of, graphs_of
-from glasshouse.world.ids import wire_id_for
-from glasshouse.world.values import Channel, Wire
+from glasshouse.world.state.ids import wire_id_for
+from glasshouse.world.state.values import Channel, Wire
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 

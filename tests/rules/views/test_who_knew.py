@@ -3,7 +3,7 @@
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.views.who_knew import sightings_of
-from glasshouse.world.intents import AddWire
+from glasshouse.world.decisions.intents import AddWire
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from glasshouse.world.evolve import begin
-from glasshouse.world.lineage import Span, pages, spans_between, visible_prefixes
-from glasshouse.world.state import Parent, Segment, World
-from glasshouse.world.values import SessionOrigin
+from glasshouse.world.fold.evolve import begin
+from glasshouse.world.state.lineage import Span, pages, spans_between, visible_prefixes
+from glasshouse.world.state.state import Parent, Segment, World
+from glasshouse.world.state.values import SessionOrigin
 
 Place = tuple[int, int, str, int]
 """Lamport, ordinal, session, seq: the order of histories is the order of these."""

@@ -14,7 +14,7 @@ from glasshouse.runtime.ledger.folding import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.views import Change
-from glasshouse.world.state import World
+from glasshouse.world.state.state import World
 from tests.rules.world.reference_model import Outcome, ReferenceModel
 
 

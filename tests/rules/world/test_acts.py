@@ -6,9 +6,9 @@ from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.world.acts import answer_result_bytes_max, answer_text_chars_max
-from glasshouse.world.decide import decide
-from glasshouse.world.intents import CallTool, ReturnTool, Say
+from glasshouse.world.decisions.acts import answer_result_bytes_max, answer_text_chars_max
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.intents import CallTool, ReturnTool, Say
 from tests.rules.worlds_by_hand import HandWorld, table
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.errors import Refused
-from glasshouse.world.conditions import EXAMPLE, clauses_max, condition_chars_max, condition_of, holds
+from glasshouse.world.hearing.conditions import EXAMPLE, clauses_max, condition_chars_max, condition_of, holds
 from tests.rules.events.events_by_hand import an_event
 
 LINE = an_event(

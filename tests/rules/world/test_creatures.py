@@ -7,8 +7,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Json
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.world.decide import decide
-from glasshouse.world.intents import (
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.intents import (
     AddCreature,
     BeginRun,
     JoinChannel,

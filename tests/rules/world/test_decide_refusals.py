@@ -10,8 +10,8 @@ import pytest
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Draft
-from glasshouse.world.decide import DECISIONS, decide
-from glasshouse.world.intents import (
+from glasshouse.world.decisions.decide import DECISIONS, decide
+from glasshouse.world.decisions.intents import (
     AddChannel,
     AddCreature,
     AddWire,

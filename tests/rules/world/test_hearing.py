@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import History
-from glasshouse.world.hearing import visible_to
+from glasshouse.world.hearing.hearing import visible_to
 from tests.rules.turns.houses_by_hand import member, opening
 from tests.rules.worlds_by_hand import HandWorld, chain, table
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.world.ids import (
+from glasshouse.world.state.ids import (
     channel_id_for,
     check_channel_name,
     check_handle,
@@ -19,7 +19,7 @@ from glasshouse.world.ids import (
     the_graph,
     wire_id_for,
 )
-from glasshouse.world.state import Register, free_name
+from glasshouse.world.state.state import Register, free_name
 from tests.rules.worlds_by_hand import HandWorld, chain, payloads_of
 
 BAD_NAMES = [

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.views.lineage import session_of
-from glasshouse.world.lineage import (
+from glasshouse.world.state.lineage import (
     Span,
     ancestors_of,
     descendants_of,

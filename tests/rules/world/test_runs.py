@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR
-from glasshouse.turns.schedule import Due
-from glasshouse.world.decide import decide
-from glasshouse.world.intents import OpenRun
+from glasshouse.turns.runs.schedule import Due
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.intents import OpenRun
 from tests.rules.turns.houses_by_hand import House, member, opening
 
 

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.world import topology as connectivity
-from glasshouse.world.topology import LISTEN, SEND, Edge, Node, Topology, edges_examined_in_a_row_max, parted
+from glasshouse.world.state import topology as connectivity
+from glasshouse.world.state.topology import (
+    LISTEN,
+    SEND,
+    Edge,
+    Node,
+    Topology,
+    edges_examined_in_a_row_max,
+    parted,
+)
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 
 Reference = nx.Graph  # Nodes are ("creature" | "channel", name), as in the topology.
@@ -377,7 +385,7 @@ def test_an_edge_of_a_dense_graph_is_replaced_by_a_way_round_at_once() -> None:
 def test_hash_seeds_do_not_show_in_what_comes_apart() -> None:
     program = """
 import random
-from glasshouse.world.topology import Topology, parted
+from glasshouse.world.state.topology import Topology, parted
 chance = random.Random("hash seeds")
 topology = Topology()
 for n in range(60):

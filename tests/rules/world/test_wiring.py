@@ -6,10 +6,10 @@ import pytest
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
-from glasshouse.turns.agenda import Agenda
-from glasshouse.world.intents import AddWire, Say
-from glasshouse.world.values import Wire
-from glasshouse.world.wiring import Handed, asked_chars_max, handed, prompt_chars_max
+from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.world.decisions.intents import AddWire, Say
+from glasshouse.world.hearing.wires import Handed, asked_chars_max, handed, prompt_chars_max
+from glasshouse.world.state.values import Wire
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.worlds_by_hand import HandWorld, payloads_of, table
 

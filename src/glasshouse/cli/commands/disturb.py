@@ -58,7 +58,7 @@ def _checked(text: str) -> str:
 
     from glasshouse.errors import Refused
     from glasshouse.events.event import payload_bytes_max
-    from glasshouse.world.ids import check_length
+    from glasshouse.world.state.ids import check_length
 
     said = text.strip()
     if not said:

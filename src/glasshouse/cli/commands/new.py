@@ -49,7 +49,7 @@ def new_world(
       glasshouse new world my-world                          in ./worlds, where it is found by its name
       glasshouse new world my-world --in elsewhere           in another folder
     """
-    from glasshouse.world.ids import check_name
+    from glasshouse.world.state.ids import check_name
 
     check_name("world name", name)
     world = folder / name
@@ -87,7 +87,7 @@ def new_creature(
       glasshouse new creature ada                            in this folder
     """
     from glasshouse.errors import Refused
-    from glasshouse.world.ids import check_name
+    from glasshouse.world.state.ids import check_name
 
     check_name("creature name", name)
     if not folder.is_dir():

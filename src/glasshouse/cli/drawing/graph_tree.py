@@ -13,7 +13,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.ids import short_ids
 from glasshouse.cli.store_reader import StoreReader, event_count_at
 from glasshouse.views.topology import Member, Shape
-from glasshouse.world.values import Channel, Wire
+from glasshouse.world.state.values import Channel, Wire
 
 
 @dataclass(frozen=True)

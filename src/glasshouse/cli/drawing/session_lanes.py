@@ -19,7 +19,7 @@ from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
 from glasshouse.cli.ids import short_ids
 from glasshouse.cli.store_reader import StoreReader
-from glasshouse.world.values import Session
+from glasshouse.world.state.values import Session
 
 sessions_drawn_max: Final = 256
 """Of a larger lineage the newest are drawn; for machines all are printed."""

@@ -15,7 +15,7 @@ from rich.text import Text
 from glasshouse.cli.drawing.screen import counted
 from glasshouse.cli.drawing.session_lanes import lanes_of
 from glasshouse.events.event import Event, place_of
-from glasshouse.world.values import Channel, Graph, Session
+from glasshouse.world.state.values import Channel, Graph, Session
 
 PALETTE: Final = ("green", "magenta", "cyan", "yellow", "blue", "red")
 short_id_chars: Final = 6

@@ -28,7 +28,7 @@ from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.terrarium import Terrarium
-from glasshouse.world.values import Change, Session
+from glasshouse.world.state.values import Change, Session
 
 SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))
 IDS_SEED: Final = 1851

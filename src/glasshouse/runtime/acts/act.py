@@ -32,12 +32,12 @@ from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.faults import text_of_fault
 from glasshouse.runtime.ports import Batch, Route
-from glasshouse.turns.character import Character, character_of
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.schedule import Due
-from glasshouse.turns.verdicts import check_verdict
-from glasshouse.world.intents import EndAct
-from glasshouse.world.state import CreatureState, World
+from glasshouse.turns.contests.verdicts import check_verdict
+from glasshouse.turns.moment.character import Character, character_of
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.runs.schedule import Due
+from glasshouse.world.decisions.intents import EndAct
+from glasshouse.world.state.state import CreatureState, World
 
 failure_chars_max: Final = 500
 characters_cache_max: Final = 4_096

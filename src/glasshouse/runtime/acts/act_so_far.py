@@ -16,8 +16,8 @@ from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import payload_of
 from glasshouse.events.run_payloads import ToolCalled, ToolReturned
-from glasshouse.turns.prompt import Completion
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
+from glasshouse.turns.moment.prompt import Completion
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 
 
 class Step(NamedTuple):

@@ -20,7 +20,7 @@ from glasshouse.events.shown import Shown
 from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.ports import Batch, Route
-from glasshouse.turns.prompt import Completion, Prompt, text_digest, tokens_guessed
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest, tokens_guessed
 
 unreached_in_a_row_max: Final = 3
 """After so many attempts that reached no model, the run pauses."""

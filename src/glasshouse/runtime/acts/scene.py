@@ -19,16 +19,16 @@ from glasshouse.runtime.acts.warm_lines import BatchWorld
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Route
-from glasshouse.turns.character import Character
-from glasshouse.turns.context import answers_in_prose
-from glasshouse.turns.moment import NOTHING_SHOWN, Moment
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.prompt import Completion, Prompt
-from glasshouse.turns.sight import around_of, cause_as_seen, handles_of, visitors_among
-from glasshouse.turns.tables import heard_by
-from glasshouse.turns.verdicts import masks_before
-from glasshouse.world.ids import the_creature
-from glasshouse.world.state import CreatureState, World
+from glasshouse.turns.contests.verdicts import masks_before
+from glasshouse.turns.heard.recent_lines import heard_by
+from glasshouse.turns.heard.surroundings import around_of, cause_as_seen, handles_of, visitors_among
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Moment
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.prompts.context import answers_in_prose
+from glasshouse.world.state.ids import the_creature
+from glasshouse.world.state.state import CreatureState, World
 
 
 class Scene(msgspec.Struct):

@@ -27,12 +27,9 @@ from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Batch, Toolbox
-from glasshouse.turns.context import prompt_for
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.reply_values import Wrong, arguments_in
-from glasshouse.turns.schedule import Due
-from glasshouse.turns.tools import (
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
+from glasshouse.turns.moment.tools import (
     ToolAnswer,
     ToolCall,
     ToolOffer,
@@ -40,8 +37,11 @@ from glasshouse.turns.tools import (
     answer_of,
     tool_calls_in_act_max,
 )
-from glasshouse.world.intents import CallTool, Intent
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.prompts.context import prompt_for
+from glasshouse.turns.replies.values import Wrong, arguments_in
+from glasshouse.turns.runs.schedule import Due
+from glasshouse.world.decisions.intents import CallTool, Intent
+from glasshouse.world.state.state import CreatureState
 
 
 class ToolDesk(NamedTuple):

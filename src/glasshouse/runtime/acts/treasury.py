@@ -15,8 +15,8 @@ from glasshouse.events.limits import Governor
 from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs import Spend, tripped_by_call, tripped_by_time
-from glasshouse.world.state import World
+from glasshouse.turns.runs.purses import Spend, tripped_by_call, tripped_by_time
+from glasshouse.world.state.state import World
 
 
 class Reservation:

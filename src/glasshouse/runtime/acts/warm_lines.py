@@ -17,10 +17,10 @@ from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.schedule import Due
-from glasshouse.turns.tables import RecentLines
-from glasshouse.world.lineage import Span, span_of
-from glasshouse.world.state import GraphState, World
+from glasshouse.turns.heard.recent_lines import RecentLines
+from glasshouse.turns.runs.schedule import Due
+from glasshouse.world.state.lineage import Span, span_of
+from glasshouse.world.state.state import GraphState, World
 
 
 class BatchWorld(NamedTuple):

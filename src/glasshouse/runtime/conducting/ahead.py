@@ -18,9 +18,9 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
-from glasshouse.turns.schedule import Due, ticks_together
-from glasshouse.turns.tables import line_heard_by
-from glasshouse.world.state import GraphState, World
+from glasshouse.turns.heard.recent_lines import line_heard_by
+from glasshouse.turns.runs.schedule import Due, ticks_together
+from glasshouse.world.state.state import GraphState, World
 
 Act = tuple[str, str]
 """A creature and the cause it answers: what names an act."""

@@ -1,7 +1,7 @@
 """The conductor: drives graphs. One loop for every way of driving: an act, some turns, to the end, a replay.
 
 Theory of operation. `conduct` asks an order which graph is next and lets it take a step: finish a run, begin a turn, or
-one act. Whose act is next is asked anew before every step, of pure functions over the folds (`turns.schedule`); so a show
+one act. Whose act is next is asked anew before every step, of pure functions over the folds (`turns.runs.schedule`); so a show
 that was cut off goes on where it was, and a merge or a split needs no word here: the next question is simply answered
 otherwise. Several drives may be under way at once. A step locks its graph, never the house: two runs that are driven side
 by side think side by side.
@@ -36,11 +36,11 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs import Purse, tripped_by_time, tripped_by_turn
-from glasshouse.turns.schedule import Due, runs_acting, shown_at
-from glasshouse.world.intents import BeginRun, MoveRun, StartTurn
-from glasshouse.world.requests import Asker
-from glasshouse.world.state import GraphState
+from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
+from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at
+from glasshouse.world.decisions.intents import BeginRun, MoveRun, StartTurn
+from glasshouse.world.decisions.requests import Asker
+from glasshouse.world.state.state import GraphState
 
 BeforeAct = Callable[[str], Awaitable[bool | None]]
 """A gate: awaited before each act, with the id of its graph, and before the turn that the act begins with. It writes

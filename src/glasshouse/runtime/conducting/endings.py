@@ -23,12 +23,12 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside, given_back_by
 from glasshouse.runtime.minds.faults import fault_chars_max
-from glasshouse.turns.line_text import cut
-from glasshouse.turns.playbill import Playbill
-from glasshouse.turns.referees import REFEREES, Match, Referee, Ruling, match_lines_max
-from glasshouse.turns.runs import Purse
-from glasshouse.turns.tables import RecentLines
-from glasshouse.world.state import GraphState, World
+from glasshouse.turns.contests.referees import REFEREES, Match, Referee, Ruling, match_lines_max
+from glasshouse.turns.heard.recent_lines import RecentLines
+from glasshouse.turns.moment.line_text import cut
+from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.runs.purses import Purse
+from glasshouse.world.state.state import GraphState, World
 
 
 def referee_named(name: str, folder: str | None) -> Referee:

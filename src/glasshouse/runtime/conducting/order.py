@@ -18,8 +18,8 @@ from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.turns.schedule import Due, next_act, next_turn, runs_acting
-from glasshouse.world.state import GraphState, World
+from glasshouse.turns.runs.schedule import Due, next_act, next_turn, runs_acting
+from glasshouse.world.state.state import GraphState, World
 
 steps_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""

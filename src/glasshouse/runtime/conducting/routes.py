@@ -17,8 +17,8 @@ from glasshouse.events.run_payloads import CastEntry, RunStarted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.ports import Route, Router
-from glasshouse.world.intents import Member, OpenRun, Restate
-from glasshouse.world.state import CreatureState
+from glasshouse.world.decisions.intents import Member, OpenRun, Restate
+from glasshouse.world.state.state import CreatureState
 
 AskedFor: TypeAlias = tuple[str, str | None]
 """A profile, and the model that the run has put in its place, if it has."""

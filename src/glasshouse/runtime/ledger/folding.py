@@ -9,19 +9,19 @@ from glasshouse.events import codec
 from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Store
-from glasshouse.turns import agenda as agendas
-from glasshouse.turns import runs as purses
-from glasshouse.turns import tables as lines
-from glasshouse.world import evolve as folds
-from glasshouse.world.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
-from glasshouse.world.state import World
+from glasshouse.turns.heard import recent_lines
+from glasshouse.turns.runs import agenda as agendas
+from glasshouse.turns.runs import purses
+from glasshouse.world.fold import evolve as folds
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
+from glasshouse.world.state.state import World
 
 fold_page_events = 4_096
 
 
 def snapshot_key() -> str:
     """Under what folds and upcasters a snapshot of the world is good."""
-    versions = (folds.version, agendas.version, purses.version, lines.version)
+    versions = (folds.version, agendas.version, purses.version, recent_lines.version)
     return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
 
 

@@ -32,15 +32,15 @@ from glasshouse.runtime.ledger.folding import fold, fold_recorded, folded_from, 
 from glasshouse.runtime.ledger.receipts import Queued, Receipt
 from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
-from glasshouse.turns.agenda import Agenda
-from glasshouse.world.acts import line_of, speaker_of
-from glasshouse.world.decide import decide
-from glasshouse.world.decision import Write, event_of
-from glasshouse.world.evolve import OF_RUNS, begin, take_in
-from glasshouse.world.intents import Intent, Say
-from glasshouse.world.requests import ActBegun, Asker, request_for
-from glasshouse.world.state import Segment, World
-from glasshouse.world.values import Change
+from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.world.decisions.acts import line_of, speaker_of
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.decision import Write, event_of
+from glasshouse.world.decisions.intents import Intent, Say
+from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
+from glasshouse.world.fold.evolve import OF_RUNS, begin, take_in
+from glasshouse.world.state.state import Segment, World
+from glasshouse.world.state.values import Change
 
 commit_events_max = 512
 pending_events_max = 16_384

@@ -35,8 +35,8 @@ from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
 from glasshouse.events.redaction import ROLES, Role, redacted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
-from glasshouse.world.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
-from glasshouse.world.state import Segment, World
+from glasshouse.world.state.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
+from glasshouse.world.state.state import Segment, World
 
 format_version = 1
 line_bytes_max = 8 * 1024 * 1024

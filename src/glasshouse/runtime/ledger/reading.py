@@ -18,10 +18,10 @@ from glasshouse.events.run_payloads import BranchOf
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.agenda import Owed
-from glasshouse.turns.sight import cause_as_seen
-from glasshouse.world.ids import the_creature, the_run, the_session
-from glasshouse.world.lineage import (
+from glasshouse.turns.heard.surroundings import cause_as_seen
+from glasshouse.turns.runs.agenda import Owed
+from glasshouse.world.state.ids import the_creature, the_run, the_session
+from glasshouse.world.state.lineage import (
     Span,
     moment_of,
     page_events_max,
@@ -31,7 +31,7 @@ from glasshouse.world.lineage import (
     spans_between,
     visible_prefixes,
 )
-from glasshouse.world.state import SessionState, World
+from glasshouse.world.state.state import SessionState, World
 
 change_page_events = 64
 

@@ -11,7 +11,7 @@ import msgspec
 from glasshouse.events.event import Event, own_copy
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Batch
-from glasshouse.world.values import Change
+from glasshouse.world.state.values import Change
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):

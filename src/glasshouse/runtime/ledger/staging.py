@@ -15,9 +15,9 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.folding import fold
 from glasshouse.runtime.ports import SegmentWrite
-from glasshouse.world.decision import Write, stamped
-from glasshouse.world.evolve import begin
-from glasshouse.world.state import World
+from glasshouse.world.decisions.decision import Write, stamped
+from glasshouse.world.fold.evolve import begin
+from glasshouse.world.state.state import World
 
 
 def taken_in(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from glasshouse.events.event import Draft
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 
 
 class Agent(ABC):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from glasshouse.turns.line_text import cut, one_line
+from glasshouse.turns.moment.line_text import cut, one_line
 
 fault_chars_max: Final = 300
 

@@ -10,9 +10,9 @@ from glasshouse.errors import UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.runtime.minds.agent import Agent
-from glasshouse.turns.context import repair_prompt, written_for
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.reply import Passed, Problem, draft_from
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.context import repair_prompt, written_for
+from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 
 attempts_max: Final = 2
 """The first answer, and one more if that could not be used."""

@@ -14,7 +14,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.minds.visitor import VisitorAgent
-from glasshouse.world.state import World
+from glasshouse.world.state.state import World
 
 AgentFor = Callable[[Manifest], Agent]
 """Makes the mind of a creature that was given none."""

@@ -10,7 +10,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.runtime.minds.agent import Agent
-from glasshouse.turns.moment import Moment
+from glasshouse.turns.moment.moment import Moment
 
 visitor_seconds_max: Final = 120.0
 visitor_lines_waiting_max: Final = 16

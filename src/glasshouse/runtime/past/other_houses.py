@@ -22,11 +22,11 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import ends_in_a_split
 from glasshouse.runtime.ports import Store
-from glasshouse.world.evolve import begin, evolve
-from glasshouse.world.lineage import ancestors_of, descendants_of, pages, span_of
-from glasshouse.world.members import part_unseen
-from glasshouse.world.state import SessionState, World
-from glasshouse.world.values import GOES_ON
+from glasshouse.world.fold.evolve import begin, evolve
+from glasshouse.world.fold.members import part_unseen
+from glasshouse.world.state.lineage import ancestors_of, descendants_of, pages, span_of
+from glasshouse.world.state.state import SessionState, World
+from glasshouse.world.state.values import GOES_ON
 
 lives_kept_max: Final = 8
 """So many lives are kept folded; the one asked for longest ago goes first."""

@@ -19,15 +19,15 @@ from glasshouse.runtime.ledger.folding import fold, folded_from
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
-from glasshouse.world.decide import decide
-from glasshouse.world.decision import stamped
-from glasshouse.world.evolve import begin
-from glasshouse.world.ids import the_session
-from glasshouse.world.intents import Intent
-from glasshouse.world.lineage import visible_prefixes
-from glasshouse.world.members import part_unseen
-from glasshouse.world.state import GraphState, Segment, World
-from glasshouse.world.values import GROWN_APART
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.decisions.decision import stamped
+from glasshouse.world.decisions.intents import Intent
+from glasshouse.world.fold.evolve import begin
+from glasshouse.world.fold.members import part_unseen
+from glasshouse.world.state.ids import the_session
+from glasshouse.world.state.lineage import visible_prefixes
+from glasshouse.world.state.state import GraphState, Segment, World
+from glasshouse.world.state.values import GROWN_APART
 
 
 class Past:

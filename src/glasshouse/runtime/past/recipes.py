@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.past.regrow import Recipes
-from glasshouse.turns.runs import Purse
-from glasshouse.world.ids import the_session
-from glasshouse.world.state import World
+from glasshouse.turns.runs.purses import Purse
+from glasshouse.world.state.ids import the_session
+from glasshouse.world.state.state import World
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld

@@ -29,10 +29,8 @@ from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import BranchChange, ChannelOpened, CreatureStarted, WireAdded, builtins_of
 from glasshouse.events.run_payloads import BranchOf, RunStarted, Sealed
 from glasshouse.runtime.past.past import Past
-from glasshouse.turns.runs import Clocks, Purse, carried_run
-from glasshouse.world import carrying
-from glasshouse.world.carrying import heard_of, shape_of
-from glasshouse.world.intents import (
+from glasshouse.turns.runs.purses import Clocks, Purse, carried_run
+from glasshouse.world.decisions.intents import (
     LineAfter,
     Member,
     OpenRun,
@@ -41,10 +39,12 @@ from glasshouse.world.intents import (
     Rerun,
     Restate,
 )
-from glasshouse.world.runs import Ensemble, cast_entry, ensembles_of
-from glasshouse.world.state import CreatureState, GraphState
-from glasshouse.world.topology import LISTEN, SEND
-from glasshouse.world.values import Wire
+from glasshouse.world.decisions.runs import Ensemble, cast_entry, ensembles_of
+from glasshouse.world.fold import carried_over as carrying
+from glasshouse.world.fold.carried_over import heard_of, shape_of
+from glasshouse.world.state.state import CreatureState, GraphState
+from glasshouse.world.state.topology import LISTEN, SEND
+from glasshouse.world.state.values import Wire
 
 
 def restate_of(

@@ -18,10 +18,10 @@ from glasshouse.events.payloads import BranchChange
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past import Past
-from glasshouse.turns.prompt import PROFILES
-from glasshouse.world.evolve import manifest_facts
-from glasshouse.world.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
-from glasshouse.world.wiring import ends_its_act
+from glasshouse.turns.moment.prompt import PROFILES
+from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
+from glasshouse.world.fold.evolve import manifest_facts
+from glasshouse.world.hearing.wires import ends_its_act
 
 Edge = tuple[str, str] | tuple[str, str, str]
 """Two handles, and the name of a channel if it matters which."""

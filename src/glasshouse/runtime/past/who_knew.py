@@ -14,9 +14,9 @@ from glasshouse.events.payloads import ChannelEdge, payload_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
-from glasshouse.turns.renaming import NamesNow
+from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of
-from glasshouse.world.state import SessionState, World
+from glasshouse.world.state.state import SessionState, World
 
 sessions_searched_max: Final = 1_024
 

@@ -19,8 +19,8 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
-from glasshouse.turns.line_text import cut, line_chars_max, speaker_of
-from glasshouse.turns.renaming import NamesNow
+from glasshouse.turns.heard.renaming import NamesNow
+from glasshouse.turns.moment.line_text import cut, line_chars_max, speaker_of
 from glasshouse.views.why import (
     Asked,
     Link,
@@ -34,7 +34,7 @@ from glasshouse.views.why import (
     for_role,
     links_max,
 )
-from glasshouse.world.lineage import Span, span_of, spans_before
+from glasshouse.world.state.lineage import Span, span_of, spans_before
 
 prompt_texts_max: Final = 8
 """So many calls of one act are told with their texts."""

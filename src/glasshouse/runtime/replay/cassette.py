@@ -21,10 +21,10 @@ from glasshouse.runtime.acts.scene import time_of
 from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.manifest_agent import ManifestAgent
 from glasshouse.runtime.ports import Route
-from glasshouse.turns.moment import Moment
-from glasshouse.turns.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
-from glasshouse.world.state import CreatureState, World
-from glasshouse.world.wiring import ends_its_act
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
+from glasshouse.world.hearing.wires import ends_its_act
+from glasshouse.world.state.state import CreatureState, World
 
 Act = tuple[str, str]
 """A creature and the cause it answers."""

@@ -13,9 +13,9 @@ from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
-from glasshouse.world.state import Segment, SessionState
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment, SessionState
 
 
 class OverlayStore:

@@ -16,9 +16,9 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import fold_page_events
-from glasshouse.world.ids import the_run
-from glasshouse.world.requests import Request
-from glasshouse.world.state import Segment, SessionState
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.ids import the_run
+from glasshouse.world.state.state import Segment, SessionState
 
 
 class RecordedChange(msgspec.Struct, frozen=True):

@@ -43,10 +43,10 @@ from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.cassette import Cassette, NoModel, PromptChange, RecordedAgent, act_of
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
-from glasshouse.turns.runs import tripped_by_turn
-from glasshouse.turns.schedule import due_of
-from glasshouse.world.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
-from glasshouse.world.requests import ContinueRun, FinishRun, PauseRun, Request, with_manifest
+from glasshouse.turns.runs.purses import tripped_by_turn
+from glasshouse.turns.runs.schedule import due_of
+from glasshouse.world.decisions.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
+from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Request, with_manifest
 
 diff_lines_max: Final = 200
 prompt_changes_max: Final = 8

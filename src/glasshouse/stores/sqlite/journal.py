@@ -20,9 +20,9 @@ from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
 from glasshouse.stores.placing import Place, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.stores.sqlite.queries import SQL
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request, decoded_request, encoded_request
-from glasshouse.world.state import Parent, Segment
+from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Parent, Segment
 
 busy_milliseconds_max = 5_000
 wal_pages_max = 4_000

@@ -23,9 +23,9 @@ from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, pre
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.thread import WorkThread
-from glasshouse.world.lineage import Span
-from glasshouse.world.requests import Request
-from glasshouse.world.state import Segment
+from glasshouse.world.decisions.requests import Request
+from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
 
 reader_threads = 2
 

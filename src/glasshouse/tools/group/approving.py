@@ -17,11 +17,11 @@ from glasshouse.events.run_payloads import EditDecided
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
-from glasshouse.turns.line_text import cut, one_line
-from glasshouse.turns.policy import policy_of
-from glasshouse.turns.tools import ToolCall
-from glasshouse.world.intents import DecideEdit, ProposeEdit
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.line_text import cut, one_line
+from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.runs.policy import policy_of
+from glasshouse.world.decisions.intents import DecideEdit, ProposeEdit
+from glasshouse.world.state.state import CreatureState
 
 approval_seconds_max: Final = 120.0
 reason_chars_max: Final = 400

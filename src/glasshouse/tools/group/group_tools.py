@@ -16,10 +16,10 @@ from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
 from glasshouse.tools.group.status import status_of
 from glasshouse.tools.group.words import already, done, forecast, refused
-from glasshouse.turns.tools import ToolAnswer, ToolCall, ToolOffer
-from glasshouse.world.acts import check_may_act
-from glasshouse.world.decide import decide
-from glasshouse.world.state import CreatureState
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.world.decisions.acts import check_may_act
+from glasshouse.world.decisions.decide import decide
+from glasshouse.world.state.state import CreatureState
 
 
 class GroupTools:

@@ -12,9 +12,9 @@ from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.policy import is_hidden
-from glasshouse.world.ids import the_channel
-from glasshouse.world.state import ChannelState, CreatureState, GraphState, World
+from glasshouse.turns.runs.policy import is_hidden
+from glasshouse.world.state.ids import the_channel
+from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, World
 
 creatures_looked_at_max: Final = 64
 edges_looked_at_max: Final = 256

@@ -22,9 +22,9 @@ from glasshouse.tools.group.requests import (
     WIRE,
 )
 from glasshouse.tools.group.words import names_in_words_max
-from glasshouse.turns.policy import is_protected, refusal_of_birth, refusal_of_edit
-from glasshouse.turns.tools import ToolOffer
-from glasshouse.world.state import CreatureState, World
+from glasshouse.turns.moment.tools import ToolOffer
+from glasshouse.turns.runs.policy import is_protected, refusal_of_birth, refusal_of_edit
+from glasshouse.world.state.state import CreatureState, World
 
 names_offered_max: Final = 32
 strangers_offered_max: Final = 16

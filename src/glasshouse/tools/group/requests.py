@@ -15,8 +15,14 @@ from glasshouse.events.event import Json
 from glasshouse.events.payloads import Direction
 from glasshouse.runtime.folded import Folded
 from glasshouse.tools.group.names import channel_called, creature_called, creature_called_anywhere
-from glasshouse.turns.policy import Deed, is_protected, refusal_of_birth, refusal_of_edit, refusal_to_touch
-from glasshouse.world.intents import (
+from glasshouse.turns.runs.policy import (
+    Deed,
+    is_protected,
+    refusal_of_birth,
+    refusal_of_edit,
+    refusal_to_touch,
+)
+from glasshouse.world.decisions.intents import (
     AddChannel,
     AddWire,
     Connect,
@@ -30,7 +36,7 @@ from glasshouse.world.intents import (
     StartCreature,
     StopCreature,
 )
-from glasshouse.world.state import CreatureState
+from glasshouse.world.state.state import CreatureState
 
 ADD_NODE: Final = "group_add_node"
 REMOVE_NODE: Final = "group_remove_node"

@@ -12,10 +12,10 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.tools.group.names import OF_GRAPH, nearest, other_graphs
 from glasshouse.tools.group.words import and_more, names_in_results_max
-from glasshouse.turns.policy import is_protected, policy_of, population_of
-from glasshouse.turns.tools import ToolAnswer
-from glasshouse.world.state import CreatureState, GraphState, World
-from glasshouse.world.topology import LISTEN, SEND
+from glasshouse.turns.moment.tools import ToolAnswer
+from glasshouse.turns.runs.policy import is_protected, policy_of, population_of
+from glasshouse.world.state.state import CreatureState, GraphState, World
+from glasshouse.world.state.topology import LISTEN, SEND
 
 creatures_told_max: Final = 32
 channels_told_max: Final = 16

@@ -12,10 +12,10 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.tools.group.requests import Request
-from glasshouse.turns.tools import ToolAnswer
-from glasshouse.world.intents import Spawn
-from glasshouse.world.state import World
-from glasshouse.world.values import Change
+from glasshouse.turns.moment.tools import ToolAnswer
+from glasshouse.world.decisions.intents import Spawn
+from glasshouse.world.state.state import World
+from glasshouse.world.state.values import Change
 
 names_in_words_max: Final = 8
 names_in_results_max: Final = 32

@@ -1,0 +1,1 @@
+"""Contests: verdicts and referees."""

@@ -1,0 +1,61 @@
+"""Verdicts: whom a judge may name, what it may cite, and which labels it sees.
+
+Always holds: a verdict that an act ends in names one who may win, or nobody, and cites only what its judge has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Draft
+from glasshouse.turns.moment.masks import Masks, masks_of, seats_of
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.reply_schema import NOBODY
+from glasshouse.turns.runs.purses import Purse
+from glasshouse.world.state.state import CreatureState, GraphState, World
+
+cited_shown_max: Final = 4
+
+
+def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | None:
+    """The labels that the contestants of a run wear before a judge of it; none where fewer than two compete."""
+    if len(purse.playbill.competition.may_win) < 2:
+        return None
+    by_handle = {handle: name for name, handle in purse.cast.items()}
+    graph = world.graphs.get(judge.graph_id)
+
+    def called(handle: str) -> Iterable[str]:
+        creature = world.ever(by_handle.get(handle, ""))
+        return (handle,) if creature is None else _names_of(creature, handle, graph)
+
+    return masks_of(seats_of(purse.playbill.competition, called), purse.rng_seed)
+
+
+def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) -> Iterable[str]:
+    """What a contestant is called now, and was in graphs it has left; but no name that is another's around the judge."""
+    names = dict.fromkeys(
+        (creature.handle, began_as, *[stay.handle for stay in creature.stays if stay.handle])
+    )
+    owners = {} if graph is None else {name: graph.handles.get(name) for name in names}
+    own = [name for name in names if owners.get(name) in (None, creature.id)]
+    return own or (creature.handle,)
+
+
+def check_verdict(draft: Draft, moment: Moment) -> None:
+    """Refuse a verdict that names somebody who cannot win, or cites what its judge has not seen."""
+    winner, may_win = draft.payload.get("winner"), moment.playbill.competition.may_win
+    if may_win and winner is not None and winner not in (NOBODY, *may_win):
+        raise Refused(f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.")
+    cites = draft.payload.get("cites", ())
+    if not isinstance(cites, list | tuple) or not all(isinstance(cited, str) for cited in cites):
+        raise Refused(f"A verdict's cites may not be {cites!r}.", "Give a list of event ids.")
+    seen = {moment.cause.id, *[event.id for event in moment.recent_events]} if cites else set()
+    unseen = [cited for cited in cites if cited not in seen]
+    if unseen:
+        shown = ", ".join(unseen[:cited_shown_max])
+        raise Refused(
+            f"{moment.handle} cites {shown}, and has seen no such event.",
+            "Cite ids of moment.recent_events, or nothing.",
+        )

@@ -1,0 +1,1 @@
+"""What a creature heard lately and who is around it."""

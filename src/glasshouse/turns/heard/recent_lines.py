@@ -1,0 +1,439 @@
+"""Recent lines: what was said lately on each channel and in each graph, folded from the ledger; and who may recall it.
+
+Always holds: a line is kept once, however many hear it, and only its public part. `RecentLines` of one place are bounded:
+they are cut to the newest whenever they have grown to twice the bound. A creature recalls what was said on its channels
+while it listened, what was said to everybody in its graphs, and its own lines; at most `heard_lines_max` of them.
+
+A place is a channel id, a graph id for what was said to everybody, a creature id for what is its own, or `by_rule` of a
+root. What is folded is where the lines of each place stand and how many there are; it is small, and goes into snapshots.
+The lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a
+graph is first driven. A place without its lines at hand is cold.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted, picked
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.payloads import ChannelEdge, SessionRestated, payload_of, restated_of
+from glasshouse.events.run_payloads import sealed_of
+from glasshouse.turns.heard.renaming import Renamed
+from glasshouse.world.fold.carried_over import chained_via
+from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.state.state import CreatureState, GraphState, World
+
+version: Final = 5
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+heard_lines_max: Final = 256
+"""How many lines a creature can recall; a table is cut to this when it holds twice as many."""
+few_lines_max: Final = 24
+"""Up to so many lines are put into their places one by one; more are sorted in."""
+
+
+class Stretch(msgspec.Struct, array_like=True, gc=False):
+    """Lines that stand one behind the other in one session."""
+
+    session_id: str
+    first: int
+    last: int
+    via: str = ""
+    """The session that took these lines over from a past it grows from, and says what everything is called now."""
+
+
+class RecentLines(msgspec.Struct, dict=True):
+    """Where the newest lines of one place stand, and how many were dropped before them."""
+
+    spans: list[Stretch] = msgspec.field(default_factory=list)
+    count: int = 0
+    dropped: int = 0
+    speakers: dict[str, None] = msgspec.field(default_factory=dict)
+    """Whoever spoke here, in the order of their first words."""
+
+    def __post_init__(self) -> None:
+        self.lines_cache: list[Event] | None = None if self.count else []
+        """The lines themselves; none if they are not at hand."""
+
+    @property
+    def lines(self) -> list[Event]:
+        """The newest lines, oldest first; of a cold table none."""
+        return self.lines_cache or []
+
+    @property
+    def total(self) -> int:
+        """How many lines were ever said here."""
+        return self.dropped + self.count
+
+    def total_at(self, upto: int | None) -> int:
+        """How many lines had been said here at a time."""
+        lines = self.lines
+        if upto is None or not lines or lines[-1].lamport <= upto:
+            return self.total
+        return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
+
+    def note(self, event: Event) -> None:
+        """One more line stands here."""
+        seq, spans, lines = event.seq, self.spans, self.lines_cache
+        if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
+            last.last = seq
+        else:
+            spans.append(Stretch(event.session_id, seq, seq))
+        self.count += 1
+        self.speakers[event.actor] = None
+        if lines is not None:
+            lines.append(event)
+        if self.count >= 2 * heard_lines_max:
+            self._drop(heard_lines_max)
+
+    def _drop(self, lines: int) -> None:
+        self.dropped += lines
+        self.count -= lines
+        if self.lines_cache is not None:
+            del self.lines_cache[:lines]
+        while lines:
+            oldest = self.spans[0]
+            size = oldest.last - oldest.first + 1
+            if size > lines:
+                oldest.first += lines
+                return
+            lines -= size
+            del self.spans[0]
+
+
+def public_part(event: Event) -> Event:
+    """What of an event everybody who hears it may read."""
+    if event.private is None and event.sealed is None and event.model is None:
+        return event
+    return replace(event, private=None, sealed=None, model=None)
+
+
+ROOTS_OWN: Final = "*"
+
+Counts = dict[str, dict[str, int]]
+
+
+class Tables(msgspec.Struct, dict=True, omit_defaults=True):
+    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
+
+    said: dict[str, RecentLines] = msgspec.field(default_factory=dict)
+    missed: Counts = msgspec.field(default_factory=dict)
+    """For channels that keep their past from newcomers: how many lines each listener was not there for."""
+    left: Counts = msgspec.field(default_factory=dict)
+    """For channels that somebody no longer listens on: how many lines had been said there when it left."""
+    dealt: dict[str, Json] = msgspec.field(default_factory=dict)
+    """What each creature alone was told."""
+    renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
+    """For each session that took lines over from a past: what everything in them is called now."""
+    with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
+    """When roots last came to listen where lines had been said without them: their own tables lack those."""
+
+    def __post_init__(self) -> None:
+        self.driven_cache: set[str] | None = None
+        """The graphs whose lines are kept at hand; none means all."""
+
+    def apply(self, world: World, event: Event) -> None:
+        """Move on by one event."""
+        if event.kind in kinds.NO_LINES:
+            if event.kind == kinds.CHANNEL_JOINED:
+                self._note_joined(world, event)
+            elif event.kind == kinds.CHANNEL_LEFT:
+                self._note_left(event)
+            elif event.kind == kinds.SESSION_RESTATED:
+                self._take_over(world, restated_of(event), event.lamport)
+            return
+        if event.sealed is not None:
+            sealed = sealed_of(event)
+            for owner in sealed.to:
+                self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
+        event = public_part(event)
+        channel_id, speaker = event.channel_id, event.actor
+        self._note(speaker if event.kind in kinds.INNER else channel_id or event.graph_id, event)
+        if channel_id is not None:
+            actor = world.creatures.get(speaker)
+            if actor is not None and channel_id not in actor.ears:
+                self._note(speaker, event)  # It still knows what it said.
+            graph = world.graphs.get(event.graph_id)
+            # A root hears what is said on every channel of its graph: it has a place of its own for all of it.
+            for root in () if graph is None else graph.roots:
+                self._note(by_rule(root), event)
+
+    def _note(self, place: str, event: Event) -> None:
+        table = self.said.get(place)
+        if table is None:
+            table = self.said[place] = RecentLines()
+            if self.driven_cache is not None and event.graph_id not in self.driven_cache:
+                table.lines_cache = None
+        table.note(event)
+
+    def cold_places(self, world: World, graph: GraphState) -> list[str]:
+        """The places that somebody in a graph may recall lines of, and whose lines are not at hand."""
+        places = dict.fromkeys([graph.id, *graph.channels.values(), *graph.creatures])
+        for name in graph.creatures:
+            creature = world.creatures[name]
+            places.update(dict.fromkeys([*creature.ears, *[stay.graph_id for stay in creature.stays]]))
+            if creature.is_root:
+                places[by_rule(name)] = None
+        return [place for place, table in picked(self.said, places).items() if table.lines_cache is None]
+
+    def warm(self, place: str, events: Iterable[Event]) -> bool:
+        """Take back the lines of a cold place; false if these are not all of them."""
+        table = self.said[place]
+        standing = {
+            (part.session_id, seq): part.via
+            for part in table.spans
+            for seq in range(part.first, part.last + 1)
+        }
+        lines: list[Event] = []
+        for event in events:
+            via = standing.get((event.session_id, event.seq))
+            if via is not None:
+                line = public_part(event)
+                lines.append(self.renamed[via].heard_now(line) if via else line)
+        if len(lines) != table.count:
+            return False
+        table.lines_cache = lines
+        return True
+
+    def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
+        """What a creature answers, with the names of the present if it was said in a past that it took over."""
+        via = world.creatures[creature_id].reborn
+        if via and event.lamport <= world.sessions[via.rpartition(" ")[2]].segment.base:
+            return self.renamed[via].heard_now(event)
+        return event
+
+    def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> CarriedTables:
+        """What is to be carried over when some creatures live again, named with the sessions by which their own past
+        came: their own lines, and those of these places."""
+        owners, here = list(names), list(places)
+        said = picked(self.said, (*here, *owners, *map(by_rule, owners)))
+        pasts = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
+        return CarriedTables(
+            said=converted(said, dict[str, CarriedTable]),
+            missed={place: picked(counts, owners) for place, counts in picked(self.missed, here).items()},
+            left={place: picked(counts, owners) for place, counts in picked(self.left, here).items()},
+            dealt=picked(self.dealt, owners),
+            renamed={
+                via: converted(names, CarriedNames) for via, names in self.renamed.items() if via in pasts
+            },
+            with_a_past=picked(self.with_a_past, owners),
+        )
+
+    def _take_over(self, world: World, restated: SessionRestated, lamport: int) -> None:
+        """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
+        past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
+        names = self.renamed[restated.session] = Renamed(named, restated.places, restated.runs)
+        for via, older in past.renamed.items():
+            self.renamed[chained_via(via, restated.session)] = converted(older, Renamed).then(names)
+        for place, table in past.said.items():
+            self.said[_place_now(restated, place)] = RecentLines(
+                [
+                    Stretch(part.session_id, part.first, part.last, chained_via(part.via, restated.session))
+                    for part in table.spans
+                ],
+                table.count,
+                table.dropped,
+                {named.get(name, name): None for name in table.speakers},
+            )
+        for mine, carried in ((self.missed, past.missed), (self.left, past.left)):
+            for place, counts in carried.items():
+                here = mine.setdefault(restated.places[place], {})
+                here.update({named[name]: count for name, count in counts.items()})
+        self.dealt.update({named[name]: facts for name, facts in past.dealt.items()})
+        for name in named.values():
+            if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
+                self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
+        self.with_a_past.update({named[name]: since for name, since in past.with_a_past.items()})
+        for name in shape.newcomers:
+            creature = world.creatures[named[name]]
+            self._count_now(creature.id, self.missed, creature.ears)
+        for name, heard in shape.creatures.items():
+            creature = world.creatures[named[name]]
+            ends = [c for c, ear in creature.ears.items() if not ear.is_open and ear.spans[-1] == lamport]
+            self._count_now(creature.id, self.left, ends)
+            self._count_now(creature.id, self.missed, [restated.places[place] for place in heard.strange])
+
+    def _count_now(self, name: str, counts: Counts, channel_ids: Iterable[str]) -> None:
+        """Count what was said so far: for one who was there for none of it, or who hears no more of it."""
+        for channel_id, table in picked(self.said, channel_ids).items():
+            if table.total:
+                counts.setdefault(channel_id, {})[name] = table.total
+
+    def _note_joined(self, world: World, event: Event) -> None:
+        edge = payload_of(event, ChannelEdge)
+        channel_id, name, table = edge.channel_id, edge.creature, self.said.get(edge.channel_id)
+        if table is None or edge.direction != "listen":
+            return
+        if world.creatures[name].is_root and not _was_there_for(world, world.creatures[name], table):
+            self.with_a_past[name] = event.lamport
+        there_until = self.left.get(channel_id, {}).pop(name, 0)
+        if world.channels[channel_id].history == "since_joined":
+            late = self.missed.setdefault(channel_id, {})
+            late[name] = late.get(name, 0) + table.total - there_until
+
+    def _note_left(self, event: Event) -> None:
+        edge = payload_of(event, ChannelEdge)
+        if edge.direction == "listen":
+            table = self.said.get(edge.channel_id)
+            self.left.setdefault(edge.channel_id, {})[edge.creature] = 0 if table is None else table.total
+
+
+def _place_now(restated: SessionRestated, place: str) -> str:
+    """What a place of the past is called now: a channel, a graph, a creature, or what a root heard."""
+    if place.startswith(ROOTS_OWN):
+        return by_rule(restated.creatures[place.removeprefix(ROOTS_OWN)])
+    return restated.places.get(place) or restated.creatures[place]
+
+
+def by_rule(root_id: str) -> str:
+    """The place of what a root heard on all its channels: no channel, graph or creature has such a name."""
+    return f"{ROOTS_OWN}{root_id}"
+
+
+def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> bool:
+    """Whether a root was a member when each of these lines was said, so that its own table has them."""
+
+    def was_member(part: Stretch) -> bool:
+        segment = world.sessions[part.session_id].segment
+        said = segment.base + part.first
+        return any(
+            stay.graph_id == segment.graph_id
+            and stay.since <= said
+            and (stay.until is None or said < stay.until)
+            for stay in root.stays
+        )
+
+    return all(map(was_member, table.spans))
+
+
+def heard_by(
+    tables: Tables, world: World, creature: CreatureState, upto: int | None = None
+) -> tuple[list[Event], int]:
+    """The newest lines that a creature may see, oldest first, and how many on its channels came before them.
+
+    With `upto`, what was said after that time is left out.
+    """
+    own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
+    if own is not None:
+        return _heard_by_root(tables, world, creature, own, upto)
+    ears, channels = creature.ears, picked(tables.said, creature.ears)
+    lines: list[Event] = []
+    total, has_others = 0, False
+    for channel_id, table in channels.items():
+        total += _count_heard(tables, channel_id, table, creature.id, upto)
+        ear = ears[channel_id]
+        lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
+    if len(channels) > 1:
+        lines.sort(key=lambda event: _time_of(world, event))
+    for table in picked(tables.said, _places_without_channel(creature)).values():
+        more = [event for event in _seen(creature, table, upto) if event.channel_id not in ears]
+        _set_in(world, lines, more)
+        has_others = has_others or bool(more)
+    newest = lines[-heard_lines_max:]
+    on_channels = sum([event.channel_id in ears for event in newest]) if has_others else len(newest)
+    return newest, max(0, total - on_channels)
+
+
+def _heard_by_root(
+    tables: Tables, world: World, creature: CreatureState, own: RecentLines, upto: int | None
+) -> tuple[list[Event], int]:
+    """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
+    lines = _all(own, upto)
+    by_id = {event.id: event for event in lines}
+    if not _is_whole_for_root(tables, creature, lines):
+        for table in picked(tables.said, creature.ears).values():
+            by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
+        lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
+    for table in picked(tables.said, _places_without_channel(creature)).values():
+        _set_in(world, lines, [event for event in _seen(creature, table, upto) if event.id not in by_id])
+    newest = lines[-heard_lines_max:]
+    on_channels = sum([event.channel_id is not None for event in newest])
+    return newest, max(0, own.total_at(upto) - on_channels)
+
+
+def _is_whole_for_root(tables: Tables, creature: CreatureState, lines: list[Event]) -> bool:
+    """Whether nothing that a root may see was said on a channel outside these lines of its own, and after the first."""
+    since = tables.with_a_past.get(creature.id)
+    return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
+
+
+Heard = list[tuple[str, RecentLines, bool]]
+"""Places, their tables, and whether a creature hears all that is said there."""
+
+
+def places_heard(tables: Tables, creature: CreatureState) -> Heard:
+    """Where others may have spoken in a creature's sight: the channels that it hears, and its graphs."""
+    own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
+    heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
+    if own is None or creature.id in tables.with_a_past:
+        for channel_id, table in picked(tables.said, creature.ears).items():
+            ear = creature.ears[channel_id]
+            heard.append((channel_id, table, ear.is_full and ear.is_open))
+    for graph_id, table in picked(tables.said, [stay.graph_id for stay in creature.stays]).items():
+        if not table.speakers.keys() <= RESERVED_ACTORS:
+            heard.append((graph_id, table, False))
+    return heard
+
+
+def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
+    """Whoever has spoken in a creature's sight, place by place, in the order of their first words."""
+    names: dict[str, None] = {}
+    for _, table, is_all_heard in heard:
+        names.update(
+            table.speakers
+            if is_all_heard
+            else dict.fromkeys([event.actor for event in _seen(creature, table, None)])
+        )
+    return names
+
+
+def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
+    """A line by its id, looked for where this creature listens, the newest first."""
+    creature = world.creatures[creature_id]
+    places = (by_rule(creature_id), *creature.ears, creature.graph_id)
+    lines = (line for table in picked(tables.said, places).values() for line in reversed(table.lines))
+    return next((line for line in lines if line.id == id_of_event), None)
+
+
+def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:
+    """How many lines of a channel a creature was there for, or sees all the same."""
+    total = table.total_at(upto)
+    until = min(total, tables.left.get(channel_id, {}).get(name, total))
+    return until - tables.missed.get(channel_id, {}).get(name, 0)
+
+
+def _places_without_channel(creature: CreatureState) -> list[str]:
+    """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
+    return [*(stay.graph_id for stay in creature.stays), creature.id]
+
+
+def _all(table: RecentLines, upto: int | None) -> list[Event]:
+    """A whole table up to a time, for those who hear everything that is said there."""
+    lines = table.lines[-heard_lines_max:]
+    while upto is not None and lines and lines[-1].lamport > upto:
+        lines.pop()
+    return lines
+
+
+def _seen(creature: CreatureState, table: RecentLines, upto: int | None) -> list[Event]:
+    return [event for event in _all(table, upto) if visible_to(creature, event)]
+
+
+def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
+    """Put some more lines into their places among those already in order."""
+    if len(more) > few_lines_max:
+        lines += more
+        lines.sort(key=lambda event: _time_of(world, event))
+        return
+    for event in more:
+        insort(lines, event, key=lambda line: _time_of(world, line))
+
+
+def _time_of(world: World, event: Event) -> tuple[int, int, str]:
+    session = world.sessions[event.session_id]
+    return (event.lamport - session.skew, session.rank, event.id)

@@ -1,0 +1,75 @@
+"""Renaming: the events of a past that a branch took over, read with the names of the present.
+
+Always holds: only names change, never what was said or when; what has no new name keeps its old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events.event import Event
+from glasshouse.world.state.lineage import visible_prefixes
+from glasshouse.world.state.state import CreatureState, SessionState
+
+
+class Renamed(msgspec.Struct, frozen=True):
+    """What creatures, places and runs are called now, by what they were called in the past."""
+
+    creatures: dict[str, str]
+    places: dict[str, str]
+    runs: dict[str, str]
+
+    def heard_now(self, event: Event) -> Event:
+        """A line of the past with the names of the present."""
+        return replace(
+            event,
+            actor=self.creatures.get(event.actor, event.actor),
+            channel_id=self.places.get(event.channel_id or "", event.channel_id),
+            graph_id=self.places.get(event.graph_id, event.graph_id),
+            run_id=self.runs.get(event.run_id or "", event.run_id),
+        )
+
+    def then(self, newer: Renamed) -> Renamed:
+        """The names after both."""
+        return Renamed(
+            _chained(self.creatures, newer.creatures),
+            _chained(self.places, newer.places),
+            _chained(self.runs, newer.runs),
+        )
+
+
+def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
+    return {**newer, **{was: newer.get(then, then) for was, then in older.items()}}
+
+
+class NamesNow:
+    """Gives the events of a past with the names that creatures which live again in a branch know them by."""
+
+    def __init__(self, sessions: Mapping[str, SessionState], renamed: Mapping[str, Renamed]) -> None:
+        self._sessions = sessions
+        self._renamed = renamed
+        self._pasts_cache: dict[str, list[tuple[dict[str, int], Renamed]]] = {}
+
+    def heard_by(self, creature: CreatureState, event: Event) -> Event:
+        """The event with the names of the present if it is of a past that the creature took over, else as it is."""
+        for prefixes, renamed in self._pasts_of(creature.reborn) if creature.reborn else ():
+            if event.seq <= prefixes.get(event.session_id, 0):
+                return renamed.heard_now(event)
+        return event
+
+    def _pasts_of(self, reborn: str) -> list[tuple[dict[str, int], Renamed]]:
+        """For each session that handed its past on: what it sees of its ancestors, and how their names read now."""
+        pasts = self._pasts_cache.get(reborn)
+        if pasts is None:
+            session_ids, pasts = reborn.split(), []
+            for number, session_id in enumerate(session_ids):
+                prefixes = visible_prefixes(self._sessions, session_id)
+                del prefixes[session_id]
+                renamed = self._renamed.get(" ".join(session_ids[number:]))
+                if renamed is not None:
+                    pasts.append((prefixes, renamed))
+            self._pasts_cache[reborn] = pasts
+        return pasts

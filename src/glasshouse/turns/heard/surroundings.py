@@ -1,0 +1,233 @@
+"""What a creature sees when its act begins: who is around it, and by which names.
+
+Always holds: it is a function of the topology at that moment, and bounded, however large the graph is. Nobody is seen
+but those on a creature's own channels, at the other ends of its wires, and its children; a root sees those on every
+channel of its graph. Whoever is in another graph now is known by the name it had when they parted, so that nothing that
+happens there shows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from glasshouse.events.event import RESERVED_ACTORS, Event
+from glasshouse.turns.heard.recent_lines import Tables, places_heard, public_part, speakers_in
+from glasshouse.turns.moment.line_text import one_line
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.hearing.wires import Handed
+from glasshouse.world.state.state import CreatureState, Stay, World
+from glasshouse.world.state.topology import LISTEN, SEND
+
+neighbours_max: Final = 12
+channels_seen_max: Final = 12
+members_looked_at_max: Final = 256
+
+PLAYED_BY_VISITOR: Final = "visitor"
+
+_NOTHING: Final[dict[str, int]] = {}
+
+
+class _Shared(NamedTuple):
+    """What is the same for everybody who is on the same channels in the same way."""
+
+    listens: tuple[str, ...]
+    sends: tuple[str, ...]
+    members: dict[str, list[str]]
+    """Those on these channels, each with the names of the channels that it is on; in the order they are met."""
+    nearest: list[tuple[str, Neighbour]]
+    """The first of them: one more than is shown, since nobody is its own neighbour."""
+
+
+def around_of(world: World, creature: CreatureState) -> Around:
+    """How a creature stands in its graph now."""
+    mine, channels = creature.id, (*_channels_seen(world, creature),)
+    shared: _Shared | None = world.shape_cache.get(channels)
+    if shared is None:
+        shared = world.shape_cache[channels] = _shared(world, channels)
+    neighbours = [neighbour for name, neighbour in shared.nearest if name != mine][:neighbours_max]
+    wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
+    return Around(
+        shared.listens,
+        shared.sends,
+        tuple(neighbours),
+        len(shared.members) - (mine in shared.members),
+        wired_to,
+        wired_from,
+        *_of_the_privileged(world, creature),
+    )
+
+
+def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
+    listens: list[str] = []
+    sends: list[str] = []
+    members: dict[str, list[str]] = {}
+    for number, (channel_id, how) in enumerate(channels):
+        if number >= channels_seen_max <= min(len(listens), len(sends)):
+            break
+        name = world.channels[channel_id].name
+        if how & LISTEN:
+            listens.append(name)
+        if how & SEND:
+            sends.append(name)
+        if number < channels_seen_max:
+            for member in _some(world.topology.members_of.get(channel_id, _NOTHING)):
+                members.setdefault(member, []).append(name)
+    nearest = [
+        (name, _neighbour(world, name, on)) for name, on in islice(members.items(), neighbours_max + 1)
+    ]
+    return _Shared(tuple(listens[:channels_seen_max]), tuple(sends[:channels_seen_max]), members, nearest)
+
+
+def _channels_seen(world: World, creature: CreatureState) -> Iterator[tuple[str, int]]:
+    """The channels a creature has to do with, and how; for a root also some that it hears without an edge."""
+    own = world.topology.channels_of.get(creature.id, _NOTHING)
+    if not creature.is_root:
+        yield from own.items()
+        return
+    for channel_id, how in own.items():
+        yield channel_id, how | LISTEN
+    for channel_id in islice(world.graphs[creature.graph_id].channels.values(), 2 * channels_seen_max):
+        if channel_id not in own:
+            yield channel_id, LISTEN
+
+
+def _of_the_privileged(world: World, creature: CreatureState) -> tuple[int, tuple[str, ...], int]:
+    """How many channels a root hears in all; some of a privileged creature's children, and how many it has."""
+    heard = len(world.graphs[creature.graph_id].channels) if creature.is_root else 0
+    children = world.children_of.get(creature.id) if creature.is_privileged else None
+    if not children:
+        return heard, (), 0
+    shown = [name_for(world, creature, child) for child in islice(children, neighbours_max)]
+    return heard, tuple(shown), len(children)
+
+
+def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The handles at the other ends of a creature's wires: of those that hear it, and of those that it hears."""
+    wires = [world.wires[wire_id] for wire_id in world.wires_of[mine]][: 2 * neighbours_max]
+    return (
+        tuple([world.creatures[wire.target].handle for wire in wires if wire.source == mine]),
+        tuple([world.creatures[wire.source].handle for wire in wires if wire.target == mine]),
+    )
+
+
+def _some(members: dict[str, int]) -> Iterable[str]:
+    return members if len(members) <= members_looked_at_max else islice(members, members_looked_at_max)
+
+
+def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
+    creature = world.creatures[name]
+    role = world.manifests[creature.manifest_digest].role
+    return Neighbour(creature.handle, role, tuple(channels))
+
+
+def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
+    """The handles of whoever spoke, and of those around; each as this creature knows it.
+
+    Creatures that hear the same get the very same table, unless somebody in it is known to each by another name.
+    """
+    channels = (*islice(_channels_seen(world, creature), channels_seen_max),)
+    heard = places_heard(tables, creature)
+    key = (creature.graph_id, channels, *[place for place, _, _ in heard])
+    # Speakers only ever come to be more, so that how many there are tells who they are.
+    counts = [len(table.speakers) for _, table, _ in heard]
+    kept: tuple[list[int], dict[str, str]] = world.shape_cache.get(key, ([], {}))
+    handles = kept[1]
+    if kept[0] != counts or not handles:
+        if len(counts) == 1 and handles:
+            names = dict.fromkeys(islice(heard[0][1].speakers, kept[0][0], None))
+        else:
+            names, handles = _members_around(world, channels), {}
+            names.update(speakers_in(creature, heard))
+        handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
+        is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
+        if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):
+            world.shape_cache[key] = counts, handles
+    missing = [name for name in (creature.id, cause_actor) if name not in handles]
+    return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
+
+
+def _members_around(world: World, channels: Iterable[tuple[str, int]]) -> dict[str, None]:
+    members: dict[str, None] = {}
+    for channel_id, _ in channels:
+        members.update(dict.fromkeys(_some(world.topology.members_of.get(channel_id, _NOTHING))))
+    return members
+
+
+def visitors_among(world: World, moment: Moment) -> frozenset[str]:
+    """Those whose words a moment holds and whom a visitor plays, or played until they went. Whoever this house does not
+    know, or knows no longer, may have been one."""
+    names = {moment.cause.actor, *[event.actor for event in moment.recent_events]} - RESERVED_ACTORS
+    return frozenset([name for name in names if _may_be_a_visitor(world, world.ever(name))])
+
+
+def _may_be_a_visitor(world: World, creature: CreatureState | None) -> bool:
+    return creature is None or world.facts_of(creature).played_by == PLAYED_BY_VISITOR
+
+
+def name_for(world: World, creature: CreatureState, name: str) -> str:
+    """What a creature calls another by its id: its handle, or, if they have parted, the one it had where they last met.
+
+    Whoever it never met in a graph is known by the id.
+    """
+    other = world.creatures.get(name)
+    if other is not None and other.graph_id == creature.graph_id:
+        return other.handle
+    ever = world.ever(name)
+    stays = (*world.remembered.get(name, ()), *(() if ever is None else ever.stays))
+    for stay in reversed(stays):
+        if any(_met(stay, mine) for mine in creature.stays):
+            return stay.handle or (name if other is None else other.handle)
+    return next((stay.handle for stay in stays if not stay.graph_id), name)
+
+
+def _met(theirs: Stay, mine: Stay) -> bool:
+    """Whether somebody came to a graph of mine before I left it. What came after does not show any more."""
+    return theirs.graph_id == mine.graph_id and (mine.until is None or theirs.since < mine.until)
+
+
+def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) -> Event:
+    """What an act's cause shows its creature: the public part, without the words if a wire kept them back."""
+    seen = public_part(cause)
+    is_kept_back = handed is not None and not handed.with_content and not visible_to(creature, cause)
+    return replace(seen, payload={}) if is_kept_back else seen
+
+
+neighbours_shown_max: Final = 12
+names_shown_max: Final = 8
+around_cache_values_max: Final = 4_096
+
+
+@lru_cache(maxsize=around_cache_values_max)
+def around_lines(around: Around) -> tuple[str, ...]:
+    """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
+    heard = "You hear every channel here" if around.channels_heard_count else "You hear"
+    shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_shown_max]]
+    parts = (
+        ("With you", _and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
+        (heard, _names(around.listens, around.channels_heard_count)),
+        ("You speak on", _names(around.sends)),
+        ("Your lines are handed to", _names(around.wired_to)),
+        ("You are handed the lines of", _names(around.wired_from)),
+        ("Your children", _names(around.children, around.children_count)),
+    )
+    return tuple(f"{what}: {names}." for what, names in parts if names)
+
+
+def _neighbour_text(neighbour: Neighbour) -> str:
+    where = f", on {_names(neighbour.channels)}" if neighbour.channels else ""
+    return f"{one_line(neighbour.handle)} ({one_line(neighbour.role)}{where})"
+
+
+def _names(names: Sequence[str], count: int = 0) -> str:
+    return _and_more([one_line(name) for name in names[:names_shown_max]], count or len(names))
+
+
+def _and_more(shown: list[str], count: int) -> str:
+    more = [f"{count - len(shown)} more"] if shown and count > len(shown) else []
+    return ", ".join(shown + more)

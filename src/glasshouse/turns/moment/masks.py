@@ -1,0 +1,225 @@
+"""Masks: the neutral labels of contestants before a judge, so that no name and no seat influences a verdict.
+
+Always holds: the run's `rng_seed` and the order of the seats decide who gets which label, never names. Whoever was named by
+a label is named again when the mask is taken off; a text without names stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from glasshouse.turns.moment.playbill import Competition
+
+masks_cache_runs_max: Final = 256
+
+ONE: Final = "contestant"
+MANY: Final = "team"
+
+_LABEL: Final = re.compile(
+    rf"\b(?:({ONE}|{MANY})s ([A-Z]{{1,2}}) and ([A-Z]{{1,2}})|({ONE}|{MANY}) ([A-Z]{{1,2}}(?: [0-9]{{1,3}})?))(?!\w)",
+    re.IGNORECASE,
+)
+
+
+_NO_NAME_AFTER: Final = re.compile(
+    r"\b(?:an?|some|any|no|every|each|another|my|your|his|her|its|our|their|own|one|two|three|four|five)\s$",
+    re.IGNORECASE,
+)
+"""Behind these stands a thing, and nobody by name: `a bridge`, `my mark`."""
+_SOMEBODY_DOES: Final = re.compile(r"\b(?:i|you|he|she|it|we|they|who|that|which|there)\s$", re.IGNORECASE)
+_DOING: Final = re.compile(r"\s[a-z]+(?<!s)(?<!ed)(?![\w'\u2019])")
+"""What goes on behind a verb that is no name: `it will hold`, and not `it fern says`."""
+_OBJECT: Final = re.compile(
+    r"\s(?:an?|the|my|your|his|her|its|our|their|this|that|these|those|i|you|he|she|it|we|they|there)\b",
+    re.IGNORECASE,
+)
+_OF: Final = re.compile(r"\sof\b")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\u2026\u2014\u201c\"(]\s?)$")
+_LOOKED_BACK_CHARS: Final = 16
+_JOINTS: Final = r"[-_\s\u00ad\u2010-\u2015\u2212]"
+"""What may stand between the parts of a handle where people, or models, write it: any blank, any dash."""
+
+
+class Seat(NamedTuple):
+    """Who may win: the name that a verdict gives, and the handles of each member, the first as it is called now."""
+
+    name: str
+    members: tuple[tuple[str, ...], ...]
+
+
+class Masks:
+    """The labels of one run's contestants."""
+
+    def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
+        order = sorted(range(len(seats)), key=lambda seat: _lot(f"{rng_seed}/label/{seat}"))
+        self.winners: dict[str, str] = {}
+        """The label of each name that a verdict may give, in the order of the labels."""
+        self._labels: dict[str, str] = {}
+        self._handles: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
+        for letter, number in enumerate(order):
+            self._seat(seats[number], f"{word} {_letters(letter)}")
+        self.over_talk = _covering(self._labels)
+        """What somebody said, with labels for the contestants' handles."""
+        self.over_names = _covering(self._labels, is_within=True)
+        """A name that the engine made, with labels also for handles that are parts of it: of a channel, say."""
+        teams = {_folded(name): label for name, label in self.winners.items()}
+        self.over_directions = _covering({**teams, **self._labels})
+        """What the author of a world wrote, with labels for handles and for the names of teams."""
+
+    def _seat(self, seat: Seat, label: str) -> None:
+        self.winners[seat.name] = label
+        self._names[label.casefold()] = self._handles[label.casefold()] = seat.name
+        for number, aliases in enumerate(seat.members, 1):
+            mine = label if len(seat.members) == 1 else f"{label} {number}"
+            self._handles[mine.casefold()] = aliases[0]
+            self._labels.update((_folded(alias), mine) for alias in aliases)
+
+    def label_of(self, handle: str) -> str:
+        """What a judge reads for a handle; the handle itself if it is no contestant's."""
+        return self._labels.get(_folded(handle), handle)
+
+    def is_worn_by(self, handle: str | None) -> bool:
+        """Whether this handle is a contestant's."""
+        return handle is not None and _folded(handle) in self._labels
+
+    def over(self, value: Any) -> Any:
+        """A field's value, with labels for all who are named in it, in the keys of objects too."""
+        if isinstance(value, str):
+            return self.winners.get(value) or self.over_talk(value)
+        if isinstance(value, dict):
+            return {self.over_talk(str(name)): self.over(part) for name, part in value.items()}
+        return _mapped(value, self.over)
+
+    def over_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields, whose own names stay."""
+        return {name: self.over(value) for name, value in fields.items()}
+
+    def off(self, value: Any) -> Any:
+        """What a judge wrote, with the handles behind the labels."""
+        return self._off_text(value) if isinstance(value, str) else _mapped(value, self.off)
+
+    def winner_behind(self, label: str) -> str:
+        """The name that a verdict gives when a judge names a label."""
+        return self._names.get(label.casefold(), label)
+
+    def _off_text(self, text: str) -> str:
+        return _LABEL.sub(self._named, text) if " " in text else text
+
+    def _named(self, match: re.Match[str]) -> str:
+        both, first, second, word, letter = match.groups()
+        if both:
+            names = [self._handles.get(f"{both} {mark}".casefold()) for mark in (first, second)]
+            return match[0] if None in names else f"{names[0]} and {names[1]}"
+        handle = self._handles.get(f"{word} {letter}".casefold()) if letter[0].isupper() else None
+        if handle is None:
+            return match[0]
+        return _as_name(handle) if word[0].isupper() else handle
+
+
+@lru_cache(maxsize=masks_cache_runs_max)
+def masks_of(seats: tuple[Seat, ...], rng_seed: int) -> Masks | None:
+    """The masks of a run's seats; none where there is nobody to tell apart."""
+    return Masks(seats, rng_seed) if len(seats) > 1 else None
+
+
+def seats_of(competition: Competition, called: Callable[[str], Iterable[str]]) -> tuple[Seat, ...]:
+    """The seats of a competition. `called` gives what the one with a handle of the cast is called now, and was."""
+    if competition.kind == "none":
+        return ()
+    teams: Mapping[str, tuple[str, ...]] = competition.teams or {
+        one: (one,) for one in competition.contestants
+    }
+    return tuple(
+        [Seat(name, tuple([tuple(called(one)) for one in members])) for name, members in teams.items()]
+    )
+
+
+def _letters(index: int) -> str:
+    high, low = divmod(index, 26)
+    return (chr(ord("A") + high - 1) if high else "") + chr(ord("A") + low)
+
+
+def _as_name(handle: str) -> str:
+    """A handle where a name stands with a capital letter: `secret-keeper` is Secret Keeper."""
+    parts = re.split(r"[-_]", handle.partition("~")[0])
+    return " ".join([part[:1].upper() + part[1:] for part in parts])
+
+
+def _folded(handle: str) -> str:
+    return re.sub(rf"{_JOINTS}+", "-", handle.casefold())
+
+
+def _written_ways(name: str) -> str:
+    """A handle as it may be written: of several parts also with other joints or none, and in the plural."""
+    parts = [re.escape(part) for part in name.split("-")]
+    return parts[0] if len(parts) == 1 else rf"{_JOINTS}{{0,2}}".join(parts) + "s?"
+
+
+def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
+    """Puts labels over names where they are whole words and meant as names, an article before them included.
+
+    A name is found with hyphens or without. A hyphen or an underscore joins two words to one, unless parts of words are
+    meant too (`is_within`).
+    """
+    names = sorted(labels, key=lambda name: (-len(name), name))
+    parts = "|".join([f"({_written_ways(name)})" for name in names])
+    before, after = r"(?<![^\W_])(?<!~)", r"(?![^\W_]|~"
+    if not is_within:
+        before, after = before + r"(?<![^\W_][-_])", after + r"|[-_][^\W_]"
+    pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
+
+    def label(match: re.Match[str]) -> str:
+        name = next(
+            name for name, spelling in zip(names, match.groups()[2:], strict=True) if spelling is not None
+        )
+        if not is_within and "-" not in name and is_common_word(match):
+            return match[0]
+        worn = labels[name]
+        is_opening = match[1] is not None and match[1][0].isupper()
+        return worn[:1].upper() + worn[1:] if is_opening else worn
+
+    def covered(text: str) -> str:
+        return pattern.sub(label, text)
+
+    return covered
+
+
+def is_common_word(match: re.Match[str]) -> bool:
+    """Whether a mention of a handle of one word is no name here, but the word that it is made of.
+
+    What is in doubt is taken for a name: a text that reads oddly tells the judge nothing, a name would.
+    """
+    word, text, end = match[2], match.string, match.end()
+    if not word.isalpha() or word[1:] != word[1:].lower():
+        return False
+    before = text[max(0, match.start() - _LOOKED_BACK_CHARS) : match.start()]
+    is_opening = _SENTENCE_START.search(before) is not None
+    if word[0].isupper() and not is_opening:
+        return False
+    if _OF.match(text, end):
+        return word[0].islower()
+    if match[1]:
+        return False
+    if is_opening:
+        return word[0].isupper() and _OBJECT.match(text, end) is not None
+    if _NO_NAME_AFTER.search(before):
+        return True
+    return _SOMEBODY_DOES.search(before) is not None and _DOING.match(text, end) is not None
+
+
+def _lot(seed: str) -> bytes:
+    return blake2b(seed.encode(), digest_size=8).digest()
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)([change(part) for part in value])
+    if isinstance(value, dict):
+        return {name: change(part) for name, part in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""Prompts: the one place where they are written."""

@@ -1,0 +1,395 @@
+"""Lines: each event a creature heard as one physical line of its prompt, and which of them its prompt shows.
+
+A creature hears one line after another, so its `NumberedLines` are kept between acts and moved on by what is new; they can
+be dropped at any time and are made again from the moment alone. Creatures that hear the same share them: the next one to
+speak takes them over from the last. Always holds: the lines are those of the moment's events that are lines to its
+creature, in their order; every ref, such as `#48210`, stands for exactly one of them; the same events and names give the
+same lines and refs, whether they were moved on or made at once, and whoever moved them on.
+
+The discussion is the newest lines. When the window is full its older half is dropped at once, so that the text before the
+newest line stays the same for half a window. What is remembered stands in no other section, has at most `memory_lines_max`
+lines, and is chosen with whole numbers only, so that every machine chooses the same.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.turns.heard.recent_lines import heard_lines_max
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.line_text import Reading, body_of, content_words, is_line_for, reading_of
+from glasshouse.turns.moment.moment import Moment
+
+numbered_cache_keys_max: Final = 2_048
+naming_cache_handles_max: Final = 4_096
+memory_lines_max: Final = 6
+reflections_max: Final = 3
+disturbances_max: Final = 3
+striking_lines_max: Final = 16
+cause_words_max: Final = 12
+interests_words_max: Final = 16
+lines_a_word_max: Final = 8
+interests_cache_characters_max: Final = 1_024
+
+_CAUSE_WEIGHT: Final = 3
+_INTEREST_WEIGHT: Final = 1
+_NAMED_WEIGHT: Final = 4
+
+STRIKING: Final = 2
+"""From this importance on a line may be remembered whatever it is about."""
+
+
+class Line(NamedTuple):
+    """One heard event as its reader sees it."""
+
+    ref: str
+    event_id: str
+    text: str
+    """The whole physical line."""
+
+
+class NumberedLines:
+    """The lines in a creature's sight, oldest first, and where to find them by number, word and kind.
+
+    A line's index counts from the oldest line that was ever here, so that it stays the same while older lines go.
+    """
+
+    def __init__(self) -> None:
+        self.handles: Mapping[str, str] = {}
+        self.names: dict[str, str | None] = {}
+        self.recent: tuple[Event, ...] = ()
+        self.first = 0
+        self.events: list[Event] = []
+        self.readings: list[Reading] = []
+        self.plain: list[str | None] = []
+        """The physical line at each index, where it hangs on no other line: its number is bare, and it cites none."""
+        self.index_by_id: dict[str, int] = {}
+        self.numbers: defaultdict[int, list[int]] = defaultdict(list)
+        self.words: defaultdict[str, list[int]] = defaultdict(list)
+        self.kinds: defaultdict[str, list[int]] = defaultdict(list)
+        self.striking: list[int] = []
+        self.not_ascii: list[int] = []
+        self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
+        """For a creature and its handle: the indexes of others' lines that name it, and the index up to which it was looked."""
+
+    @property
+    def indexes(self) -> range:
+        """The indexes of all lines, oldest first."""
+        return range(self.first, self.first + len(self.events))
+
+    def reading(self, index: int) -> Reading:
+        """What stands at an index."""
+        return self.readings[index - self.first]
+
+    def index_of(self, event_id: str) -> int | None:
+        """Where an event's line stands."""
+        return self.index_by_id.get(event_id)
+
+    def ref(self, index: int) -> str:
+        """The number a line is cited by, such as `#48210`, with a letter where an older line has it already."""
+        number = self.readings[index - self.first].number
+        same = self.numbers[number]
+        return f"#{number}" if same[0] == index else f"#{number}{_letters(same.index(index))}"
+
+    def text(self, index: int) -> str:
+        """The whole physical line."""
+        plain = self.plain[index - self.first]
+        return self.written(self.ref(index), self.readings[index - self.first]) if plain is None else plain
+
+    def texts(self, indexes: range) -> list[str]:
+        """The physical lines of some indexes in a row."""
+        first = self.first
+        plain = [
+            text for text in self.plain[indexes.start - first : indexes.stop - first] if text is not None
+        ]
+        return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
+
+    def lines(self) -> Iterator[Line]:
+        """All lines as values, oldest first."""
+        for index in self.indexes:
+            yield Line(self.ref(index), self.events[index - self.first].id, self.text(index))
+
+    def line_of_older(self, event: Event) -> Line:
+        """The line of an event that is older than all lines here. Its ref is one that none of them has."""
+        reading = reading_of(event, self.handles.get(event.actor))
+        ref = f"#{reading.number}{_letters(len(self.numbers.get(reading.number, ())))}"
+        return Line(ref, event.id, self.written(ref, reading))
+
+    def written(self, ref: str, reading: Reading) -> str:
+        """The physical line that a reading makes under a ref."""
+        body = reading.body if not reading.points else self._pointing(reading)
+        return f"[{ref}] {reading.head}{body}"
+
+    def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str], creature_id: str) -> bool:
+        """Take in what is new; false if a speaker has another name now, or what is recent does not follow."""
+        gone, before = 0, self.recent
+        if before:
+            if not recent or recent[0].lamport > before[-1].lamport or recent[0] not in before:
+                return False
+            gone = before.index(recent[0])
+            if recent[: len(before) - gone] != before[gone:]:
+                return False
+        is_same = handles is self.handles or handles == self.handles
+        if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
+            return False
+        self.handles = handles
+        for event in before[:gone]:
+            if event.id in self.index_by_id:
+                self._drop_oldest()
+        for event in recent[len(before) - gone :]:
+            if is_line_for(creature_id, event):
+                self._add(event)
+        self.recent = recent
+        return True
+
+    def _add(self, event: Event) -> None:
+        index = self.first + len(self.events)
+        known_as = self.names[event.actor] = self.handles.get(event.actor)
+        reading = reading_of(event, known_as)
+        self.events.append(event)
+        self.index_by_id[event.id] = index
+        self.readings.append(reading)
+        same = self.numbers[reading.number]
+        self.plain.append(None if same else reading.plain)
+        same.append(index)
+        self.kinds[reading.kind].append(index)
+        for word in reading.words:
+            self.words[word].append(index)
+        if reading.importance >= STRIKING:
+            self.striking.append(index)
+        if not reading.body.isascii():
+            self.not_ascii.append(index)
+
+    def naming(self, creature_id: str, handle: str) -> list[int]:
+        """The indexes of the lines that name a creature and are not its own, oldest first."""
+        if len(self.naming_cache) >= naming_cache_handles_max:
+            self.naming_cache.clear()
+        indexes, looked_at = self.naming_cache.get((creature_id, handle), ([], 0))
+        for index in self._where_named(handle, max(looked_at, self.first)):
+            at = index - self.first
+            if self.events[at].actor != creature_id and _is_named_in(self.readings[at].body, handle):
+                indexes.append(index)
+        del indexes[: bisect_left(indexes, self.first)]
+        self.naming_cache[creature_id, handle] = indexes, self.first + len(self.events)
+        return indexes
+
+    def _where_named(self, handle: str, since: int) -> Iterable[int]:
+        """The indexes from one on at which a handle can stand: where its words do, if it has any. What equals what in
+        letters other than ASCII is left to the pattern."""
+        words = content_words(handle) if handle.isascii() else ()
+        if not words:
+            return range(since, self.first + len(self.events))
+        rarest = min([self.words.get(word, []) for word in words], key=len)
+        indexes = rarest[bisect_left(rarest, since) :]
+        others = self.not_ascii[bisect_left(self.not_ascii, since) :]
+        return sorted({*indexes, *others}) if others else indexes
+
+    def _drop_oldest(self) -> None:
+        reading, event, index = self.readings.pop(0), self.events.pop(0), self.first
+        del self.index_by_id[event.id], self.plain[0]
+        self.first += 1
+        _drop_first(self.kinds, (reading.kind,))
+        _drop_first(self.words, reading.words)
+        _drop_first(self.numbers, (reading.number,))
+        if (
+            reading.number in self.numbers
+        ):  # The next line of this number is the first now: it has the bare number.
+            at = self.numbers[reading.number][0] - self.first
+            self.plain[at] = self.readings[at].plain
+        for indexes in (self.striking, self.not_ascii):
+            if indexes and indexes[0] == index:
+                del indexes[0]
+
+    def _pointing(self, reading: Reading) -> str:
+        """The body of a line that cites others: by their refs, and not at all where they are out of sight."""
+        shown: Json = {}
+        for field, value in reading.payload.items():
+            if field in reading.rest:
+                shown[field] = value
+            elif field in reading.points:
+                indexes = map(self.index_of, reading.points[field])
+                refs = [self.ref(index) for index in indexes if index is not None]
+                if refs:
+                    shown[field] = refs if isinstance(value, list) else refs[0]
+        return body_of(reading.payload.get("text"), shown)
+
+
+def lines_of(moment: Moment) -> tuple[Line, ...]:
+    """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
+    lines = numbered_lines(moment)
+    cause = older_cause(moment, lines)
+    return (*lines.lines(),) if cause is None else (cause, *lines.lines())
+
+
+def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
+    """The event each ref of these lines stands for."""
+    return {line.ref: line.event_id for line in lines}
+
+
+def older_cause(moment: Moment, lines: NumberedLines) -> Line | None:
+    """The line of a cause that is not among the recent events: it is older, or a wire handed it over."""
+    cause = moment.cause
+    is_older = is_line_for(moment.creature_id, cause) and lines.index_of(cause.id) is None
+    return lines.line_of_older(cause) if is_older and not moment.is_kept_back else None
+
+
+_numbered_cache: dict[tuple[str, str], NumberedLines] = {}
+"""The last lines of each creature, and of each place where a newest line stood. They are only used if they fit the moment."""
+
+
+def numbered_lines(moment: Moment) -> NumberedLines:
+    """The lines of a moment, good until the next one is asked for."""
+    recent, keys = moment.recent_events, [(moment.house_id, moment.creature_id)]
+    if recent:
+        keys.insert(0, (moment.house_id, recent[-1].channel_id or recent[-1].graph_id))
+    for lines in [_numbered_cache.pop(key) for key in keys if key in _numbered_cache]:
+        if lines.move_on(recent, moment.handles, moment.creature_id):
+            break
+    else:
+        lines = NumberedLines()
+        lines.move_on(recent, moment.handles, moment.creature_id)
+    while len(_numbered_cache) + len(keys) > numbered_cache_keys_max:
+        del _numbered_cache[next(iter(_numbered_cache))]
+    for key in keys:
+        _numbered_cache[key] = lines
+    return lines
+
+
+K = TypeVar("K")
+
+
+def _drop_first(indexes_by: dict[K, list[int]], keys: Iterable[K]) -> None:
+    for key in keys:
+        del indexes_by[key][0]
+        if not indexes_by[key]:
+            del indexes_by[key]
+
+
+def _is_named_in(body: str, handle: str) -> bool:
+    if body.isascii() and handle.isascii() and handle.lower() not in body.lower():
+        return False
+    return _naming(handle).search(body) is not None
+
+
+@lru_cache(maxsize=naming_cache_handles_max)
+def _naming(handle: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w~-]){re.escape(handle)}(?![\w~-])", re.IGNORECASE)
+
+
+def _letters(times: int) -> str:
+    """Nothing for the first, `b` for the second, `c` for the third; after `z` comes `ba`."""
+    if not times:
+        return ""
+    high, low = divmod(times, 26)
+    return _letters(high) + chr(ord("a") + low)
+
+
+def window_start(window: int, lines_count: int) -> int:
+    """How many of the lines heard so far have left the window."""
+    if lines_count <= window:
+        return 0
+    half = max(1, (window + 1) // 2)
+    return half * -(-(lines_count - window) // half)
+
+
+def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
+    """The indexes of the discussion: for a judge all there are, for others the window."""
+    indexes = lines.indexes
+    if moment.character.role == "judge":
+        return indexes
+    left = window_start(moment.character.memory.window, moment.lines_before + len(indexes))
+    return indexes[max(0, left - moment.lines_before) :]
+
+
+def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
+    """The newest of a visitor's lines that a full window would still hold, oldest first."""
+    said = lines.kinds.get(kinds.USER_INJECTED, [])[-disturbances_max:]
+    if not said:
+        return said
+    newest = lines.indexes[-max(moment.character.memory.window, 1) :]
+    return [index for index in said if index in newest]
+
+
+def remembered_lines(
+    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
+) -> list[int]:
+    """The most salient lines that are not shown already, oldest first; own reflections go before others' lines."""
+    first, readings = lines.first, lines.readings
+    count = len(readings)
+    oldest = max(0, count - heard_lines_max)
+    since = oldest - heard_lines_max // 4
+    scored: list[int] = []
+    for index, relevance in _relevances(moment, lines, shown, about).items():
+        at = index - first
+        if at >= oldest:
+            # One number for the score and the index, so that the newer of two lines goes first.
+            scored.append(relevance * readings[at].importance * (at - since) * count + at)
+    scored.sort(reverse=True)
+    return _chosen(lines, [number % count + first for number in scored], shown)
+
+
+def _relevances(
+    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
+) -> dict[int, int]:
+    """How much each line that comes to mind has to do with what is asked, and with what its creature is after."""
+    interests = interests_of(moment.character)
+    reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
+    striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
+    relevances: dict[int, int] = {}
+    for weight, words, words_max in (
+        (_CAUSE_WEIGHT, about, cause_words_max),
+        (_INTEREST_WEIGHT, interests, interests_words_max),
+    ):
+        for indexes in _rarest(lines, words, words_max):
+            for index in indexes[-lines_a_word_max:]:
+                if index not in shown:
+                    relevances[index] = relevances.get(index, 1) + weight
+    for index in striking:
+        words = frozenset(lines.reading(index).words)
+        asked, cared_for = words.intersection(about), words.intersection(interests)
+        relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
+    for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
+        if index not in shown:
+            relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
+    return relevances
+
+
+def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
+    """Where the rarest of these words were said: a word that everybody uses tells little."""
+    by_word = lines.words
+    said = [by_word[word] for word in words if word in by_word]
+    return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
+
+
+def _chosen(lines: NumberedLines, best_first: list[int], shown: Set[int]) -> list[int]:
+    first, readings = lines.first, lines.readings
+    taken = {readings[index - first].body for index in shown}
+    has_reflections = kinds.AGENT_REFLECTED in lines.kinds
+    reflections: list[int] = []
+    others: list[int] = []
+    for index in best_first:
+        reading = readings[index - first]
+        if reading.body in taken:
+            continue
+        is_reflection = has_reflections and reading.kind == kinds.AGENT_REFLECTED
+        mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
+        if len(mind) < room:
+            mind.append(index)
+            taken.add(reading.body)
+        elif not has_reflections:
+            break
+    return sorted(reflections + others[: memory_lines_max - len(reflections)])
+
+
+@lru_cache(maxsize=interests_cache_characters_max)
+def interests_of(character: Character) -> tuple[str, ...]:
+    """The words that a creature's wants and cares are about."""
+    return content_words(" ".join((character.wants, *character.cares_about)))

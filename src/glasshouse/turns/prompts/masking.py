@@ -1,0 +1,170 @@
+"""Masking: a judge's moment with labels for the contestants, and its reply with names for the labels.
+
+Always holds: a masked event is cached, so that a line is the same object in the judge's next act.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Event, Json
+from glasshouse.turns.moment.character import Character
+from glasshouse.turns.moment.masks import Masks
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment.playbill import Competition, Playbill
+from glasshouse.turns.moment.tools import ToolTalk
+
+masked_cache_events_max: Final = 1_024
+
+_TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
+
+
+def masked(moment: Moment, masks: Masks) -> Moment:
+    """A judge's moment as its prompt may show it: contestants wear labels."""
+    worn = _worn_cache.get(masks)
+    if worn is None:
+        worn = _worn_cache[masks] = _Worn(masks)
+    return worn.moment(moment)
+
+
+def unmasked(draft: Draft, masks: Masks) -> Draft:
+    """A judge's draft with the names behind the labels, as everybody is to read it."""
+    payload = masks.off(draft.payload)
+    winner = draft.payload.get("winner")
+    if draft.kind == kinds.JUDGE_VERDICT and isinstance(winner, str):
+        payload["winner"] = masks.winner_behind(winner)
+    return replace(draft, payload=payload, private=masks.off(draft.private))
+
+
+class _Worn:
+    """What was covered with one run's masks lately."""
+
+    def __init__(self, masks: Masks) -> None:
+        self._masks = masks
+        self._events: dict[int, tuple[Event, Event]] = {}
+        self._characters: dict[Character, Character] = {}
+        self._playbill: tuple[Playbill, Playbill] | None = None
+
+    def moment(self, moment: Moment) -> Moment:
+        masks = self._masks
+        handles, handed = moment.handles, moment.handed
+        return replace(
+            moment,
+            masks=None,
+            handles={name: masks.label_of(handle) for name, handle in handles.items()},
+            recent_events=tuple(
+                [self._event(event, handles.get(event.actor)) for event in moment.recent_events]
+            ),
+            cause=self._event(moment.cause, handles.get(moment.cause.actor)),
+            character=self._character(moment.character),
+            playbill=self._bill(moment.playbill),
+            around=_around(masks, moment.around),
+            known=masks.over(moment.known),
+            handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
+            tools=tuple(
+                [replace(offer, parameters=_schema(masks, offer.parameters)) for offer in moment.tools]
+            ),
+            talk=tuple([_talk(masks, talk) for talk in moment.talk]),
+        )
+
+    def _event(self, event: Event, handle: str | None) -> Event:
+        """An event with labels. A contestant's has a payload of its own, since readings are kept by payload."""
+        kept = self._events.get(id(event.payload))
+        if kept is not None and kept[0] is event:
+            return kept[1]
+        payload = self._masks.over_fields(event.payload)
+        is_same = payload == event.payload and not self._masks.is_worn_by(handle)
+        covered = event if is_same else replace(event, payload=payload)
+        if len(self._events) >= masked_cache_events_max:
+            del self._events[next(iter(self._events))]
+        self._events[id(event.payload)] = (event, covered)
+        return covered
+
+    def _character(self, character: Character) -> Character:
+        covered = self._characters.get(character)
+        if covered is None:
+            over, voice = self._masks.over_directions, character.voice
+            covered = self._characters[character] = replace(
+                character,
+                persona=over(character.persona),
+                wants=over(character.wants),
+                cares_about=tuple(map(over, character.cares_about)),
+                temper=over(character.temper),
+                voice=replace(
+                    voice, examples=tuple(map(over, voice.examples)), never=tuple(map(over, voice.never))
+                ),
+            )
+        return covered
+
+    def _bill(self, playbill: Playbill) -> Playbill:
+        if self._playbill is None or self._playbill[0] is not playbill:
+            competition = Competition(playbill.competition.kind, contestants=(*self._masks.winners.values(),))
+            covered = replace(
+                playbill,
+                goal=self._masks.over_directions(playbill.goal),
+                kinds={kind: _sorts(self._masks, fields) for kind, fields in playbill.kinds.items()},
+                competition=competition,
+            )
+            self._playbill = (playbill, covered)
+        return self._playbill[1]
+
+
+def _around(masks: Masks, around: Around) -> Around:
+    return replace(
+        around,
+        listens=tuple(map(masks.over_names, around.listens)),
+        sends=tuple(map(masks.over_names, around.sends)),
+        neighbours=tuple(
+            [
+                Neighbour(
+                    masks.label_of(neighbour.handle),
+                    neighbour.role,
+                    tuple(map(masks.over_names, neighbour.channels)),
+                )
+                for neighbour in around.neighbours
+            ]
+        ),
+        wired_to=tuple(map(masks.label_of, around.wired_to)),
+        wired_from=tuple(map(masks.label_of, around.wired_from)),
+        children=tuple(map(masks.label_of, around.children)),
+    )
+
+
+def _talk(masks: Masks, talk: ToolTalk) -> ToolTalk:
+    over = masks.over_names if talk.answer.is_engine else masks.over_talk
+    arguments = {name: _named(masks, value) for name, value in talk.arguments.items()}
+    return ToolTalk(talk.tool, arguments, replace(talk.answer, text=over(talk.answer.text)))
+
+
+def _named(masks: Masks, value: Any) -> Any:
+    """What a tool is given or may be given, with labels: it may be the name of something as well as words."""
+    return masks.over_names(value) if isinstance(value, str) else masks.over(value)
+
+
+def _schema(masks: Masks, schema: Json) -> Json:
+    """A schema with labels in its choices and descriptions; its own words and the names of arguments stay."""
+    covered = dict(schema)
+    for key, value in schema.items():
+        if key in _TOLD_IN_SCHEMAS:
+            covered[key] = (
+                [_named(masks, part) for part in value] if isinstance(value, list) else _named(masks, value)
+            )
+        elif key == "properties":
+            covered[key] = {name: _schema(masks, part) for name, part in value.items()}
+        elif key == "items":
+            covered[key] = _schema(masks, value)
+    return covered
+
+
+def _sorts(masks: Masks, fields: Any) -> Any:
+    """The fields of a kind with labels in the words they may be; the names of types stay."""
+    if not isinstance(fields, dict):
+        return fields
+    return {name: sort if isinstance(sort, str) else masks.over(sort) for name, sort in fields.items()}
+
+
+_worn_cache: WeakKeyDictionary[Masks, _Worn] = WeakKeyDictionary()

@@ -1,0 +1,356 @@
+"""Replies: what a model wrote, read as a draft, as passing, as a call of a tool, or as a problem that it can mend.
+
+The steps: find the JSON object (or the THINK and SAY lines), check its kind and fields, clean its texts, look up the lines
+that it cites. Small models add fences, labels and lines of others; cleaning takes them away and never adds words. Always
+holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered, its fields
+are that kind's and no others, every event it points to is in the moment; what it says is one line without unsafe
+characters, at most as many words as allowed, and in nobody else's name. What is private goes to `private`. An object is
+taken as it was written or not at all, save for commas before a closing bracket.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecoder
+from typing import Any, Final
+
+import msgspec
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft, Json
+from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.reply_schema import (
+    NOBODY,
+    fields_of,
+    handles_around,
+    kinds_offered,
+    words_allowed,
+)
+from glasshouse.turns.moment.tools import ToolCall
+from glasshouse.turns.prompts.context import answers_in_prose
+from glasshouse.turns.prompts.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.prompts.masking import masked, unmasked
+from glasshouse.turns.replies.values import (
+    Wrong,
+    asks_for_tool,
+    items_in,
+    items_max,
+    named,
+    named_chars_max,
+    number_in,
+    tool_call_in,
+    truth_in,
+    word_in,
+)
+
+reply_chars_max: Final = 12_288
+objects_tried_max: Final = 8
+thought_chars_max: Final = 2_000
+mood_chars_max: Final = 60
+reason_chars_max: Final = 400
+words_said_over_asked_max: Final = 2
+"""How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
+word_chars_max: Final = 24
+"""What a word has on average at most, so that a text without blanks is bounded as well."""
+
+_BROKEN: Final = (
+    "The JSON object is broken or cut off: write it again, shorter, and close every quote and brace."
+)
+_NO_OBJECT: Final = 'There is no JSON object: answer with one that starts with {"kind": and nothing else.'
+_REF: Final = re.compile(r"\[?\s*#?\s*([0-9]{1,12}[a-z]{0,4})\s*\]?", re.IGNORECASE)
+_THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_SPURIOUS_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
+_PROSE: Final = re.compile(r"^[ \t*_>#-]*(THINK|SAY)[*_]*[ \t]*[:\uff1a][*_]*", re.MULTILINE | re.IGNORECASE)
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$|```", re.MULTILINE)
+_ROLE_TOKEN: Final = re.compile(
+    r"<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|begin_of_text|user|assistant|system)\|?>"
+    r"(?:[ \t]*(?:user|assistant|system)\b[ \t]*:?)?"
+    r"|</?s>|\[/?INST\]|<<?/?SYS>>?|<(?:start|end)_of_turn>",
+    re.IGNORECASE,
+)
+_OWN_ROLES: Final = frozenset({"assistant", "ai", "say", "answer", "response", "reply"})
+_OTHER_ROLES: Final = frozenset({"user", "human", "system", "visitor", "world", "conductor", "terrarium"})
+_LABEL: Final = re.compile(
+    r"[ \t>*_#-]{0,8}(?:\[#?\w{1,12}\])?[ \t*_@]{0,4}([A-Za-z0-9][\w~-]{0,71}?)[*_]{0,3}[ \t]{0,4}"
+    r"(?:\([^()\n]{0,80}\))?[ \t*_]{0,4}[:\uff1a][ \t*_]{0,8}"
+)
+_QUOTES: Final = dict(zip("\"'`\u201c\u2018\u201e\u00ab", "\"'`\u201d\u2019\u201c\u00bb", strict=True))
+_SENTENCE_END: Final = re.compile(r"[.!?\u2026][\"'\u201d\u2019\u00bb)]?(?=\s|$)")
+_SAYING: Final = re.compile(
+    r"[^\W_]|[^\s\w\u2000-\u206f\u00ab\u00bb\u0021-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007e]"
+)
+"""A letter, a digit, or a picture: anything but blanks and punctuation."""
+
+
+class Passed(msgspec.Struct, frozen=True, gc=False):
+    """The creature has nothing to say, and may say why."""
+
+    reason: str = ""
+    private: Json | None = None
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """Why a reply does not count, in a sentence that a small model can act on."""
+
+    text: str
+
+
+def draft_from(
+    raw_text: str, moment: Moment, *, is_last: bool = False
+) -> Draft | Passed | ToolCall | Problem:
+    """What a model's reply comes to. Nobody is asked again after the last one: what can be kept of a verdict is kept."""
+    masks = moment.masks
+    if masks is None:
+        return _read(raw_text, moment, is_last=is_last)
+    reply = _read(raw_text, masked(moment, masks), is_last=is_last)
+    if isinstance(reply, Problem):
+        return reply
+    if isinstance(reply, Passed):
+        return Passed(masks.off(reply.reason), masks.off(reply.private))
+    if isinstance(reply, ToolCall):
+        return ToolCall(reply.tool, masks.off(reply.arguments), masks.off(reply.private))
+    return unmasked(reply, masks)
+
+
+def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | ToolCall | Problem:
+    text = raw_text[:reply_chars_max]
+    if (thinking := _THINKING.match(text)) is not None:
+        text = text[thinking.end() :]
+    try:
+        if answers_in_prose(moment.character):
+            return _from_prose(text, moment)
+        reply = object_in(text)
+        if reply is None:
+            raise Wrong(_BROKEN if "{" in text else _NO_OBJECT)
+        if is_last and _is_verdict(reply, moment):
+            return _last_verdict(reply, moment)
+        return _from_object(reply, moment)
+    except Wrong as wrong:
+        return Problem(str(wrong))
+
+
+def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
+    marks = list(_PROSE.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    parts: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=False):
+        parts.setdefault(mark[1].upper(), text[mark.end() : end])
+    if "SAY" not in parts:
+        reply = object_in(text)
+        if reply is None:
+            raise Wrong("There is no line that starts with SAY: write THINK: and then SAY: with your words.")
+        return _from_object(reply, moment)
+    private = _private({"thought": parts.get("THINK")})
+    if parts["SAY"].strip() in {"-", "\u2013", "\u2014"}:
+        return Passed("", private)
+    return Draft(
+        kind=kinds.AGENT_SPOKE, payload={"text": _text("SAY", parts["SAY"], moment)}, private=private
+    )
+
+
+def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
+    offered = kinds_offered(moment.character.may_emit)
+    if moment.tools and asks_for_tool(reply, moment.tools):
+        tool, arguments = tool_call_in(reply, moment.tools)
+        return ToolCall(tool, arguments, _private(reply))
+    kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
+    if kind == kinds.AGENT_PASSED:
+        reason = reply.get("reason")
+        return Passed(_note(reason, reason_chars_max), _private(reply))
+    fields = fields_of(kind, moment.playbill)
+    payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
+    return Draft(kind=kind, payload=payload, private=_private(reply))
+
+
+def _is_verdict(reply: Json, moment: Moment) -> bool:
+    kind = reply.get("kind")
+    offered = kinds_offered(moment.character.may_emit)
+    if kind is None:
+        return offered == (kinds.JUDGE_VERDICT,)
+    return str(kind).strip().casefold() == kinds.JUDGE_VERDICT and kinds.JUDGE_VERDICT in offered
+
+
+def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
+    """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
+    given, mended = reply.get("winner"), dict(reply)
+    ids = _event_ids(moment)
+    cites = reply.get("cites")
+    items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
+    mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
+    try:
+        winners = words_allowed("winner", moment.playbill, ()) or ()
+        mended["winner"] = word_in("winner", given, winners)
+    except Wrong:
+        mended["winner"] = NOBODY
+    draft = _from_object(mended, moment)
+    name_given = _note(str(given or ""), named_chars_max)
+    if isinstance(draft, Draft) and mended["winner"] == NOBODY and name_given.casefold() not in ("", NOBODY):
+        draft.payload["named"] = name_given
+    return draft
+
+
+def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
+    if isinstance(given, str) and given in offered:
+        return given
+    if given is None and len(offered) == 1:
+        return offered[0]
+    known = (*offered, kinds.AGENT_PASSED)
+    folded = given.strip().casefold() if isinstance(given, str) else None
+    if folded in known:
+        return folded
+    choice = ", ".join(f'"{kind}"' for kind in ((kinds.TOOL_CALLED, *known) if has_tools else known))
+    if given is None:
+        raise Wrong(f'The answer has no "kind": give one of {choice}.')
+    raise Wrong(f"The kind may not be {named(given)}: give one of {choice}.")
+
+
+def _private(reply: Json) -> Json | None:
+    notes = {
+        "thought": _note(reply.get("thought"), thought_chars_max),
+        "mood": _note(reply.get("mood"), mood_chars_max),
+    }
+    return {name: note for name, note in notes.items() if note} or None
+
+
+def _note(value: object, chars_max: int) -> str:
+    return cut(one_line(value), chars_max) if isinstance(value, str) else ""
+
+
+def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
+    given = reply.get(name)
+    if given is None:
+        raise Wrong(f'The answer has no "{name}": add it.')
+    if sort == "string":
+        return _text(name, given, moment)
+    words = words_allowed(sort, moment.playbill, handles_around(moment))
+    if words is not None:
+        return word_in(name, given, words)
+    if sort == "number":
+        return number_in(name, given)
+    if sort == "boolean":
+        return truth_in(name, given)
+    if sort == "strings":
+        return [_text(name, item, moment) for item in items_in(name, given)]
+    if sort == "event":
+        return _event_id(name, given, _event_ids(moment))
+    if sort == "events":
+        ids = _event_ids(moment) if given else {}
+        return list(dict.fromkeys([_event_id(name, item, ids) for item in items_in(name, given)]))
+    return _text(name, given, moment)
+
+
+def _text(name: str, given: object, moment: Moment) -> str:
+    if not isinstance(given, str):
+        raise Wrong(f'"{name}" must be text in quotation marks.')
+    text = _said(given, moment)
+    if _SAYING.search(text):
+        return text
+    if _SAYING.search(given):
+        raise Wrong(f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.')
+    raise Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
+
+
+def _event_ids(moment: Moment) -> dict[str, str]:
+    return event_ids_by_ref(lines_of(moment))
+
+
+def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
+    ref = _ref(given)
+    if ref in ids:
+        return ids[ref]
+    like = f", such as {next(reversed(ids))}" if ids else ""
+    raise Wrong(f'"{name}" names no line you have seen: {named(given)}. Use the #number before a line{like}.')
+
+
+def _ref(given: object) -> str:
+    """A ref as lines show it; empty if this is none."""
+    written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
+    return f"#{written[1].lower()}" if written else ""
+
+
+def object_in(text: str) -> Json | None:
+    """The first object in a text that has a kind; else the first object; else none."""
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return whole
+    return _first_object(text) or _first_object(_SPURIOUS_COMMA.sub(lambda match: match[1] or "", text))
+
+
+def _first_object(text: str) -> Json | None:
+    first: Json | None = None
+    at = text.find("{")
+    for _ in range(objects_tried_max):
+        if at < 0:
+            break
+        value: Json | None = None
+        try:
+            value, end = _decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        if value is not None and "kind" in value:
+            return value
+        first = first or value
+        at = text.find("{", end)
+    return first
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+_decoder: Final = JSONDecoder(strict=False, parse_constant=_refused)
+"""Lets raw line ends in texts pass, which small models write; refuses NaN and infinity, which JSON does not know."""
+
+
+def _said(text: str, moment: Moment) -> str:
+    """What a creature says, out of what its model wrote; empty if nothing of it is its own."""
+    if "`" in text or "~~~" in text:
+        text = _FENCE.sub("\n", text)
+    if "<" in text or "[" in text:
+        text = _ROLE_TOKEN.sub("\n", text)
+    if ":" in text or "\uff1a" in text:  # Else no line begins with the name of who says it.
+        text = " ".join(_own_lines(text, moment))
+    words_max = moment.character.voice.say_words_max * words_said_over_asked_max
+    return _bounded(_unquoted(one_line(text)), words_max)
+
+
+def _bounded(text: str, words_max: int) -> str:
+    """At most so many words, cut after a whole sentence where half of them or more would stay."""
+    chars_max = words_max * word_chars_max
+    if text.count(" ") < words_max and len(text) <= chars_max:
+        return text
+    short = " ".join(text.split(" ")[:words_max])[: chars_max - 1].rstrip()
+    ends = [end.end() for end in _SENTENCE_END.finditer(short)]
+    return short[: ends[-1]] if ends and ends[-1] * 2 >= len(short) else short + ELLIPSIS
+
+
+def _own_lines(text: str, moment: Moment) -> list[str]:
+    """The lines up to the first that speaks for somebody else, without labels of one's own."""
+    handle = moment.handle.casefold()
+    others = {*moment.handles.values(), *[neighbour.handle for neighbour in moment.around.neighbours]}
+    not_mine = {name.casefold() for name in others} | _OTHER_ROLES
+    kept: list[str] = []
+    for line in text.splitlines():
+        said = line
+        while (label := _LABEL.match(said)) is not None:
+            name = label[1].casefold()
+            if name != handle and name in not_mine:
+                return kept
+            if name != handle and name not in _OWN_ROLES:
+                break
+            said = said[label.end() :]
+        kept.append(said)
+    return kept
+
+
+def _unquoted(text: str) -> str:
+    while len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
+        inside = text[1:-1]
+        if text[0] in inside or text[-1] in inside:
+            return text
+        text = inside.strip()
+    return text

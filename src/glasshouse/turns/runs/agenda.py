@@ -1,0 +1,410 @@
+"""The agenda: the acts now owed, as a set of (creature, cause), folded from the ledger.
+
+Always holds: an event is owed to each creature that hears it when it is said and has its kind in `subscribes_to`, never
+to its own actor; a root hears every channel of its graph; wires owe their target, and what a wire handed over is kept
+with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends in names its cause and
+settles it. What a stopped creature hears waits for it as one bundle, which one act settles. Merges and splits do not
+touch what is owed, because it is kept by creature id.
+
+What a reaction causes is due in the same turn; what comes from outside, and what ticks cause, is due in the next. A
+tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not ended is under way: the
+events it has written are noted, and it goes before all others. So the ledger alone says what is left of a turn, and an
+interrupted run continues exactly where it was.
+
+Who is next is asked before every act. So that this does not cost a look at every member, whoever has an act due in the
+present turn of a graph stands in a queue, `Ready`: a cache, which is made again when it is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heapify, heappop, heappush
+from itertools import takewhile
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedAgenda, converted, picked
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    CreatureStopped,
+    SessionRestated,
+    payload_of,
+    restated_of,
+)
+from glasshouse.world.hearing.wires import Handed, ends_its_act, handed, wires_taken
+from glasshouse.world.state.state import CreatureState, GraphState, World
+from glasshouse.world.state.topology import LISTEN
+from glasshouse.world.state.values import Wire
+
+version: Final = 6
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+
+_DISPATCHED: Final = frozenset(
+    {
+        kinds.TURN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.CREATURE_STARTED,
+        kinds.CREATURE_STOPPED,
+        kinds.SESSION_RESTATED,
+    }
+)
+"""The kinds that change the agenda by themselves, whoever hears them."""
+
+
+class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One cause that a creature owes an act for, from which turn on. Causes of one bundle are settled by one act."""
+
+    cause: str
+    lamport: int
+    bundle: int = 0
+    due: int = 1
+    as_of: int | None = None
+    """For a tick: the time at which the ticks of its turn began, once they have."""
+    handed: Handed | None = None
+    """What a wire handed over with the line, if one did."""
+    begun_by: str | None = None
+    """For a tick that goes together with others: the first event of theirs in this turn. All think on the world before it."""
+    was: str | None = None
+    """What its creature was called in that world, where that was before a branch."""
+
+
+class UnderWay(msgspec.Struct, gc=False, array_like=True):
+    """An act that has written something and has not ended: its cause, and what it has written on its way."""
+
+    cause: str
+    events: list[str]
+
+
+Place = tuple[int, int, int]
+"""Where an act stands in the order of its turn. Of a reaction: the time and the session of its cause, then the age of its
+creature; of a tick: the turn that it was due in, then the age of its creature."""
+
+Queue = list[tuple[Place, str]]
+"""A heap of creatures by the place of their first act. Always holds: everybody's first act has an entry with its place.
+Other entries may be out of date: they are dropped when they come to the front."""
+
+
+class Ready(msgspec.Struct):
+    """Who has an act due in the present turn of a graph. Merges and splits begin another session, and then it is not used."""
+
+    session_id: str
+    turn: int
+    reactions: Queue
+    ticks: Queue
+
+
+class Agenda(msgspec.Struct, dict=True):
+    """What is owed, by creature and then by cause, each in the order of the ledger."""
+
+    owed: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
+    ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
+    stops: dict[str, int] = msgspec.field(default_factory=dict)
+    subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
+    """The acts that are in the middle of using tools, by creature."""
+
+    def __post_init__(self) -> None:
+        self.ready_cache: dict[str, Ready] = {}
+        """By graph."""
+
+    def first_reaction(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
+        """Who reacts next of those that are free: whose cause is the oldest, then the oldest creature."""
+        queue = self._ready(world, graph).reactions
+        return _first(queue, lambda name: self._place_of_reaction(world, graph, name), is_free)
+
+    def first_tick(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
+        """Who ticks next of those that are free: whose tick has waited longest, then the oldest creature."""
+        queue = self._ready(world, graph).ticks
+        return _first(queue, lambda name: self._place_of_tick(world, graph, name), is_free)
+
+    def first_due(self, name: str, turn: int) -> Owed | None:
+        """What a creature is to react to first, in this turn."""
+        return next((owed for owed in self.owed.get(name, _NOTHING).values() if owed.due <= turn), None)
+
+    def _ready(self, world: World, graph: GraphState) -> Ready:
+        ready = self.ready_cache.get(graph.id)
+        if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
+            reactions = [
+                (place, name)
+                for name in names_in_both(graph.creatures, self.owed)
+                if (place := self._place_of_reaction(world, graph, name)) is not None
+            ]
+            ticks = [
+                (place, name)
+                for name in names_in_both(graph.creatures, self.ticks)
+                if (place := self._place_of_tick(world, graph, name)) is not None
+            ]
+            heapify(reactions)
+            heapify(ticks)
+            ready = self.ready_cache[graph.id] = Ready(graph.session_id, graph.turn, reactions, ticks)
+        return ready
+
+    def _place_of_reaction(self, world: World, graph: GraphState, name: str) -> Place | None:
+        owed = self.first_due(name, graph.turn) if name in graph.creatures else None
+        return None if owed is None else _place_of_owed(world, world.creatures[name], owed)
+
+    def _place_of_tick(self, world: World, graph: GraphState, name: str) -> Place | None:
+        tick = self.ticks.get(name) if name in graph.creatures else None
+        return None if tick is None else (tick.due, 0, world.creatures[name].born)
+
+    def _line_up(self, world: World, creature: CreatureState, owed: Owed) -> None:
+        """Let somebody stand in the queue of its graph for what it owes, if that is due in the present turn."""
+        ready = self.ready_cache.get(creature.graph_id)
+        if ready is not None and owed.due <= ready.turn:
+            heappush(ready.reactions, (_place_of_owed(world, creature, owed), creature.id))
+
+    def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
+        """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
+        newest_first = reversed(self.owed.get(creature_id, {}).values())
+        return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
+
+    def handed_to(self, creature_id: str, cause: str) -> Handed | None:
+        """What a wire handed over with a line that a creature still owes an answer to."""
+        owed = self.owed.get(creature_id, {}).get(cause)
+        return None if owed is None else owed.handed
+
+    def concerns(self, event: Event) -> bool:
+        """Whether an event could move the agenda, unless a wire hands it over."""
+        return event.kind in _DISPATCHED or event.caused_by is not None or event.kind in self.subscribers
+
+    def apply(self, world: World, event: Event) -> None:
+        """Move the agenda on by one event, which the world has already taken in."""
+        is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
+        if self.under_way or event.kind in kinds.MID_ACT:
+            is_tick = self._note_under_way(event) or is_tick
+        if event.kind in _DISPATCHED:
+            self._note(world, event)
+        due = _turn_due(event, is_tick=is_tick)
+        if event.kind in self.subscribers and event.kind not in kinds.INNER:
+            self._owe_hearers(world, event, due)
+        for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
+            self._owe_wired(world, event, due, wire)
+
+    def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
+        """Settle what the event ends. True if it is of a tick."""
+        tick = self.ticks.get(event.actor)
+        if tick is None or tick.cause != cause:
+            if ends_its_act(event):
+                self._settle(world, event.actor, cause)
+            return False
+        if tick.as_of is None or tick.due < event.turn:
+            # The ticks of a turn begin: those that go together all see the past up to here, even after a crash.
+            for name, other in self._ticks_beside(world, event.actor):
+                if other.as_of is None:
+                    self.ticks[name] = replace(other, as_of=event.lamport - 1)
+        is_together = world.facts_of(world.creatures[event.actor]).is_together
+        if is_together and event.actor not in self.under_way and _may_begin(tick, event):
+            # All that go together think already, on the world before this event.
+            for name, other in self._ticks_beside(world, event.actor):
+                if other.begun_by is None:
+                    self.ticks[name] = replace(other, begun_by=event.id, was=None)
+        if ends_its_act(event):
+            del self.ticks[event.actor]
+        return True
+
+    def _ticks_beside(self, world: World, name: str) -> list[tuple[str, Owed]]:
+        members = world.graphs[world.creatures[name].graph_id].creatures
+        return [(member, self.ticks[member]) for member in names_in_both(members, self.ticks)]
+
+    def _note_under_way(self, event: Event) -> bool:
+        """Note what an act writes before its end, and forget it with its end. True if the event comes of a tick."""
+        cause, act = event.caused_by, self.under_way.get(event.actor)
+        if event.kind in kinds.MID_ACT and event.actor not in RESERVED_ACTORS:
+            if event.kind == kinds.TOOL_CALLED and cause is not None and (act is None or act.cause != cause):
+                act = self.under_way[event.actor] = UnderWay(cause, [])
+            if act is not None:
+                act.events.append(event.id)
+            return self._is_ticking(event.actor)
+        if event.kind in kinds.ENGINE and cause is not None:
+            return any(cause in act.events and self._is_ticking(name) for name, act in self.under_way.items())
+        if act is not None and ends_its_act(event) and cause == act.cause:
+            del self.under_way[event.actor]
+        return False
+
+    def _is_ticking(self, name: str) -> bool:
+        act, tick = self.under_way.get(name), self.ticks.get(name)
+        return act is not None and tick is not None and tick.cause == act.cause
+
+    def _note(self, world: World, event: Event) -> None:
+        if event.kind == kinds.TURN_STARTED:
+            self._owe_ticks(world, event)
+            return
+        # A past that is taken over changes ages and debts. The rest is here so that queues of gone graphs do not gather.
+        self.ready_cache.clear()
+        if event.kind == kinds.RUN_FINISHED:
+            self._forget_run(world, event.run_id)
+        elif event.kind == kinds.CREATURE_STARTED:
+            self._note_start(world, event)
+        elif event.kind == kinds.SESSION_RESTATED:
+            self._take_over(restated_of(event))
+        else:
+            self._note_stop(event)
+
+    def _owe_hearers(self, world: World, event: Event, due: int) -> None:
+        subscribers, graph = self.subscribers[event.kind], world.graphs.get(event.graph_id)
+        hearers: Iterable[str]
+        if event.channel_id is None:
+            hearers = () if graph is None else names_in_both(graph.creatures, subscribers)
+        else:
+            members = world.topology.members_of.get(event.channel_id, {})
+            listening = [name for name, directions in members.items() if directions & LISTEN]
+            roots = () if graph is None else graph.roots
+            hearers = names_in_both(dict.fromkeys([*listening, *roots]), subscribers)
+        for name in hearers:
+            if name != event.actor:
+                self._add(world, world.creatures[name], event, due)
+
+    def _owe_ticks(self, world: World, event: Event) -> None:
+        """Who ticks at this turn. One whose last tick still waits does not get a second one."""
+        graph = world.graphs.get(event.graph_id)
+        for name in () if graph is None else graph.creatures:
+            creature, waiting = world.creatures[name], self.ticks.get(name)
+            if waiting is not None and waiting.begun_by is not None:
+                self.ticks[name] = replace(waiting, begun_by=None)  # It goes with those of this turn.
+            every = world.manifests[creature.manifest_digest].tick_every
+            if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
+                self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
+
+    def _forget_run(self, world: World, run_id: str | None) -> None:
+        """Creatures of a finished run fall silent: they owe nothing any more."""
+        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.under_way)
+        for by_name in debts:
+            for name in [name for name in by_name if world.creatures[name].run_id == run_id]:
+                del by_name[name]
+
+    def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
+        """The target owes an answer; if it owes one already because it heard the line, this one tells it more."""
+        self._add(world, world.creatures[wire.target], event, due)
+        mailbox = self.owed.get(wire.target, {})
+        owed = mailbox.get(event.id)
+        if owed is not None:
+            mailbox[event.id] = replace(owed, handed=handed(wire, event, world.creatures[wire.source].handle))
+
+    def _add(self, world: World, creature: CreatureState, event: Event, due: int) -> None:
+        if not _is_playing(world, creature):
+            return
+        bundle = 0 if creature.is_running else self.stops.get(creature.id, 0)
+        mailbox = self.owed.setdefault(creature.id, {})
+        if event.id not in mailbox:
+            owed = mailbox[event.id] = Owed(event.id, event.lamport, bundle, due)
+            self._line_up(world, creature, owed)
+
+    def _settle(self, world: World, creature_id: str, cause: str) -> None:
+        mailbox = self.owed.get(creature_id)
+        settled = None if mailbox is None else mailbox.pop(cause, None)
+        if mailbox is None or settled is None:
+            return
+        if settled.bundle:
+            for owed in [owed for owed in mailbox.values() if owed.bundle == settled.bundle]:
+                del mailbox[owed.cause]
+        if not mailbox:
+            del self.owed[creature_id]
+            return
+        creature = world.creatures[creature_id]
+        graph = world.graphs[creature.graph_id]
+        follows = self.first_due(creature_id, graph.turn)
+        if follows is not None:
+            self._line_up(world, creature, follows)
+
+    def owed_by(
+        self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
+    ) -> CarriedAgenda:
+        """What some creatures owe, to be carried over when they live again: for what has really happened. Where anything
+        is otherwise, a batch of ticks is not to see the world that it began with."""
+        owing = list(names)
+        ticks = picked(self.ticks, owing)
+        if not is_as_it_was:
+            ticks = {name: replace(tick, begun_by=None) for name, tick in ticks.items()}
+        mailboxes = {
+            name: [owed for owed in mailbox.values() if has_happened(owed.cause)]
+            for name, mailbox in picked(self.owed, owing).items()
+        }
+        part = {
+            "owed": {name: mailbox for name, mailbox in mailboxes.items() if mailbox},
+            "ticks": ticks,
+            "stops": picked(self.stops, owing),
+            "under_way": picked(self.under_way, owing),
+        }
+        return converted(part, CarriedAgenda)
+
+    def _take_over(self, restated: SessionRestated) -> None:
+        """Those who live again owe what was owed then."""
+        debts, shape, named = restated.carried.agenda, restated.carried.shape, restated.creatures
+        for name in (*shape.creatures, *shape.newcomers):
+            self.owed.pop(named[name], None)  # That the shape was said again is nothing to answer.
+        for name, mailbox in debts.owed.items():
+            self.owed[named[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
+        for name, tick in debts.ticks.items():
+            self.ticks[named[name]] = replace(converted(tick, Owed), was=tick.was or name)
+        self.stops.update({named[name]: stops for name, stops in debts.stops.items()})
+        self.under_way.update(
+            {named[name]: converted(act, UnderWay) for name, act in debts.under_way.items()}
+        )
+
+    def _note_start(self, world: World, event: Event) -> None:
+        creature = world.creatures[payload_of(event, CreatureStarted).creature]
+        for kind in world.facts_of(creature).subscribes_to:
+            self.subscribers.setdefault(kind, {})[creature.id] = None
+
+    def _note_stop(self, event: Event) -> None:
+        stopped = payload_of(event, CreatureStopped)
+        name = stopped.creature
+        if stopped.reason != "removed":
+            self.stops[name] = self.stops.get(name, 0) + 1
+            return
+        debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.stops, self.under_way)
+        for by_name in (*debts, *self.subscribers.values()):
+            by_name.pop(name, None)
+
+
+_NOTHING: Final[dict[str, Owed]] = {}
+
+
+def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) -> list[str]:
+    """The names in both, found by walking along the shorter of the two."""
+    if len(members) <= len(owing):
+        return [name for name in members if name in owing]
+    return [name for name in owing if name in members]
+
+
+def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
+    session = world.sessions[place_of(owed.cause)[0]]
+    return (owed.lamport - session.skew, session.rank, creature.born)
+
+
+def _first(
+    queue: Queue, true_place: Callable[[str], Place | None], is_free: Callable[[str], bool]
+) -> str | None:
+    """The first of a queue that is free. Those before it who are not keep their place."""
+    waiting: Queue = []
+    first: str | None = None
+    while queue and first is None:
+        place, name = queue[0]
+        if place != true_place(name):
+            heappop(queue)
+        elif is_free(name):
+            first = name
+        else:
+            waiting.append(heappop(queue))
+    for entry in waiting:
+        heappush(queue, entry)
+    return first
+
+
+def _may_begin(tick: Owed, event: Event) -> bool:
+    """Whether a tick can be the first of its batch, or others may have joined the batch since: in a merged graph."""
+    return tick.begun_by is None or place_of(tick.begun_by)[0] != event.session_id
+
+
+def _turn_due(event: Event, *, is_tick: bool) -> int:
+    is_of_this_turn = not is_tick and (event.caused_by is not None or event.actor == CONDUCTOR)
+    return max(1, event.turn) if is_of_this_turn else event.turn + 1
+
+
+def _is_playing(world: World, creature: CreatureState) -> bool:
+    run = world.runs.get(creature.run_id or "")
+    return run is None or run.status != "finished"

@@ -1,0 +1,458 @@
+"""The runs: each one's limits, what was spent of them, and whether its end has come; folded from the ledger.
+
+Always holds: a creature draws on the run it was born in, wherever its graph goes; so the sum of limits and the sum of
+spend are the same before and after any merge or split. Turns are counted along each graph's line: a split gives both
+sides what was counted before, a merge keeps the longer count, so what two graphs shared counts once when they meet again.
+
+A model call is allowed only if even its worst case fits the limits. So what is spent never goes over a limit of calls or
+tokens, and over a limit of money only where nobody knew the price before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.payloads import (
+    SessionForked,
+    SessionRestated,
+    TopologyChanged,
+    payload_of,
+    restated_of,
+)
+from glasshouse.events.run_payloads import (
+    BranchOf,
+    RunFinished,
+    RunStarted,
+    ToolReturned,
+    sealed_of,
+    verdict_of,
+)
+from glasshouse.events.usage import NOTHING, Usage, usage_of
+from glasshouse.turns.moment.playbill import Playbill, playbill_of
+from glasshouse.world.hearing.wires import ends_its_act
+from glasshouse.world.state.state import World
+
+version: Final = 8
+"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+
+NOTED: Final = frozenset(
+    {
+        kinds.RUN_STARTED,
+        kinds.RUN_FINISHED,
+        kinds.TURN_STARTED,
+        kinds.TOPOLOGY_CHANGED,
+        kinds.SESSION_FORKED,
+        kinds.SESSION_RESTATED,
+        kinds.JUDGE_VERDICT,
+    }
+)
+"""The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
+or if they are what a run ends with."""
+
+
+class Account(msgspec.Struct):
+    """Who plays in a run, and what its thinking has cost."""
+
+    cast_key: str
+    model: str
+    """The model that stood behind it as the run began."""
+    usage: Usage = NOTHING
+
+
+class Spent(msgspec.Struct, omit_defaults=True):
+    """What a run has behind it: what a purse counts, and what a branch or a resumed session carries over of it."""
+
+    seconds: float = 0.0
+    """How long it had been played by the clock on the wall, when it was carried over."""
+    usage: Usage = NOTHING
+    turns: int = 0
+    minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
+    """Money by minute of the clock, for the sliding hour; older minutes are dropped."""
+    ends_counted: int = 0
+    verdict: str | None = None
+    """The event in which a judge last named a winner."""
+    winner: str | None = None
+    why: str | None = None
+    truth: Json = msgspec.field(default_factory=dict)
+    """Everything that was dealt in this run: what referees know."""
+    knowers: list[str] = msgspec.field(default_factory=list)
+    """The creatures that something was dealt to."""
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    """Of each creature that it began with."""
+
+    def usd_since(self, now: datetime) -> float:
+        """Money spent within the hour before now."""
+        first = _minute_an_hour_before(now)
+        return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
+
+
+class Purse(msgspec.Struct):
+    """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
+
+    limits: Governor
+    playbill: Playbill
+    rng_seed: int = 0
+    seed: str = ""
+    started_at: datetime | None = None
+    spent: Spent = msgspec.field(default_factory=Spent)
+    folder: str | None = None
+    """Where its world was opened from, and a referee may stand."""
+    cast: dict[str, str] = msgspec.field(default_factory=dict)
+    """The creatures it began with, and the handles they had then: what teams are written in."""
+    bound: dict[str, str] = msgspec.field(default_factory=dict)
+    """The creatures for which this run asks for a model by name."""
+    spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The manifests of those that may be born during the play, by name."""
+    profiles: list[str] = msgspec.field(default_factory=list)
+    """The sizes of model that its cast and its spawnable ask for."""
+    finished: RunFinished | None = None
+    ended_in: str | None = None
+    """The event that says how it ended."""
+    told_in: str = ""
+    """The event that says how it began."""
+    branch_of: BranchOf | None = None
+    beside: list[str] = msgspec.field(default_factory=list)
+    """Of a run that lives again: the other runs that were brought back with it."""
+    scenario_digest: str = ""
+
+    @property
+    def has_come_to_its_end(self) -> bool:
+        """Whether what the scenario ends with has happened."""
+        ends_when = self.playbill.ends_when
+        return ends_when.kind is not None and self.spent.ends_counted >= ends_when.count
+
+    @property
+    def may_be_over(self) -> bool:
+        """Whether the run's end has come, or a referee must be asked."""
+        return self.has_come_to_its_end or self.playbill.competition.referee is not None
+
+
+def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
+    """What a run has behind it at a time. One that was over has its end before it again."""
+    began = purse.started_at or until
+    run = replace(
+        converted(purse.spent, CarriedRun),
+        seconds=max(0.0, (until - began).total_seconds()),
+        minutes=[CarriedMinute(minute, usd) for minute, usd in purse.spent.minutes_usd.items()],
+    )
+    if is_over or purse.finished is not None:
+        return replace(run, ends_counted=0, verdict=None, winner=None, why=None)
+    return run
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """What a run has spent when one more call is asked for."""
+
+    usage: Usage = NOTHING
+    usd_in_last_hour: float = 0.0
+    calls_in_turn: int = 0
+
+
+def tripped_by_turn(limits: Governor, turns: int) -> str | None:
+    """The axis that keeps a run from its next turn, if one does."""
+    return "max_turns" if limits.max_turns is not None and turns >= limits.max_turns else None
+
+
+def tripped_by_time(purse: Purse, now: datetime) -> str | None:
+    """The axis of wall time, if a run has used it up."""
+    minutes_max = purse.limits.max_wall_minutes
+    if minutes_max is None or purse.started_at is None:
+        return None
+    return "max_wall_minutes" if now - purse.started_at >= timedelta(minutes=minutes_max) else None
+
+
+def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
+    """The axis that refuses what may cost this much at worst, if one does."""
+    amounts = (
+        ("max_calls_per_turn", limits.max_calls_per_turn, spend.calls_in_turn + worst.calls),
+        ("max_total_calls", limits.max_total_calls, spend.usage.calls + worst.calls),
+        ("max_total_tokens", limits.max_total_tokens, spend.usage.tokens + worst.tokens),
+        ("hourly_budget_usd", limits.hourly_budget_usd, spend.usd_in_last_hour + worst.usd_known),
+    )
+    for axis, limit, amount in amounts:
+        if limit is not None and amount > limit:
+            return axis
+    return None
+
+
+class Counted(msgspec.Struct):
+    """Calls and edits of each run in one stretch of a turn."""
+
+    calls: dict[str, int] = msgspec.field(default_factory=dict)
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Clocks(msgspec.Struct):
+    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
+
+    turns: dict[str, int] = msgspec.field(default_factory=dict)
+    calls: dict[str, int] = msgspec.field(default_factory=dict)
+    turn: int = 0
+    edits: dict[str, int] = msgspec.field(default_factory=dict)
+    shared: dict[str, Counted] = msgspec.field(default_factory=dict)
+    """What other graphs have counted too: for each split in this turn, by its event, what came before it."""
+
+    def begin_turn(self, turn: int) -> None:
+        """Nothing is done yet in a new turn."""
+        self.turn = turn
+        self.calls, self.edits, self.shared = {}, {}, {}
+
+    def split(self, at: str) -> Clocks:
+        """The clocks of a graph that splits from this one at an event; both share what was counted until then."""
+        own = self.own()
+        if own.calls or own.edits:
+            self.shared = {**self.shared, at: own}
+        return self.renamed({})
+
+    def own(self) -> Counted:
+        """What was counted here since the last split."""
+        before = _sum(self.shared.values())
+        return Counted(
+            dict(Counter(self.calls) - Counter(before.calls)),
+            dict(Counter(self.edits) - Counter(before.edits)),
+        )
+
+    def renamed(self, runs: Mapping[str, str]) -> Clocks:
+        """A copy with other names for the runs; a run without another name keeps its own."""
+
+        def named(counts: Mapping[str, int]) -> dict[str, int]:
+            return {runs.get(run_id, run_id): count for run_id, count in counts.items()}
+
+        shared = {
+            at: Counted(named(counted.calls), named(counted.edits)) for at, counted in self.shared.items()
+        }
+        return Clocks(named(self.turns), named(self.calls), self.turn, named(self.edits), shared)
+
+
+def merged(parts: Sequence[Clocks]) -> Clocks:
+    """The clocks of graphs that become one."""
+    shared = {at: counted for part in parts for at, counted in part.shared.items()}
+    counted = _sum([*shared.values(), *[part.own() for part in parts]])
+    turns: dict[str, int] = {}
+    for part in parts:
+        for run_id, count in part.turns.items():
+            turns[run_id] = max(count, turns.get(run_id, 0))
+    return Clocks(turns, counted.calls, max(part.turn for part in parts), counted.edits, shared)
+
+
+def _sum(parts: Iterable[Counted]) -> Counted:
+    calls, edits = Counter[str](), Counter[str]()
+    for part in parts:
+        calls.update(part.calls)
+        edits.update(part.edits)
+    return Counted(dict(calls), dict(edits))
+
+
+class Runs(msgspec.Struct):
+    """Every run that has begun, and the clocks of every graph that they play in."""
+
+    purses: dict[str, Purse] = msgspec.field(default_factory=dict)
+    clocks: dict[str, Clocks] = msgspec.field(default_factory=dict)
+    endings: dict[str, None] = msgspec.field(default_factory=dict)
+    """Kinds that some run ends with."""
+    watched: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs that may be over: those whose end was counted, and those that have a referee."""
+    hiding: dict[str, None] = msgspec.field(default_factory=dict)
+    """Runs whose graphs are kept from the creatures of others."""
+
+    def concerns(self, event: Event) -> bool:
+        """Whether an event could move the runs at all."""
+        return (
+            event.caused_by is not None
+            or event.sealed is not None
+            or event.kind in NOTED
+            or event.kind in self.endings
+        )
+
+    def apply(self, world: World, event: Event) -> None:
+        """Move on by one event, which the world has already taken in."""
+        kind, run_id = event.kind, event.run_id or ""
+        if kind == kinds.RUN_STARTED:
+            self._start(run_id, event)
+        elif kind == kinds.TURN_STARTED:
+            self._note_turn(world, event)
+        elif kind == kinds.TOPOLOGY_CHANGED:
+            self._note_topology(payload_of(event, TopologyChanged))
+        elif kind == kinds.SESSION_FORKED:
+            self._note_split(world, event)
+        elif kind == kinds.SESSION_RESTATED:
+            self._take_over(event.graph_id, restated_of(event), event.created_at)
+        purse = self.purses.get(run_id)
+        if purse is None:
+            return
+        self._note_spend(purse.spent, run_id, event)
+        if kind == kinds.TOOL_RETURNED and payload_of(event, ToolReturned).is_edit:
+            edits = self.clocks.setdefault(event.graph_id, Clocks()).edits
+            edits[run_id] = edits.get(run_id, 0) + 1
+        _note_end(purse, event)
+        if purse.finished is not None:
+            self.watched.pop(run_id, None)
+        elif purse.may_be_over:
+            self.watched[run_id] = None
+
+    def _start(self, run_id: str, event: Event) -> None:
+        started = payload_of(event, RunStarted)
+        if started.branch_of is not None and run_id in self.purses:
+            return  # A run that lives again in several graphs is started in each of them.
+        cast, spawnable = started.cast, started.spawnable
+        profiles = [entry.profile for entry in cast]
+        profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
+        playbill = playbill_of(started.scenario)
+        self.purses[run_id] = Purse(
+            limits=started.limits or Governor(),
+            playbill=playbill,
+            rng_seed=started.rng_seed,
+            seed=started.seed,
+            started_at=event.created_at,
+            spent=Spent(accounts={entry.creature: Account(entry.cast_key, entry.model) for entry in cast}),
+            folder=None if started.recipe is None else started.recipe.path,
+            cast={entry.creature: entry.handle for entry in cast},
+            bound={entry.creature: entry.model for entry in cast if entry.is_bound},
+            told_in=event.id,
+            branch_of=started.branch_of,
+            scenario_digest=started.scenario_digest,
+            spawnable=spawnable,
+            profiles=[name for name in dict.fromkeys(profiles) if name],
+        )
+        if playbill.ends_when.kind is not None:
+            self.endings[playbill.ends_when.kind] = None
+        if playbill.policy.hidden:
+            self.hiding[run_id] = None
+
+    def _note_turn(self, world: World, event: Event) -> None:
+        clocks = self.clocks.setdefault(event.graph_id, Clocks())
+        passed = event.turn - clocks.turn
+        clocks.begin_turn(event.turn)
+        graph = world.graphs.get(event.graph_id)
+        for run_id in {world.creatures[name].run_id or "": None for name in graph.creatures} if graph else ():
+            purse, run = self.purses.get(run_id), world.runs.get(run_id)
+            if purse is not None and run is not None and run.status == "playing":
+                count = clocks.turns[run_id] = clocks.turns.get(run_id, 0) + passed
+                purse.spent.turns = max(purse.spent.turns, count)
+
+    def _note_topology(self, change: TopologyChanged) -> None:
+        if change.kind == "merge":
+            parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in change.old_graph_ids]
+            self.clocks[change.new_graph_ids[0]] = merged(parts)
+        elif not change.new_graph_ids:
+            for graph_id in change.old_graph_ids:
+                self.clocks.pop(graph_id, None)
+
+    def _note_split(self, world: World, event: Event) -> None:
+        forked = payload_of(event, SessionForked)
+        if forked.how != "split" or event.graph_id in self.clocks:
+            return
+        parent = self.clocks.get(world.sessions[forked.parents[0]].segment.graph_id)
+        if parent is not None:
+            self.clocks[event.graph_id] = parent.split(event.id)
+
+    def _take_over(self, graph_id: str, restated: SessionRestated, at: datetime) -> None:
+        """A run that lives again has spent what was spent then, and a graph's clocks go on."""
+        for run_id, then in restated.carried.runs.items():
+            purse = self.purses.get(restated.runs[run_id])
+            if purse is None:
+                continue
+            accounts = purse.spent.accounts
+            for name, account_then in then.accounts.items():
+                account = accounts.get(restated.creatures.get(name, ""))
+                if account is not None:
+                    account.usage = account_then.usage
+            spent = purse.spent = converted(then, Spent)
+            spent.accounts = accounts
+            spent.minutes_usd = {part.minute: part.usd for part in then.minutes}
+            spent.knowers = [restated.creatures.get(name, name) for name in then.knowers]
+            purse.started_at = at - timedelta(seconds=spent.seconds)
+            purse.beside = [new for old, new in restated.runs.items() if old != run_id]
+            if purse.may_be_over:
+                self.watched[restated.runs[run_id]] = None
+        self.clocks[graph_id] = converted(restated.carried.clocks, Clocks).renamed(restated.runs)
+
+    def _note_spend(self, spent: Spent, run_id: str, event: Event) -> None:
+        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
+        asked only on its way, where that was told already, says so with an empty list of calls."""
+        use = event.model
+        answered = [] if use is None else use.calls_answered
+        costs = [usage_of(call) for call in answered]
+        if not costs and (use is None or use.calls) and _ends_an_act(event):
+            costs = [Usage(calls=1)]
+        if costs:
+            calls = self.clocks.setdefault(event.graph_id, Clocks()).calls
+            calls[run_id] = calls.get(run_id, 0) + len(costs)
+            account = spent.accounts.get(event.actor)
+            for sums in (spent,) if account is None else (spent, account):
+                for cost in costs:
+                    sums.usage = sums.usage.plus(cost)
+        for call in answered:
+            if call.usd:
+                _note_minute(spent, event.created_at, call.usd)
+
+    def spend(
+        self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0
+    ) -> Spend:
+        """What is spent before a call; `held` is what acts under way have not told of yet."""
+        spent = self.purses[run_id].spent
+        clocks = self.clocks.get(graph_id)
+        return Spend(
+            usage=spent.usage.plus(held),
+            usd_in_last_hour=held.usd_known + (spent.usd_since(now) if spent.minutes_usd else 0.0),
+            calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
+        )
+
+    def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
+        """Whether a run has used up its calls of this turn, and has the rest of it put off to the next."""
+        purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
+        if purse is None or clocks is None or purse.playbill.governor.on_turn_limit != "defer":
+            return False
+        calls_max = purse.limits.max_calls_per_turn
+        return calls_max is not None and clocks.calls.get(run_id or "", 0) >= calls_max
+
+    def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
+        """How many changes tools of a run have made in this graph's present turn."""
+        clocks = self.clocks.get(graph_id)
+        return 0 if clocks is None else clocks.edits.get(run_id or "", 0)
+
+    def turns_of(self, run_id: str, graph_id: str) -> int:
+        """How many turns a run has played along the line of this graph."""
+        clocks = self.clocks.get(graph_id)
+        return 0 if clocks is None else clocks.turns.get(run_id, 0)
+
+
+def _ends_an_act(event: Event) -> bool:
+    return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
+
+
+def _minute_an_hour_before(at: datetime) -> int:
+    return int((at - timedelta(hours=1)).timestamp() // 60)
+
+
+def _note_minute(spent: Spent, at: datetime, usd: float) -> None:
+    minute, first = int(at.timestamp() // 60), _minute_an_hour_before(at)
+    minutes_usd = spent.minutes_usd
+    minutes_usd[minute] = minutes_usd.get(minute, 0.0) + usd
+    spent.minutes_usd = {minute: usd for minute, usd in minutes_usd.items() if minute >= first}
+
+
+def _note_end(purse: Purse, event: Event) -> None:
+    spent = purse.spent
+    if event.kind == purse.playbill.ends_when.kind:
+        spent.ends_counted += 1
+    if event.kind == kinds.JUDGE_VERDICT:
+        verdict = verdict_of(event)
+        spent.verdict, spent.winner, spent.why = event.id, verdict.winner, verdict.text
+    if event.sealed is not None:
+        sealed = sealed_of(event)
+        spent.truth = {**spent.truth, **sealed.facts}
+        spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
+    if event.kind == kinds.RUN_FINISHED:
+        purse.finished, purse.ended_in = payload_of(event, RunFinished), event.id

@@ -1,0 +1,175 @@
+"""Whose turn it is: the next act of a graph's present turn, and the number of its next turn. Pure.
+
+Always holds: an act that is under way comes first; reactions come before ticks, in the order of their causes and then
+of the creatures' ages; ticks come in the order of the cast. Nothing but the ledger's folds is asked, so every way of
+driving a graph gives the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from glasshouse.events.event import Json
+from glasshouse.turns.moment.playbill import Beat
+from glasshouse.turns.runs.agenda import Agenda, Owed, names_in_both
+from glasshouse.turns.runs.purses import Purse, Runs
+from glasshouse.world.state.state import CreatureState, GraphState, World
+
+
+class Due(msgspec.Struct, frozen=True):
+    """An act that is due now."""
+
+    creature: str
+    cause: str
+    is_tick: bool = False
+    is_together: bool = False
+    as_of: int | None = None
+    begun_by: str | None = None
+    """The first event of the ticks that it goes together with, if there is one."""
+    was: str | None = None
+    """What its creature was called before that, if not what it is called now."""
+
+
+def may_act(world: World, creature: CreatureState) -> bool:
+    """Whether a creature runs, and its run too."""
+    run = world.runs.get(creature.run_id or "")
+    return creature.is_running and (run is None or run.status == "playing")
+
+
+def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
+    """The next act of the present turn, if it has one left."""
+    if graph.turn == 0:
+        return None
+    if agenda.under_way:
+        taken_up = _under_way(world, agenda, graph)
+        if taken_up is not None:
+            return taken_up
+
+    def is_free(name: str) -> bool:
+        return _is_free(world, runs, world.creatures[name], graph)
+
+    name = agenda.first_reaction(world, graph, is_free)
+    if name is not None:
+        return Due(name, _cause(agenda, name, graph.turn))
+    name = agenda.first_tick(world, graph, is_free)
+    return None if name is None else _tick(world, agenda.ticks[name], name)
+
+
+def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
+    """The act that a creature owes for this cause, whoever else is next; none if it owes none."""
+    tick = agenda.ticks.get(name)
+    if name not in world.creatures:
+        return None
+    if tick is not None and tick.cause == cause:
+        return _tick(world, tick, name)
+    return Due(name, cause) if cause in agenda.owed.get(name, ()) else None
+
+
+def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
+    """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
+    for name in names_in_both(graph.creatures, agenda.under_way):
+        act, tick = agenda.under_way[name], agenda.ticks.get(name)
+        if not may_act(world, world.creatures[name]):
+            continue
+        if tick is not None and tick.cause == act.cause:
+            return _tick(world, tick, name)
+        if act.cause in agenda.owed.get(name, ()):
+            return Due(name, act.cause)
+    return None
+
+
+def _is_free(world: World, runs: Runs, creature: CreatureState, graph: GraphState) -> bool:
+    return may_act(world, creature) and not runs.is_deferred(creature.run_id, graph.id)
+
+
+def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
+    """The ticks that are owed, in the order of the cast; what was put off from an earlier turn comes first."""
+    names = [
+        name
+        for name in names_in_both(graph.creatures, agenda.ticks)
+        if _is_free(world, runs, world.creatures[name], graph)
+    ]
+    names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
+    return [_tick(world, agenda.ticks[name], name) for name in names]
+
+
+def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, *, is_new: bool) -> list[Due]:
+    """Of those, the ticks that go together; unless a batch may begin anew, those of one that has begun.
+
+    One that is under way comes last: it had asked once when the others began, and goes on after their first call.
+    """
+    ticks = [due for due in ticks_left(world, agenda, graph, runs) if due.is_together]
+    meant = [due for due in ticks if is_new or due.begun_by is not None]
+    return sorted(meant, key=lambda due: due.creature in agenda.under_way)
+
+
+def _tick(world: World, owed: Owed, name: str) -> Due:
+    is_together = world.facts_of(world.creatures[name]).is_together
+    due = Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
+    if not is_together or owed.begun_by is None:
+        return due
+    return msgspec.structs.replace(due, begun_by=owed.begun_by, was=owed.was)
+
+
+def _cause(agenda: Agenda, name: str, turn: int) -> str:
+    """What a creature's next act answers. What waited for a stopped creature is one act, and answers its newest part."""
+    first, causes = agenda.first_due(name, turn), agenda.owed[name].values()
+    if first is None or not first.bundle:
+        return "" if first is None else first.cause
+    return [owed.cause for owed in causes if owed.bundle == first.bundle][-1]
+
+
+def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
+    """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
+    soonest = graph.turn + 1
+    turns: list[int] = []
+    for creature in _actors(world, graph):
+        every = world.manifests[creature.manifest_digest].tick_every
+        if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
+            return soonest
+        if every:
+            turns.append((graph.turn // every + 1) * every)
+    turns += [graph.turn + beat.turn - played for beat, played, _ in beats_ahead(world, runs, graph)]
+    return min(turns, default=None)
+
+
+def _actors(world: World, graph: GraphState) -> Iterator[CreatureState]:
+    creatures = (world.creatures[name] for name in graph.creatures)
+    return (creature for creature in creatures if may_act(world, creature))
+
+
+def runs_acting(world: World, graph: GraphState) -> list[str]:
+    """The runs that somebody in a graph may act for, each once: the oldest member's first."""
+    members = map(world.creatures.__getitem__, graph.creatures)
+    names = dict.fromkeys([one.run_id or "" for one in members if one.is_running])
+    return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
+
+
+def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
+    """The beats that runs of this graph have before them, with the turns they have played and the run."""
+    ahead: list[tuple[Beat, int, str]] = []
+    for run_id in runs_acting(world, graph):
+        purse = runs.purses.get(run_id)
+        for beat in purse.playbill.beats if purse is not None else ():
+            played = runs.turns_of(run_id, graph.id)
+            if beat.turn > played and (beat.at is None or _is_here(purse, graph, beat.at)):
+                ahead.append((beat, played, run_id))
+    return ahead
+
+
+def _is_here(purse: Purse | None, graph: GraphState, handle: str) -> bool:
+    """Whether the one that a run's cast calls so is in this graph."""
+    cast = {} if purse is None else purse.cast
+    return any(name in graph.creatures for name, called in cast.items() if called == handle)
+
+
+def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
+    """What the world shows when this turn begins."""
+    shown: list[tuple[str, Json]] = []
+    for beat, played, run_id in beats_ahead(world, runs, graph):
+        if graph.turn + beat.turn - played == turn:
+            payload = {"text": beat.text, "title": beat.title} if beat.title else {"text": beat.text}
+            shown.append((run_id, payload))
+    return tuple(shown)

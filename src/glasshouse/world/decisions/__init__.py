@@ -1,0 +1,1 @@
+"""Decisions: from an intent to facts, or to a refusal in words."""

@@ -1,0 +1,339 @@
+"""Decisions while a show runs: a line is said, a turn begins, an act calls tools, proposes edits, and ends.
+
+Always holds: a creature writes only kinds that it may emit, and speaks only on channels that it sends on. An act ends in
+exactly one event, written to the graph its creature is in at that moment. If the creature was removed, `act.discarded` is
+written where it was last, or in its run's own session if that graph is closed. A call names the act's cause; an answer and
+a proposal name their call. A removed creature, or one whose run has finished, calls no tool. Writing an answer never
+fails: what is too long is cut, and what cannot be kept is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from glasshouse.errors import BadEvent, Refused
+from glasshouse.events import kinds
+from glasshouse.events.codec import canonical_json, json_copy
+from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, place_of
+from glasshouse.events.model_use import ModelUse
+from glasshouse.events.payloads import Payload, builtins_of
+from glasshouse.events.run_payloads import (
+    ActEnd,
+    AgentFailed,
+    EditDecided,
+    EditProposed,
+    ToolCalled,
+    ToolReturned,
+    TurnStarted,
+    UserInjected,
+)
+from glasshouse.world.decisions.decision import Decision, Fact, Write, written_in
+from glasshouse.world.decisions.intents import (
+    CallTool,
+    DecideEdit,
+    EndAct,
+    Inject,
+    ProposeEdit,
+    ReturnTool,
+    Say,
+    StartTurn,
+)
+from glasshouse.world.state.ids import check_length, the_channel, the_creature, the_graph, the_unfinished_run
+from glasshouse.world.state.state import CreatureState, GraphState, World
+from glasshouse.world.state.topology import SEND
+from glasshouse.world.state.values import GROWN_APART
+
+batch_events_max = 10_000
+
+
+def said(world: World, intent: Say) -> Decision:
+    """A creature's drafts as facts of its graph's session."""
+    if len(intent.drafts) > batch_events_max:
+        raise Refused(
+            f"{len(intent.drafts):,} lines are too many for one batch.",
+            f"Say at most {batch_events_max:,} at once.",
+        )
+    creature = speaker_of(world, intent.creature, intent.caused_by)
+    graph = world.graphs[creature.graph_id]
+    facts = [line_of(world, creature, graph, draft, intent.caused_by) for draft in intent.drafts]
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),) if facts else ())
+
+
+def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
+    """The creature that is to say something, because of something that has happened."""
+    creature = world.creatures.get(creature_id)
+    if creature is None:
+        creature = the_creature(world, creature_id)
+    if caused_by is not None:
+        _check_cause(world, caused_by)
+    check_may_act(world, creature)
+    return creature
+
+
+def line_of(
+    world: World,
+    creature: CreatureState,
+    graph: GraphState,
+    draft: Draft,
+    caused_by: str | None,
+    model: ModelUse | None = None,
+) -> Fact:
+    """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
+    if (
+        draft.kind not in world.manifests[creature.manifest_digest].may_emit
+        or draft.kind in kinds.NEVER_GRANTED
+    ):
+        _refuse_kind(world, creature, draft.kind)
+    if draft.kind == kinds.JUDGE_VERDICT:
+        _check_cites(world, draft.payload.get("cites"))
+    channel_id = channel = None
+    if draft.channel is not None:
+        channel, channel_id = draft.channel, graph.channels.owners.get(draft.channel)
+        if channel_id is None:
+            open_channel = the_channel(world, graph, draft.channel)
+            channel, channel_id = open_channel.name, open_channel.id
+        edges = world.topology.channels_of.get(creature.id)
+        if edges is None or not edges.get(channel_id, 0) & SEND:
+            _refuse_channel(world, creature, channel)
+    return Fact(
+        draft.kind,
+        json_copy(draft.kind, draft.payload),
+        creature.id,
+        channel_id,
+        channel,
+        None if draft.private is None else json_copy(draft.kind, draft.private),
+        None if draft.sealed is None else json_copy(draft.kind, draft.sealed),
+        caused_by,
+        creature.run_id,
+        model,
+    )
+
+
+def check_may_act(world: World, creature: CreatureState) -> None:
+    """Refuse a creature whose run has finished."""
+    run = world.runs.get(creature.run_id or "")
+    if run is not None and run.status == "finished":
+        raise Refused(
+            f"The run of {creature.handle} has finished, so it can say nothing more.",
+            "Branch the run, or add a creature of another run.",
+        )
+
+
+def _check_cause(world: World, cause: str) -> None:
+    if not _has_happened(world, cause):
+        raise Refused(
+            f"There is no event {cause!r}, so it cannot be a cause.", "Give the id of an event, or none."
+        )
+
+
+def _check_cites(world: World, cites: object) -> None:
+    """Refuse a verdict that cites events that do not exist."""
+    for cited in cites if isinstance(cites, list | tuple) else ():
+        if not isinstance(cited, str) or not _has_happened(world, cited):
+            raise Refused(f"There is no event {cited!r}, so no verdict can cite it.", "Cite ids of events.")
+
+
+def _has_happened(world: World, name: str) -> bool:
+    session_id, seq = place_of(name)
+    session = world.sessions.get(session_id)
+    return session is not None and 1 <= seq <= session.head
+
+
+def _refuse_kind(world: World, creature: CreatureState, kind: str) -> None:
+    if kind in kinds.NEVER_GRANTED:
+        raise Refused(
+            f"Only the engine writes {kind}.", "Make the change itself, for example with connect()."
+        )
+    granted = ", ".join(sorted(world.facts_of(creature).may_emit)) or "nothing"
+    raise Refused(
+        f"{creature.handle} may not emit {kind}.",
+        f"Its manifest grants {granted}; add {kind} to may_emit.",
+    )
+
+
+def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
+    edges = world.topology.channels_of.get(creature.id, {})
+    open_to_it = [world.channels[c].name for c, directions in edges.items() if directions & SEND]
+    advice = f"It sends on {', '.join(open_to_it)}." if open_to_it else "Connect it to somebody there first."
+    raise Refused(f"{creature.handle} does not send on {name}.", advice)
+
+
+def injected(world: World, intent: Inject) -> Decision:
+    """Say something as the visitor to everybody in a graph."""
+    graph = the_graph(world, intent.graph_id)
+    check_length("text", intent.text)
+    if not intent.text.strip():
+        raise Refused("The visitor said nothing.", "Write a sentence.")
+    if intent.run_id is not None:
+        the_unfinished_run(world, intent.run_id)
+    fact = Fact(kinds.USER_INJECTED, builtins_of(UserInjected(intent.text)), VISITOR, run_id=intent.run_id)
+    return written_in(graph, [fact], graph.id)
+
+
+answer_text_chars_max: Final = 8_192
+answer_result_bytes_max: Final = 16_384
+
+
+def turn_started(world: World, intent: StartTurn) -> Decision:
+    """Begin a graph's next turn, with the scenes that the world shows at that turn."""
+    graph = the_graph(world, intent.graph_id)
+    if intent.turn <= graph.turn:
+        raise Refused(f"Graph {graph.name} is at turn {graph.turn}.", f"Start turn {graph.turn + 1}.")
+    facts = [Fact(kinds.TURN_STARTED, builtins_of(TurnStarted(intent.turn)), CONDUCTOR)]
+    facts += [
+        Fact(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=run_id) for run_id, payload in intent.shown
+    ]
+    write = Write(graph.session_id, graph.id, tuple(facts), turn=intent.turn)
+    return Decision((write,), subject=graph.id)
+
+
+def act_ended(world: World, intent: EndAct) -> Decision:
+    """The one event that ends an act."""
+    creature = world.creatures.get(intent.creature)
+    if creature is None:
+        return _discarded(world, intent)
+    check_may_act(world, creature)
+    graph = world.graphs[creature.graph_id]
+    if intent.draft is None:
+        fact = _without_a_line(intent, creature.run_id)
+    else:
+        draft = replace(intent.draft, channel=_place_to_speak(world, creature, intent, intent.draft))
+        fact = line_of(world, creature, graph, draft, intent.cause, intent.model)
+    return written_in(graph, [fact], creature.id)
+
+
+def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
+    if intent.failure:
+        kind, payload = kinds.AGENT_FAILED, builtins_of(AgentFailed(intent.failure, intent.attempts))
+    else:
+        kind, payload = kinds.AGENT_PASSED, builtins_of(ActEnd(intent.passed))
+    return Fact(
+        kind,
+        payload,
+        intent.creature,
+        private=intent.private,
+        caused_by=intent.cause,
+        run_id=run_id,
+        model=intent.model,
+    )
+
+
+def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft: Draft) -> str | None:
+    """The channel of a line: the intended one, else that of its cause, else the oldest channel it sends on.
+
+    Channels are followed by id, so a line meant for a channel that was renamed meanwhile still reaches it.
+    """
+    if draft.kind in kinds.INNER:
+        return None
+    edges = world.topology.channels_of.get(creature.id, {})
+    for wanted in (intent.channel_id, intent.reply_to):
+        if wanted is not None and edges.get(wanted, 0) & SEND:
+            return wanted
+    return next((channel_id for channel_id, directions in edges.items() if directions & SEND), None)
+
+
+def _discarded(world: World, intent: EndAct) -> Decision:
+    session_id = _open_heir(world, intent.session_id)
+    if session_id is None:
+        run = world.runs.get(intent.run_id or "")
+        if run is None or run.status == "finished":
+            return Decision(subject=intent.creature)
+        session_id = run.session_id
+    fact = Fact(
+        kinds.ACT_DISCARDED,
+        builtins_of(ActEnd("The creature was removed before its act ended.")),
+        intent.creature,
+        caused_by=intent.cause,
+        run_id=intent.run_id,
+        model=intent.model,
+    )
+    write = Write(session_id, world.sessions[session_id].segment.graph_id, (fact,))
+    return Decision((write,), subject=intent.creature)
+
+
+def _open_heir(world: World, session_id: str) -> str | None:
+    """The open session of the graph that once wrote into this session."""
+    waiting, seen = [session_id], {session_id}
+    while waiting:
+        name = waiting.pop()
+        session = world.sessions[name]
+        graph = world.graphs.get(session.segment.graph_id)
+        if graph is not None and graph.session_id == name:
+            return name
+        for child in reversed(session.children or ()):
+            if child not in seen and world.sessions[child].segment.origin not in GROWN_APART:
+                seen.add(child)
+                waiting.append(child)
+    return None
+
+
+def tool_called(world: World, intent: CallTool) -> Decision:
+    """A creature calls a tool during its act."""
+    creature = world.creatures.get(intent.creature)
+    if creature is None:
+        raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
+    check_may_act(world, creature)
+    arguments = json_copy(kinds.TOOL_CALLED, intent.arguments)
+    fact = Fact(
+        kinds.TOOL_CALLED,
+        builtins_of(ToolCalled(intent.tool, arguments, intent.number)),
+        creature.id,
+        private=intent.private,
+        caused_by=intent.cause,
+        run_id=creature.run_id,
+        model=intent.model,
+    )
+    return written_in(world.graphs[creature.graph_id], [fact], creature.id)
+
+
+def tool_returned(world: World, intent: ReturnTool) -> Decision:
+    """A tool call returned."""
+    returned = ToolReturned(
+        intent.tool,
+        intent.number,
+        bool(intent.is_ok),
+        intent.text[:answer_text_chars_max].encode("utf-8", "replace").decode(),
+        _kept(intent.result),
+        intent.is_edit,
+        intent.is_engine,
+    )
+    return _after_call(world, intent, kinds.TOOL_RETURNED, returned)
+
+
+def _kept(result: Any) -> Any:
+    """A result that the ledger can keep; none if it cannot."""
+    if result is None:
+        return None
+    try:
+        kept = json_copy(kinds.TOOL_RETURNED, {"result": result})
+        size = len(canonical_json(kept))
+    except (BadEvent, ValueError, OverflowError):
+        return None
+    return kept["result"] if size <= answer_result_bytes_max else None
+
+
+def edit_proposed(world: World, intent: ProposeEdit) -> Decision:
+    """A creature's change waits for approval."""
+    arguments = json_copy(kinds.EDIT_PROPOSED, intent.arguments)
+    proposed = EditProposed(intent.tool, arguments, intent.number, intent.why)
+    return _after_call(world, intent, kinds.EDIT_PROPOSED, proposed)
+
+
+def edit_decided(world: World, intent: DecideEdit) -> Decision:
+    """A proposal was approved or rejected, or nobody was there."""
+    decided = EditDecided(intent.is_approved, intent.by, intent.reason, intent.number)
+    return _after_call(world, intent, kinds.EDIT_DECIDED, decided)
+
+
+def _after_call(
+    world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Payload
+) -> Decision:
+    """An event that follows a tool call. None is written for a removed creature, or if the run has finished."""
+    creature = world.creatures.get(intent.creature)
+    run = None if creature is None else world.runs.get(creature.run_id or "")
+    if creature is None or (run is not None and run.status == "finished"):
+        return Decision(subject=intent.creature)
+    fact = Fact(kind, builtins_of(payload), creature.id, caused_by=intent.called, run_id=creature.run_id)
+    return written_in(world.graphs[creature.graph_id], [fact], creature.id)

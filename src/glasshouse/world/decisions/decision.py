@@ -1,0 +1,191 @@
+"""A decision: the facts to write, where, and the change they make; facts that several decisions share; and stamping.
+
+Always holds: a fact has no id, seq, turn or time until it is stamped, and is not true before it is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import BadEvent
+from glasshouse.events import kinds
+from glasshouse.events.codec import VERSIONS
+from glasshouse.events.event import TERRARIUM, Event, Json
+from glasshouse.events.model_use import ModelUse
+from glasshouse.events.payloads import (
+    ChangeKind,
+    ChannelEdge,
+    ChannelOpened,
+    Direction,
+    Payload,
+    SessionAttached,
+    TopologyChanged,
+    affected_creatures_max,
+    builtins_of,
+)
+from glasshouse.world.state.state import GraphState, Segment, World
+from glasshouse.world.state.values import Change
+
+
+class Fact(msgspec.Struct, frozen=True, gc=False):
+    """An event without its stamp: no ids, no seq, no time."""
+
+    kind: str
+    payload: Json
+    actor: str = TERRARIUM
+    channel_id: str | None = None
+    channel: str | None = None
+    private: Json | None = None
+    sealed: Json | None = None
+    caused_by: str | None = None
+    run_id: str | None = None
+    model: ModelUse | None = None
+
+
+class Write(msgspec.Struct, frozen=True, gc=False):
+    """Facts for one segment, in order. With `opens`, the segment begins here."""
+
+    session_id: str
+    graph_id: str
+    facts: tuple[Fact, ...]
+    opens: Segment | None = None
+    turn: int | None = None
+    """The turn of these facts, if they begin a new one."""
+
+
+NO_CHANGE = Change(kind="nothing")
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """The result of an intent: one batch of writes, all or nothing."""
+
+    writes: tuple[Write, ...] = ()
+    change: Change = NO_CHANGE
+    subject: str = ""
+    """The id of the thing that the intent made or touched: a creature, a channel, a wire, a session."""
+
+
+def written_in(
+    graph: GraphState, facts: Iterable[Fact], subject: str, change: Change = NO_CHANGE
+) -> Decision:
+    """Facts for the session of one graph."""
+    return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, subject)
+
+
+def unchanged(graph: GraphState) -> Change:
+    """A change after which the same creatures are in the graph."""
+    return Change("nothing", (graph.id,), (graph.id,))
+
+
+def engine_fact(kind: str, payload: Payload) -> Fact:
+    """A fact of the engine about the shape of the world. A field of the wrong type is refused here, before anything
+    changes; the fold would notice it too late."""
+    plain = builtins_of(payload)
+    try:
+        msgspec.convert(plain, type(payload))
+    except msgspec.ValidationError as wrong:
+        raise BadEvent(
+            f"{kind} cannot be written: {wrong}.", "Give the argument in its documented type."
+        ) from wrong
+    return Fact(kind, plain)
+
+
+def topology_changed(change: Change) -> Fact:
+    """The one `topology.changed` of a change, with at most the allowed number of creatures."""
+    affected = change.affected_creatures
+    return engine_fact(
+        kinds.TOPOLOGY_CHANGED,
+        TopologyChanged(
+            kind=change.kind,
+            old_graph_ids=list(change.old_graph_ids),
+            new_graph_ids=list(change.new_graph_ids),
+            affected_creatures=list(affected[:affected_creatures_max]),
+            affected_count=len(affected),
+        ),
+    )
+
+
+def change_of(
+    kind: ChangeKind, old: Iterable[str], new: Iterable[str], affected: Iterable[str] = ()
+) -> Change:
+    """A change as a value."""
+    return Change(kind, tuple(old), tuple(new), tuple(affected))
+
+
+def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
+    """The creatures that write into a session from now on, in events of bounded size."""
+    for start in range(0, len(creatures), affected_creatures_max):
+        some = list(creatures[start : start + affected_creatures_max])
+        yield engine_fact(kinds.CREATURE_SESSION_ATTACHED, SessionAttached(session_id, some))
+
+
+def by_age(world: World, creatures: Iterable[str]) -> list[str]:
+    """Creatures, oldest first."""
+    return sorted(creatures, key=lambda name: world.creatures[name].born)
+
+
+def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
+    """A creature listens or sends on a channel."""
+    return engine_fact(kinds.CHANNEL_JOINED, ChannelEdge(channel_id, creature, direction))
+
+
+def opened(channel_id: str, name: str, description: str = "") -> Fact:
+    """A channel exists."""
+    return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description))
+
+
+def stamped(world: World, write: Write, now: datetime) -> list[Event]:
+    """The events that a write's facts are, right after the last one of its session."""
+    if write.opens is None:
+        session = world.sessions[write.session_id]
+        seq, base = session.head, session.segment.base
+        graph = world.graphs.get(write.graph_id)
+        turn = 0 if graph is None else graph.turn
+    else:
+        seq, base, turn = 0, write.opens.base, _turn_at_birth(world, write)
+    if write.turn is not None:
+        turn = write.turn
+    return [
+        event_of(fact, write.session_id, write.graph_id, number, base, turn, now)
+        for number, fact in enumerate(write.facts, seq + 1)
+    ]
+
+
+def event_of(
+    fact: Fact, session_id: str, graph_id: str, seq: int, base: int, turn: int, now: datetime
+) -> Event:
+    """The event that a fact is at its place."""
+    # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost.
+    event = Event(
+        id=f"{session_id}.{seq}",
+        session_id=session_id,
+        graph_id=graph_id,
+        seq=seq,
+        lamport=base + seq,
+        turn=turn,
+        actor=fact.actor,
+        kind=fact.kind,
+        payload=fact.payload,
+        created_at=now,
+        run_id=fact.run_id,
+        channel_id=fact.channel_id,
+        channel=fact.channel,
+        private=fact.private,
+        caused_by=fact.caused_by,
+    )
+    if fact.model is not None or fact.sealed is not None or fact.kind in VERSIONS:
+        version = VERSIONS.get(fact.kind, 1)
+        event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
+    return event
+
+
+def _turn_at_birth(world: World, write: Write) -> int:
+    """A new session's clock is the latest of its parents' graphs. A parent of the same batch has not begun to count."""
+    parents = write.opens.parents if write.opens is not None else ()
+    known = [world.sessions[parent.session_id] for parent in parents if parent.session_id in world.sessions]
+    graph_ids = [session.segment.graph_id for session in known]
+    return max((world.graphs[name].turn for name in graph_ids if name in world.graphs), default=0)

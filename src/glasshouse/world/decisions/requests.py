@@ -1,0 +1,157 @@
+"""Requests: what was asked from outside the conductor, kept beside the change that it led to.
+
+A replay asks for the same again. Most changes need no request: a line is its own event, and what an act does is done
+again when the act is replayed.
+
+Always holds: a request holds no manifest, nothing that was dealt, sealed or said in private, and no agent. It is part of
+its store, never of an event, a digest or a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import BadEvent
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import CreatureStarted, payload_of
+from glasshouse.events.run_payloads import FinishReason, RunContinued, RunFinished, RunPaused
+from glasshouse.world.decisions.intents import (
+    AddChannel,
+    AddCreature,
+    AddWire,
+    CloseGraph,
+    Connect,
+    Disconnect,
+    Fork,
+    GrantPrivilege,
+    Inject,
+    Intent,
+    JoinChannel,
+    LeaveChannel,
+    MoveRun,
+    RemoveChannel,
+    RemoveCreature,
+    RemoveWire,
+    Say,
+    StartCreature,
+    StopCreature,
+)
+
+request_version: Final = 1
+
+Asker: TypeAlias = Literal["api", "visitor", "outage", "tool"]
+"""Who asked: a program; the visitor; the conductor, because a model was out of reach; or a tool in an act."""
+
+GraphEdit: TypeAlias = (
+    AddCreature
+    | RemoveCreature
+    | StartCreature
+    | StopCreature
+    | AddChannel
+    | RemoveChannel
+    | CloseGraph
+    | JoinChannel
+    | LeaveChannel
+    | Connect
+    | Disconnect
+    | AddWire
+    | RemoveWire
+    | GrantPrivilege
+    | Fork
+)
+
+
+class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Stop a run from beginning acts; recorded in the given graph."""
+
+    run_id: str
+    reason: str
+    graph_id: str | None = None
+
+
+class ContinueRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """Continue a paused run."""
+
+    run_id: str
+
+
+class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """End a run."""
+
+    run_id: str
+    reason: FinishReason
+
+
+Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
+
+
+class ActBegun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An act that had begun when a change was made, so it does not see that change."""
+
+    creature: str
+    cause: str
+
+
+class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Who asked for a change, what was asked, and which acts had begun in the graphs that it touches."""
+
+    by: Asker
+    intent: Requested | None = None
+    """None if the events of the change say what was asked."""
+    during: tuple[ActBegun, ...] = ()
+    version: int = request_version
+
+
+def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
+    """What is kept of a granted intent; none if its events say everything."""
+    if isinstance(intent, GraphEdit):
+        kept = replace(intent, manifest={}) if isinstance(intent, AddCreature) else intent
+        return Request(by or "api", None if by == "tool" else kept, during)
+    if isinstance(intent, MoveRun) and by is not None:
+        return Request(by, _moved(intent), during)
+    is_answer = isinstance(intent, Say) and intent.caused_by is not None  # It looks like the end of an act.
+    if isinstance(intent, Say | Inject) and (during or is_answer):
+        return Request("api" if isinstance(intent, Say) else "visitor", None, during)
+    return Request(by, None, during) if by == "tool" and during else None
+
+
+def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
+    match intent.payload:
+        case RunPaused(reason=reason):
+            return PauseRun(intent.run_id, reason, intent.graph_id)
+        case RunContinued():
+            return ContinueRun(intent.run_id)
+        case RunFinished(reason=reason):
+            return FinishRun(intent.run_id, reason)
+
+
+def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
+    """A birth as it was asked. The manifest comes from its events."""
+    born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
+    return (
+        birth if born is None else replace(birth, manifest=payload_of(born, CreatureStarted).manifest or {})
+    )
+
+
+def encoded_request(request: Request) -> str:
+    """A request as a store keeps it."""
+    return msgspec.json.encode(request).decode()
+
+
+def decoded_request(body: str) -> Request:
+    """A request from the bytes of a store."""
+    try:
+        request = msgspec.json.decode(body, type=Request)
+    except msgspec.DecodeError as wrong:
+        raise BadEvent(f"These bytes are not a request: {wrong}.") from wrong
+    if request.version != request_version:
+        raise BadEvent(
+            f"A request has version {request.version}; this Glasshouse reads {request_version}.",
+            "Upgrade Glasshouse.",
+        )
+    return request

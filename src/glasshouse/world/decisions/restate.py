@@ -1,0 +1,260 @@
+"""The decision that starts a branch or a resumed session: one batch that states the past shape with new ids.
+
+Always holds: the parents' bytes do not change. Every creature, channel and wire is new, or an incarnation of an old one. All
+graphs of one restated past are equally far ahead of the story's time, so that their order stays the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from glasshouse.errors import Refused
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    CreatureStopped,
+    Direction,
+    Payload,
+    SessionForked,
+    SessionRestated,
+    builtins_of,
+)
+from glasshouse.events.run_payloads import RunPaused
+from glasshouse.world.decisions.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    change_of,
+    engine_fact,
+    topology_changed,
+)
+from glasshouse.world.decisions.intents import Fork, LineAfter, Regrown, Rerun, Restate
+from glasshouse.world.state.ids import (
+    channel_id_for,
+    free_session_id,
+    graph_id_for,
+    short_hash,
+    the_session,
+    wire_id_for,
+)
+from glasshouse.world.state.state import Parent, Segment, World
+from glasshouse.world.state.topology import LISTEN, SEND
+from glasshouse.world.state.values import Change
+
+
+class Names(msgspec.Struct):
+    """New names by old names."""
+
+    creatures: dict[str, str] = msgspec.field(default_factory=dict)
+    places: dict[str, str] = msgspec.field(default_factory=dict)
+    runs: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def restated(world: World, intent: Restate) -> Decision:
+    """Start a branch or a resumed session, as one batch."""
+    sessions = _session_ids(world, intent)
+    names = _names(world, intent, sessions)
+    graph_ids = [graph_id_for(session_id) for session_id in sessions]
+    newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
+    change = change_of("nothing", (), graph_ids, newcomers)
+    parts = [
+        list(_shape_facts(intent, number, sessions[number], names, change))
+        for number in range(len(intent.graphs))
+    ]
+    longest = max(intent.times_changed, max(len(part) for part in parts) + 2)
+    writes: list[Write] = []
+    for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
+        opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
+        skew = opens.base + len(facts) + 2 - _story_end(world, graph)
+        forked = SessionForked(
+            session=session_id,
+            parents=[name for name, _ in graph.parents],
+            how=intent.how,
+            at=intent.at,
+            restated=len(facts) + 2,
+            upto=[upto for _, upto in graph.parents],
+            skew=skew,
+            change=intent.change if number == 0 else None,
+        )
+        payload = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
+        whole = (
+            _fact(kinds.SESSION_FORKED, forked),
+            *facts,
+            _fact(kinds.SESSION_RESTATED, payload),
+            *[_line(line, graph, names) for line in graph.lines],
+        )
+        writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
+    return Decision(tuple(writes), change, sessions[0])
+
+
+def _fact(kind: str, payload: Payload) -> Fact:
+    """A fact that restates an old one. It was checked the first time, and there are many."""
+    return Fact(kind, builtins_of(payload))
+
+
+def _joined(creature: str, channel_id: str, direction: Direction) -> Fact:
+    payload: Json = {"channel_id": channel_id, "creature": creature, "direction": direction}
+    return Fact(kinds.CHANNEL_JOINED, payload)
+
+
+def _session_ids(world: World, intent: Restate) -> list[str]:
+    if not intent.graphs or not all(graph.creatures for graph in intent.graphs):
+        raise Refused("No creature lived at this event.", "Choose an event at which a creature lived.")
+    session_ids: list[str] = []
+    for graph in intent.graphs:
+        for name, upto in graph.parents:
+            if not 1 <= upto <= the_session(world, name).head:
+                raise Refused(f"Session {name} has no event {upto}.", "Choose one of its events.")
+        parents = [name for name, _ in graph.parents]
+        ordinal = len(world.sessions[parents[0]].children or ())
+        while (session_id := free_session_id(world, intent.how, parents, ordinal)) in session_ids:
+            ordinal += 1
+        session_ids.append(session_id)
+    return session_ids
+
+
+def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
+    """New ids for everything. A channel's id depends on the seq of the event that opens it, so that is computed here."""
+    names, given = Names(), dict(world.numbers_given)
+    names.runs = {run.old: run.new for run in intent.runs}
+    claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
+    for graph, session_id in zip(intent.graphs, sessions, strict=True):
+        for born in graph.creatures:
+            taken = given.get(born.cast_key, 0)
+            names.creatures[born.creature] = f"{born.cast_key}~{taken + 1}" if taken else born.cast_key
+            given[born.cast_key] = taken + 1
+        here = graph_id_for(session_id)
+        if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
+            names.places[graph.graph_ids[0]] = here
+        attachments = len(list(attached(session_id, [born.creature for born in graph.creatures])))
+        runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
+        seq = 1 + runs_told + len(graph.creatures) + attachments
+        for channel_seq, channel in enumerate(graph.channels, start=seq + 1):
+            names.places[channel.opened.channel_id] = channel_id_for(session_id, channel_seq)
+    for graph, session_id in zip(intent.graphs, sessions, strict=True):
+        for old in graph.strangers:
+            if old not in names.creatures:
+                stem = old.partition("~")[0]
+                given[stem] = given.get(stem, 0) + 1
+                names.creatures[old] = stem if given[stem] == 1 else f"{stem}~{given[stem]}"
+        for old in graph.places:
+            names.places.setdefault(old, old[:2] + short_hash("was", session_id, old))
+    return names
+
+
+def _story_end(world: World, graph: Regrown) -> int:
+    """The story time at which the past of a graph ends."""
+    ends = [(world.sessions[name], upto) for name, upto in graph.parents]
+    return max(session.segment.base + upto - session.skew for session, upto in ends)
+
+
+def _segment(
+    world: World, intent: Restate, graph: Regrown, session_id: str, number: int, ahead: int
+) -> Segment:
+    ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
+    parents = tuple([Parent(name, upto) for name, upto in graph.parents])
+    graph_id, ordinal = graph_id_for(session_id), world.sessions_begun + number
+    return Segment(session_id, graph_id, intent.how, ordinal, max(ends) + ahead, parents, intent.at)
+
+
+def _shape_facts(
+    intent: Restate, number: int, session_id: str, names: Names, change: Change
+) -> Iterator[Fact]:
+    graph = intent.graphs[number]
+    yield from _runs(_runs_in(graph, intent.runs), names)
+    for born in graph.creatures:
+        yield _born(born, names)
+    yield from attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
+    for channel in graph.channels:
+        opened = replace(channel.opened, channel_id=names.places[channel.opened.channel_id])
+        yield _fact(kinds.CHANNEL_OPENED, opened)
+    for channel in graph.channels:
+        channel_id = names.places[channel.opened.channel_id]
+        for key, directions in channel.members:
+            if directions & SEND:
+                yield _joined(names.creatures[key], channel_id, "send")
+            if directions & LISTEN:
+                yield _joined(names.creatures[key], channel_id, "listen")
+    for wire in graph.wires:
+        source, target = names.creatures[wire.source], names.creatures[wire.target]
+        added = replace(wire, edge_id=wire_id_for(source, target), source=source, target=target)
+        yield _fact(kinds.OUTPUT_WIRE_ADDED, added)
+    for key in graph.stopped:
+        yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[key], "stopped"))
+    if number == 0:
+        yield topology_changed(change)
+
+
+def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
+    """The started runs of a graph. Each session records them, because it may be exported alone."""
+    here = {born.run_id for born in graph.creatures}
+    return [run for run in runs if run.started is not None and run.old in here]
+
+
+def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
+    for run in runs:
+        if run.started is not None:
+            cast = [
+                replace(entry, creature=names.creatures.get(entry.creature, entry.creature))
+                for entry in run.started.cast
+            ]
+            started = builtins_of(replace(run.started, cast=cast))
+            yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
+            if run.is_paused:
+                paused = builtins_of(RunPaused("It was paused in the past it grows from."))
+                yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
+
+
+def _born(born: CreatureStarted, names: Names) -> Fact:
+    """Restate a creature. Its manifest is plain JSON already and is not converted again."""
+    now = replace(
+        born,
+        creature=names.creatures[born.creature],
+        parent=None if born.parent is None else names.creatures.get(born.parent),
+        run_id=None if born.run_id is None else names.runs.get(born.run_id, born.run_id),
+        manifest={},
+    )
+    fact = _fact(kinds.CREATURE_STARTED, now)
+    fact.payload["manifest"] = born.manifest
+    return fact
+
+
+def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
+    actor = line.actor if line.actor in RESERVED_ACTORS else names.creatures[line.actor]
+    sealed = line.sealed
+    if sealed is not None:
+        owners = [names.creatures.get(owner, owner) for owner in sealed.get("to", ())]
+        sealed = {**sealed, "to": owners}
+    return Fact(
+        line.kind,
+        line.payload,
+        actor,
+        channel_id=None if line.channel is None else names.places[line.channel],
+        channel=next((c.opened.name for c in graph.channels if c.opened.channel_id == line.channel), None),
+        caused_by=line.caused_by,
+        run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
+        sealed=sealed,
+    )
+
+
+def session_forked(world: World, intent: Fork) -> Decision:
+    """Start a session that shares the past up to an event. Its parent stays open, and no creature lives in it."""
+    parent = the_session(world, intent.session_id)
+    if not 1 <= intent.upto <= parent.head:
+        raise Refused(
+            f"Session {intent.session_id} has no event {intent.upto}.",
+            f"Fork at one of its {parent.head} events.",
+        )
+    session_id = free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
+    graph_id = graph_id_for(session_id)
+    base, parents = parent.segment.base + intent.upto, (Parent(intent.session_id, intent.upto),)
+    opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
+    payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
+    write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
+    return Decision((write,), change_of("nothing", (), ()), session_id)

@@ -1,0 +1,262 @@
+"""Decisions about runs: a scenario is opened; a run begins, pauses, continues and finishes.
+
+Opening a scenario is one batch that holds a root segment with `run.started` and, grown from it, one session for each
+graph that the cast forms. Always holds: graphs are derived here as everywhere: whoever a path of channels joins begins in
+one graph, whatever troupe it was written under. One opening is one change, told once, in the root, which every graph's
+history holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
+
+import msgspec
+
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
+from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, Sealed
+from glasshouse.world.decisions.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    change_of,
+    engine_fact,
+    joined,
+    topology_changed,
+    written_in,
+)
+from glasshouse.world.decisions.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
+from glasshouse.world.hearing.wires import check_wire
+from glasshouse.world.state.ids import (
+    channel_id_for,
+    check_channel_name,
+    check_handle,
+    check_name,
+    check_run_id,
+    free_session_id,
+    graph_id_for,
+    session_id_for,
+    the_graph,
+    the_unfinished_run,
+    wire_id_for,
+)
+from glasshouse.world.state.state import Parent, Segment, World
+from glasshouse.world.state.topology import LISTEN, Topology
+
+cast_max = 10_000
+
+
+class Ensemble(msgspec.Struct):
+    """The members and channels that form one graph."""
+
+    members: list[Member]
+    channels: list[ChannelPlan]
+    opening: str = ""
+
+
+def run_opened(world: World, intent: OpenRun) -> Decision:
+    """Open a scenario, as one batch."""
+    _check(world, intent)
+    creature_ids = _creature_ids(world, intent)
+    root_id = free_session_id(world, "root", (), world.roots)
+    ensembles = [(n, part) for n, troupe in enumerate(intent.troupes) for part in ensembles_of(troupe)]
+    sessions = [session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
+    graph_ids = [graph_id_for(name) for name in sessions]
+    change = change_of("nothing", (), graph_ids, creature_ids.values())
+    started = Fact(kinds.RUN_STARTED, _self_described(intent, creature_ids), CONDUCTOR, run_id=intent.run_id)
+    root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
+    writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
+    numbers = count(1)
+    for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
+        graph_id, parents, at = graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
+        opens = Segment(session_id, graph_id, "fork", world.sessions_begun + number, 2, parents, at)
+        ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
+        facts = tuple(_ensemble_facts(intent, part, ids, opens, numbers))
+        writes.append(Write(session_id, opens.graph_id, facts, opens))
+    return Decision(tuple(writes), change, intent.run_id)
+
+
+def _check(world: World, intent: OpenRun) -> None:
+    check_run_id(intent.run_id)
+    if intent.run_id in world.runs:
+        raise Refused(f"Run {intent.run_id} exists already.", "Leave out run_id to get a new one.")
+    members = [member for troupe in intent.troupes for member in troupe.members]
+    if not members:
+        raise Refused("The scenario has no cast.", "Give it at least one creature.")
+    if len(members) > cast_max:
+        raise Refused(f"The cast has {len(members):,} creatures.", f"Open at most {cast_max:,} at once.")
+    for member in members:
+        check_name("creature name", member.name)
+        check_handle(member.handle)
+    for troupe in intent.troupes:
+        _check_names(troupe)
+
+
+def _check_names(troupe: Troupe) -> None:
+    """Refuse bad or duplicate names in a troupe, and channels that do not exist."""
+    channels = [channel.name for channel in troupe.channels]
+    handles = [member.handle for member in troupe.members]
+    for name in channels:
+        check_channel_name(name)
+    for names, what in ((channels, "channels"), (handles, "creatures")):
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise Refused(f"Two {what} are called {name!r}.", "Give one of them another name.")
+    for member in troupe.members:
+        for name in (*member.listens, *member.sends):
+            if name not in channels:
+                raise UnknownName(noun="channel", name=name, known=channels, where=member.handle)
+
+
+def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
+    """Ids by troupe and handle: the creature's name if it is free in the terrarium, else with the next number."""
+    given: dict[str, int] = {}
+    ids: dict[tuple[int, str], str] = {}
+    for number, troupe in enumerate(intent.troupes):
+        for member in troupe.members:
+            taken = given.get(member.name, world.numbers_given.get(member.name, 0))
+            ids[number, member.handle] = f"{member.name}~{taken + 1}" if taken else member.name
+            given[member.name] = taken + 1
+    return ids
+
+
+def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -> Json:
+    cast = [
+        cast_entry(member, creature_ids[number, member.handle])
+        for number, troupe in enumerate(intent.troupes)
+        for member in troupe.members
+    ]
+    return builtins_of(msgspec.structs.replace(intent.started, cast=cast))
+
+
+def cast_entry(member: Member, creature: str) -> CastEntry:
+    """A creature's entry in the cast of `run.started`."""
+    profile = fields_of(member.manifest).model_profile
+    return CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
+
+
+def ensembles_of(troupe: Troupe) -> list[Ensemble]:
+    """The graphs that a troupe's channels form, in the order of its cast. Channels that nobody is on go to the first."""
+    topology = Topology()
+    for member in troupe.members:
+        for channel in (*member.listens, *member.sends):
+            topology.join(member.handle, channel, LISTEN)
+    parts: dict[str, Ensemble] = {}
+    for member in troupe.members:
+        if member.handle not in parts:
+            part = Ensemble([], [], troupe.opening)
+            parts.update(dict.fromkeys(topology.component(member.handle), part))
+        parts[member.handle].members.append(member)
+    for plan in troupe.channels:
+        first_member = next(iter(topology.members_of.get(plan.name, {})), troupe.members[0].handle)
+        parts[first_member].channels.append(plan)
+    return [part for handle, part in parts.items() if part.members[0].handle == handle]
+
+
+def _ensemble_facts(
+    intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment, numbers: Iterator[int]
+) -> Iterator[Fact]:
+    parent = opens.parents[0].session_id
+    yield engine_fact(kinds.SESSION_FORKED, SessionForked(opens.id, [parent], "fork", opens.at or ""))
+    for member in part.members:
+        yield _born(intent, member, ids[member.handle], next(numbers))
+    attachments = list(attached(opens.id, list(ids.values())))
+    yield from attachments
+    seq = 1 + len(part.members) + len(attachments)
+    channel_ids: dict[str, str] = {}
+    for channel in part.channels:
+        seq += 1
+        channel_ids[channel.name] = channel_id_for(opens.id, seq)
+        payload = ChannelOpened(channel_ids[channel.name], channel.name, channel.description, channel.history)
+        yield engine_fact(kinds.CHANNEL_OPENED, payload)
+    for member in part.members:
+        yield from [joined(ids[member.handle], channel_ids[name], "send") for name in member.sends]
+        yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]
+    for member in part.members:
+        yield from _wires(member, ids)
+    yield from _shown_first(intent, part, ids)
+
+
+def _born(intent: OpenRun, member: Member, creature_id: str, ordinal: int) -> Fact:
+    return engine_fact(
+        kinds.CREATURE_STARTED,
+        CreatureStarted(
+            creature=creature_id,
+            handle=member.handle,
+            cast_key=member.name,
+            manifest_digest=member.manifest_digest,
+            is_privileged=member.is_privileged,
+            is_root=member.is_root,
+            run_id=intent.run_id,
+            manifest=member.manifest,
+            ordinal=ordinal,
+        ),
+    )
+
+
+def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
+    for wire in member.wires:
+        if wire.to not in ids:
+            raise Refused(
+                f"{member.handle} is wired to {wire.to}, but no path of channels joins them.",
+                "Put both on one channel: a wire never merges graphs.",
+            )
+        check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
+        source, target = ids[member.handle], ids[wire.to]
+        added = WireAdded(
+            wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when
+        )
+        yield engine_fact(kinds.OUTPUT_WIRE_ADDED, added)
+
+
+def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterator[Fact]:
+    """What was dealt, each for its owner only, and then the opening, for everybody."""
+    for member in part.members:
+        if member.dealt:
+            yield Fact(
+                kinds.WORLD_OBSERVED,
+                {"text": f"Something is dealt to {member.handle}, face down."},
+                CONDUCTOR,
+                sealed=builtins_of(Sealed([ids[member.handle]], member.dealt)),
+                run_id=intent.run_id,
+            )
+    opening = part.opening or intent.opening
+    if opening:
+        yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
+
+
+def run_begun(world: World, intent: BeginRun) -> Decision:
+    """Start a run without a scenario, in the graph where it is first driven."""
+    graph = the_graph(world, intent.graph_id)
+    run = world.runs.get(intent.run_id)
+    if run is not None and run.is_begun:
+        return Decision(subject=intent.run_id)
+    started = Fact(kinds.RUN_STARTED, builtins_of(intent.started), CONDUCTOR, run_id=intent.run_id)
+    return written_in(graph, [started], intent.run_id)
+
+
+def run_moved(world: World, intent: MoveRun) -> Decision:
+    """Pause, continue or finish a run. Pausing a paused run, or continuing a playing one, changes nothing."""
+    run = the_unfinished_run(world, intent.run_id)
+    is_continued = isinstance(intent.payload, RunContinued)
+    if isinstance(intent.payload, RunFinished):
+        kind = kinds.RUN_FINISHED
+    elif is_continued == (run.status == "playing"):
+        return Decision(subject=run.id)
+    else:
+        kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
+    fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
+    graph = world.graphs.get(intent.graph_id or "")
+    if graph is None:  # Then the graph of the run's oldest creature; if none is left, where the run began.
+        home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
+        graph = world.graphs.get(home)
+    if graph is not None:
+        return written_in(graph, [fact], run.id)
+    write = Write(run.session_id, world.sessions[run.session_id].segment.graph_id, (fact,))
+    return Decision((write,), subject=run.id)

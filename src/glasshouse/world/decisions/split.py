@@ -1,0 +1,250 @@
+"""Decisions that disconnect, remove and close: if the only connection goes, the graph splits.
+
+Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature. The split's `topology.changed`
+is the last event of the parent's session. Wires between two parts are removed with the reason `split`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+
+from glasshouse.errors import Refused, names_shown_max
+from glasshouse.events import kinds
+from glasshouse.events.payloads import (
+    ChannelClosed,
+    ChannelEdge,
+    CreatureStopped,
+    Direction,
+    ParentChanged,
+    SessionForked,
+)
+from glasshouse.world.decisions.decision import (
+    Decision,
+    Fact,
+    Write,
+    attached,
+    by_age,
+    change_of,
+    engine_fact,
+    topology_changed,
+    written_in,
+)
+from glasshouse.world.decisions.edges import wire_gone
+from glasshouse.world.decisions.intents import (
+    CloseGraph,
+    Disconnect,
+    LeaveChannel,
+    RemoveChannel,
+    RemoveCreature,
+)
+from glasshouse.world.state.ids import graph_id_for, session_id_for, the_channel, the_creature, the_graph
+from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.state.topology import BITS, LISTEN, SEND, Edge, Node, parted
+
+
+def disconnected(world: World, intent: Disconnect) -> Decision:
+    """Stop `source` sending and `target` listening on the channels where both did."""
+    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    if source.id == target.id:
+        raise Refused(f"{source.handle} cannot be disconnected from itself.", "Name another creature.")
+    graph = world.graphs[source.graph_id]
+    facts: list[Fact] = []
+    cut: list[Edge] = []
+    for channel_id in _channels_between(world, graph, source, target, intent.channel):
+        facts += [_left(source, channel_id, "send"), _left(target, channel_id, "listen")]
+        if world.topology.directions(source.id, channel_id) == SEND:
+            cut.append((source.id, channel_id))
+        if world.topology.directions(target.id, channel_id) == LISTEN:
+            cut.append((target.id, channel_id))
+    ends: list[Node] = [
+        end for creature, channel_id in cut for end in (("creature", creature), ("channel", channel_id))
+    ]
+    return _without(world, graph, facts, ends, cut=cut, subject=source.id)
+
+
+def _left(creature: CreatureState, channel_id: str, direction: Direction) -> Fact:
+    return engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, creature.id, direction))
+
+
+def _channels_between(
+    world: World, graph: GraphState, source: CreatureState, target: CreatureState, name: str | None
+) -> list[str]:
+    topology = world.topology
+    fewer = min((topology.channels_of.get(end.id, {}) for end in (source, target)), key=len)
+    both = [
+        channel_id
+        for channel_id in fewer
+        if topology.directions(source.id, channel_id) & SEND
+        and topology.directions(target.id, channel_id) & LISTEN
+    ]
+    both.sort(key=lambda channel_id: world.channels[channel_id].born)
+    if name is not None:
+        wanted = the_channel(world, graph, name).id
+        both = [channel_id for channel_id in both if channel_id == wanted]
+    if not both:
+        where = "" if name is None else f" on {name}"
+        raise Refused(
+            f"{source.handle} does not send to {target.handle}{where}.",
+            "Look at environment(graph_id) for who sends where; to cut the other direction, disconnect it separately.",
+        )
+    return both
+
+
+def channel_left(world: World, intent: LeaveChannel) -> Decision:
+    """Take a creature off a channel; the graph splits if that was the only connection."""
+    creature = the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    channel = the_channel(world, graph, intent.channel)
+    edges = world.topology.directions(creature.id, channel.id)
+    leaves = [direction for direction in intent.directions if edges & BITS[direction]]
+    if not leaves:
+        raise Refused(
+            f"{creature.handle} does not {' or '.join(intent.directions)} on {channel.name}.",
+            _where_it_is(world, creature),
+        )
+    facts = [_left(creature, channel.id, direction) for direction in leaves]
+    is_off = edges == sum(BITS[direction] for direction in leaves)
+    ends: list[Node] = [("creature", creature.id), ("channel", channel.id)] if is_off else []
+    return _without(world, graph, facts, ends, cut=[(creature.id, channel.id)], subject=channel.id)
+
+
+def _where_it_is(world: World, creature: CreatureState) -> str:
+    names = [world.channels[name].name for name in world.topology.channels_of.get(creature.id, {})]
+    return f"It is on {', '.join(names[:names_shown_max])}." if names else "It is on no channel."
+
+
+def creature_removed(world: World, intent: RemoveCreature) -> Decision:
+    """Remove a creature with its edges and wires, and the channel that only it and its parent are on; the graph splits
+    if it was the only connection."""
+    creature = the_creature(world, intent.creature)
+    graph = world.graphs[creature.graph_id]
+    facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
+    facts += [
+        _new_parent(child, creature, creature.parent) for child in world.children_of.get(creature.id, {})
+    ]
+    channels = list(world.topology.channels_of.get(creature.id, {}))
+    pair = {creature.id, creature.parent}
+    facts += [
+        _closed(world.channels[channel_id])
+        for channel_id in channels
+        if world.topology.members_of[channel_id].keys() == pair
+    ]
+    facts.append(_removed(creature.id))
+    ends: list[Node] = [("channel", channel_id) for channel_id in channels]
+    return _without(world, graph, facts, ends, gone=("creature", creature.id), subject=creature.id)
+
+
+def _new_parent(child: str, old: CreatureState, new: str | None) -> Fact:
+    return engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, old.id, new))
+
+
+def _closed(channel: ChannelState) -> Fact:
+    return engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))
+
+
+def _removed(creature_id: str) -> Fact:
+    return engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature_id, "removed"))
+
+
+def graph_closed(world: World, intent: CloseGraph) -> Decision:
+    """Close a graph with everybody in it, if all runs in it have finished."""
+    graph = the_graph(world, intent.graph_id)
+    members = [world.creatures[name] for name in graph.creatures]
+    for creature in members:
+        run = world.runs.get(creature.run_id or "")
+        if run is None or run.status != "finished":
+            raise Refused(
+                f"{creature.handle} in graph {graph.name} still plays.",
+                f"Finish run {creature.run_id} first, or remove its creatures one by one.",
+            )
+    wires = {wire: None for name in graph.creatures for wire in world.wires_of.get(name, {})}
+    facts = [wire_gone(world, wire, "removed") for wire in wires]
+    facts += [
+        _new_parent(child, creature, None)
+        for creature in members
+        for child in world.children_of.get(creature.id, {})
+        if child not in graph.creatures
+    ]
+    facts += [_removed(creature.id) for creature in members]
+    change = change_of("nothing", (graph.id,), (), by_age(world, graph.creatures))
+    return written_in(graph, [*facts, topology_changed(change)], graph.id, change)
+
+
+def channel_removed(world: World, intent: RemoveChannel) -> Decision:
+    """Close a channel; the graph splits if it was the only connection."""
+    graph = the_graph(world, intent.graph_id)
+    channel = the_channel(world, graph, intent.name)
+    ends: list[Node] = [("creature", name) for name in world.topology.members_of.get(channel.id, {})]
+    return _without(world, graph, [_closed(channel)], ends, gone=("channel", channel.id), subject=channel.id)
+
+
+def _without(
+    world: World,
+    graph: GraphState,
+    facts: list[Fact],
+    ends: list[Node],
+    *,
+    cut: Iterable[Edge] = (),
+    gone: Node | None = None,
+    subject: str,
+) -> Decision:
+    """The whole decision to remove edges (`cut`) or a node (`gone`): the graph stays, closes or splits."""
+    removed = gone[1] if gone is not None and gone[0] == "creature" else None
+    sides = _sides(world, graph, parted(world.topology, ends, cut=cut, gone=gone), removed)
+    if len(sides) > 1:
+        return _split(world, graph, facts, sides, removed, subject)
+    stays = (graph.id,) if len(graph.creatures) > (removed is not None) else ()
+    change = change_of("nothing", (graph.id,), stays, () if removed is None else (removed,))
+    return written_in(graph, [*facts, topology_changed(change)], subject, change)
+
+
+def _sides(world: World, graph: GraphState, apart: list[list[str]], removed: str | None) -> list[list[str]]:
+    """The parts, survivor first, the others by their oldest creature. The survivor's list is empty if that part was not
+    walked, because nobody in it moves."""
+    if not apart:
+        return [[]]
+    rest = len(graph.creatures) - (removed is not None) - sum(map(len, apart))
+    if rest > max(map(len, apart)):
+        others = [by_age(world, part) for part in apart]
+        return [[], *sorted(others, key=lambda part: world.creatures[part[0]].born)]
+    walked = {name for part in apart for name in part}
+    unwalked = [name for name in graph.creatures if name not in walked and name != removed]
+    parts = [by_age(world, part) for part in (*apart, unwalked) if part]
+    parts.sort(key=lambda part: world.creatures[part[0]].born)
+    survivor = max(parts, key=len)
+    return [survivor, *(part for part in parts if part is not survivor)]
+
+
+def _split(
+    world: World, graph: GraphState, facts: list[Fact], sides: list[list[str]], gone: str | None, subject: str
+) -> Decision:
+    parent = world.session_of(graph)
+    candidates = (session_id_for("split", (graph.session_id,), ordinal) for ordinal in count())
+    session_ids = list(islice((name for name in candidates if name not in world.sessions), len(sides)))
+    graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
+    moved = by_age(world, (name for side in sides[1:] for name in side))
+    change = change_of("split", (graph.id,), graph_ids, moved)
+    facts = [*facts, *_wires_between(world, sides[1:], gone), topology_changed(change)]
+    writes = [Write(graph.session_id, graph.id, tuple(facts))]
+    upto = parent.head + len(facts)
+    base, parents, at = (
+        parent.segment.base + upto,
+        (Parent(graph.session_id, upto),),
+        f"{graph.session_id}.{upto}",
+    )
+    for n, (session_id, graph_id) in enumerate(zip(session_ids, graph_ids, strict=True)):
+        opens = Segment(session_id, graph_id, "split", world.sessions_begun + n, base, parents, at)
+        forked = SessionForked(session_id, [graph.session_id], "split", at)
+        begins = (engine_fact(kinds.SESSION_FORKED, forked), *attached(session_id, sides[n] if n else []))
+        writes.append(Write(session_id, graph_id, begins, opens))
+    return Decision(tuple(writes), change, subject)
+
+
+def _wires_between(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
+    """Remove each wire between two parts. Those of a removed creature are removed already."""
+    side_of = {name: n for n, side in enumerate(moved_sides) for name in side}
+    for wire_id in dict.fromkeys(wire for name in side_of for wire in world.wires_of.get(name, {})):
+        wire = world.wires[wire_id]
+        if gone not in (wire.source, wire.target) and side_of.get(wire.source) != side_of.get(wire.target):
+            yield wire_gone(world, wire_id, "split")

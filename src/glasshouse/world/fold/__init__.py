@@ -1,0 +1,1 @@
+"""The fold: from events to the state of the world."""

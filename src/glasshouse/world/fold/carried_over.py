@@ -1,0 +1,233 @@
+"""What a branch or a resumed session carries over: who heard what, in which order.
+
+Always holds: it is written with the old names and read with the new ones. So nobody gets the past of another: an
+incarnation has the past of the creature it continues, and a new creature has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from glasshouse.events.carried import (
+    CarriedAges,
+    CarriedCreature,
+    CarriedEar,
+    CarriedShape,
+    CarriedSpan,
+    CarriedStay,
+    CarriedWire,
+    converted,
+)
+from glasshouse.events.payloads import SessionRestated
+from glasshouse.world.state.state import CreatureState, Ear, GraphState, Handing, Stay, World
+from glasshouse.world.state.topology import LISTEN
+from glasshouse.world.state.values import Wire
+
+
+def shape_of(world: World, graph: GraphState) -> CarriedShape:
+    """What a graph has to carry over."""
+    creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
+    members = {
+        channel: list(world.topology.members_of.get(channel, ())) for channel in graph.channels.values()
+    }
+    runs = {world.creatures[name].run_id: None for name in graph.creatures}
+    born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id in world.runs}
+    return CarriedShape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
+
+
+def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
+    """The order of births in several graphs, which are given by age."""
+    born: dict[str, int] = {}
+    for graph in graphs:
+        born.update({name: world.creatures[name].born for name in graph.creatures})
+        born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
+    numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
+    ages: list[CarriedAges] = []
+    births = 0
+    for graph in graphs:
+        births += 1 + len(graph.creatures) + len(graph.channels)
+        ages.append(
+            CarriedAges(
+                {name: numbers[name] for name in graph.creatures},
+                {channel: numbers[channel] for channel in graph.channels.values()},
+                births,
+            )
+        )
+    return ages
+
+
+def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
+    """The past of one creature."""
+    channels = list(world.topology.channels_of.get(creature.id, ()))
+    return CarriedCreature(
+        stays=converted(creature.stays, list[CarriedStay]),
+        ears={channel_id: _ear_then(ear) for channel_id, ear in creature.ears.items()},
+        channels=channels,
+        ordinal=creature.ordinal,
+        reborn=creature.reborn,
+        handed={wire_id: list(map(_wire_then, parts)) for wire_id, parts in (creature.handed or {}).items()},
+    )
+
+
+def _ear_then(ear: Ear) -> CarriedEar:
+    begins, ends = ear.spans[::2], ear.spans[1::2]
+    return CarriedEar(ear.is_full, list(map(CarriedSpan, begins, [*ends, None])))
+
+
+def _ear_now(ear: CarriedEar) -> Ear:
+    times = [time for span in ear.spans for time in (span.since, span.until)]
+    return Ear(ear.is_full, tuple([time for time in times if time is not None]))
+
+
+def _wire_then(handing: Handing) -> CarriedWire:
+    wire = handing.wire
+    return CarriedWire(
+        wire.source, wire.target, handing.since, handing.until, wire.with_content, wire.prompt, wire.when
+    )
+
+
+def places_of(shape: CarriedShape) -> dict[str, None]:
+    """The channels and graphs that somebody in a shape remembers."""
+    places: dict[str, None] = {}
+    for heard in shape.creatures.values():
+        places.update(dict.fromkeys(heard.ears))
+        places.update(dict.fromkeys([stay.graph_id for stay in heard.stays]))
+    return places
+
+
+def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedStay]]:
+    """The stays of creatures that are not in the shape."""
+    departed: dict[str, list[CarriedStay]] = {}
+    for name in names:
+        other = world.ever(name)
+        stays = list(world.remembered.get(name, ()))
+        if other is not None:
+            now = other.stays[-1]
+            stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
+        departed[name] = converted(stays, list[CarriedStay])
+    return departed
+
+
+def take_over(world: World, graph: GraphState, restated: SessionRestated, lamport: int) -> None:
+    """Give the creatures of a restated graph the past that was carried over."""
+    shape, names, places = restated.carried.shape, restated.creatures, restated.places
+    graph.name, graph.turn = shape.name, shape.turn
+    for key, heard in shape.creatures.items():
+        _give(world, world.creatures[names[key]], heard, restated, lamport)
+    for key in shape.newcomers:
+        for channel_id, ear in world.creatures[names[key]].ears.items():
+            if channel_id in places.values():
+                ear.is_full = False
+    for channel, members in shape.members.items():
+        _order(world.topology.members_of, places[channel], [names[key] for key in members])
+    in_order = [names[key] for key in (*shape.creatures, *shape.newcomers)]
+    graph.creatures = dict.fromkeys(in_order)
+    _number(world, shape, restated)
+    if shape.ages is not None:
+        _give_ages(world, shape.ages, restated)
+    for name, stays in shape.departed.items():
+        new = names.get(name, name)
+        as_known = [Stay("", 0, 0, name)] if new != name else []
+        world.remembered[new] = [*as_known, *world.remembered.get(new, ()), *_stays(stays, places)]
+    for name in names.values():
+        stem, _, number = name.partition("~")
+        world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
+    _listen(world, graph, lamport)
+    for run_id in shape.born:
+        if restated.runs[run_id] in world.runs:
+            world.runs[restated.runs[run_id]].grown_in.append(restated.session)
+            world.sessions[restated.session].note_run(restated.runs[run_id])
+
+
+def _give_ages(world: World, ages: CarriedAges, restated: SessionRestated) -> None:
+    before = world.births - ages.told
+    for key, number in ages.creatures.items():
+        world.creatures[restated.creatures[key]].born = before + number
+    for key, number in ages.channels.items():
+        world.channels[restated.places[key]].born = before + number
+
+
+def _give(
+    world: World, creature: CreatureState, heard: CarriedCreature, restated: SessionRestated, lamport: int
+) -> None:
+    places = restated.places
+    creature.reborn = chained_via(heard.reborn, restated.session)
+    creature.stays = _stays(heard.stays, places)
+    creature.ears = {places[channel]: _ear_now(ear) for channel, ear in heard.ears.items()}
+    creature.ears.update({places[channel]: Ear(is_full=False, spans=()) for channel in heard.strange})
+    creature.handed = {**_handings(heard.handed, restated, lamport), **(creature.handed or {})}
+    creature.ordinal = heard.ordinal
+    _order(world.topology.channels_of, creature.id, [places[channel] for channel in heard.channels])
+
+
+def _handings(
+    handed: dict[str, list[CarriedWire]], restated: SessionRestated, lamport: int
+) -> dict[str, list[Handing]]:
+    """What old wires handed over, with the new names; from now on there are new wires."""
+    names = restated.creatures
+    return {
+        wire_id: [
+            Handing(
+                Wire(
+                    wire_id,
+                    names.get(wire.source, wire.source),
+                    names.get(wire.target, wire.target),
+                    wire.with_content,
+                    wire.prompt,
+                    wire.when,
+                ),
+                wire.since,
+                lamport if wire.until is None else wire.until,
+            )
+            for wire in wires
+        ]
+        for wire_id, wires in handed.items()
+    }
+
+
+def _stays(stays: Iterable[CarriedStay], places: dict[str, str]) -> list[Stay]:
+    known = [stay for stay in stays if stay.graph_id in places]
+    return [Stay(places[stay.graph_id], stay.since, stay.until, stay.handle) for stay in known]
+
+
+def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> None:
+    """Number new creatures after all creatures of their run."""
+    for run_id, born in shape.born.items():
+        run = world.runs.get(restated.runs[run_id])
+        if run is not None:
+            run.creatures_born = max(run.creatures_born, born)
+    for key in shape.newcomers:
+        creature = world.creatures[restated.creatures[key]]
+        run = world.runs.get(creature.run_id or "")
+        if run is not None:
+            run.creatures_born += 1
+            creature.ordinal = run.creatures_born
+
+
+def chained_via(before: str, now: str) -> str:
+    """The sessions through which a past came, first one first."""
+    return f"{before} {now}" if before else now
+
+
+def _order(table: dict[str, dict[str, int]], key: str, names: Iterable[str]) -> None:
+    """Put edges into their old order; new ones come last."""
+    row = table.get(key)
+    if row is not None:
+        table[key] = {name: row[name] for name in dict.fromkeys((*names, *row)) if name in row}
+
+
+def _listen(world: World, graph: GraphState, lamport: int) -> None:
+    """Open or close listening spans where a creature listens now but did not then, or the other way round."""
+    for name in graph.creatures:
+        creature = world.creatures[name]
+        edges = world.topology.channels_of.get(name, {})
+        for channel_id, ear in creature.ears.items():
+            if ear.is_open != bool(edges.get(channel_id, 0) & LISTEN):
+                ear.spans += (lamport,)
+        for channel_id, directions in edges.items():
+            if directions & LISTEN and channel_id not in creature.ears:
+                is_full = world.channels[channel_id].history == "full"
+                creature.ears[channel_id] = Ear(is_full, (lamport,))
+        if creature.stays[-1].graph_id != graph.id:
+            creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
+            creature.stays.append(Stay(graph.id, lamport))

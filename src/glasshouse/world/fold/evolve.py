@@ -1,0 +1,405 @@
+"""The fold: apply one event to the world.
+
+Always holds: the ledger's world changes here and in what is called from here (`members`, `carrying`) and nowhere
+else. The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
+cost of an event is what it changes: the fold never walks a graph that does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event, Json
+from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.payloads import (
+    PAYLOAD_TYPES,
+    ChannelClosed,
+    ChannelEdge,
+    ChannelOpened,
+    ChannelRenamed,
+    CreatureRenamed,
+    CreatureStarted,
+    CreatureStopped,
+    ParentChanged,
+    PrivilegeGranted,
+    SessionAttached,
+    SessionForked,
+    SessionRestated,
+    TopologyChanged,
+    WireAdded,
+    WireRemoved,
+    payload_of,
+    restated_of,
+)
+from glasshouse.events.run_payloads import RunStarted
+from glasshouse.world.fold.carried_over import take_over
+from glasshouse.world.fold.members import (
+    absorb,
+    channel_arriving,
+    creature_arriving,
+    depart,
+    move,
+    note_unwired,
+    note_wired,
+    wire_arriving,
+)
+from glasshouse.world.state.state import (
+    Ear,
+    GraphState,
+    ManifestFacts,
+    RunFacts,
+    Segment,
+    SessionState,
+    World,
+)
+from glasshouse.world.state.topology import BITS, LISTEN
+from glasshouse.world.state.values import GOES_ON
+
+version: Final = 9
+"""Increased when the fold changes, so that snapshots of the old fold are not used."""
+
+
+OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
+
+MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
+"""The kinds that change more than the length of their session."""
+
+
+def begin(world: World, segment: Segment) -> None:
+    """Add a session to the world, before its first event."""
+    rank = segment.ordinal
+    if segment.origin in GOES_ON and len(segment.parents) == 1:
+        rank = world.sessions[segment.parents[0].session_id].rank
+    session = SessionState(segment, skew=_skew(world, segment), rank=rank)
+    world.sessions[segment.id] = session
+    if not segment.is_imported:
+        world.sessions_begun += 1
+        world.roots += segment.origin == "root"
+    for parent in segment.parents:
+        siblings = world.sessions[parent.session_id]
+        if siblings.children is None:
+            siblings.children = []
+        siblings.children.append(segment.id)
+        if siblings.recipes:
+            session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
+        if (
+            segment.origin not in GOES_ON and not segment.is_imported
+        ):  # A branch has the same past, but other runs.
+            session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
+
+
+def _skew(world: World, segment: Segment) -> int:
+    """How far a session's times are ahead of the story's: as far as those of the parent that it continues."""
+    ends = [(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
+    stories = [parent.segment.base + upto - parent.skew for parent, upto in ends]
+    return segment.base - max(stories) if stories else 0
+
+
+def evolve(world: World, event: Event) -> None:
+    """Apply one event."""
+    note_written(world, event)
+    kind = event.kind
+    if kind in kinds.ENGINE:
+        world.shape_cache.clear()
+        is_large = kind == kinds.SESSION_RESTATED  # Several folds share the decoded payload.
+        payload = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
+        _FOLDS[kind](world, event, payload)
+    elif kind == kinds.TURN_STARTED:
+        graph = world.graphs.get(event.graph_id)
+        if graph is not None:
+            graph.turn = event.turn
+    elif kind in OF_RUNS:
+        _run_moved(world, event)
+
+
+def note_written(world: World, event: Event) -> None:
+    """Note the length of a session and which run wrote in it: for most events that is all."""
+    session = world.sessions[event.session_id]
+    session.head = event.seq
+    if event.run_id is not None and event.run_id not in session.writers:
+        session.note_writer(event.run_id)
+
+
+def _run_moved(world: World, event: Event) -> None:
+    run = _run(world, event.run_id or "", event.session_id)
+    if event.kind == kinds.RUN_STARTED:
+        if not run.is_begun:  # A resumed run is recorded in each of its graphs.
+            run.is_begun, run.session_id = True, event.session_id
+        session = world.sessions[event.session_id]
+        if session.segment.origin not in GOES_ON:
+            session.note_run(run.id)
+        recipe = payload_of(event, RunStarted).recipe
+        if recipe is not None:
+            session.recipes += (recipe,)
+    elif event.kind == kinds.RUN_PAUSED:
+        run.status = "paused"
+    elif event.kind == kinds.RUN_CONTINUED:
+        run.status = "playing"
+    else:
+        run.status = "finished"
+
+
+def _run(world: World, run_id: str, session_id: str) -> RunFacts:
+    run = world.runs.get(run_id)
+    if run is None:
+        run = world.runs[run_id] = RunFacts(run_id, session_id)
+    return run
+
+
+def take_in(world: World, event: Event) -> None:
+    """Apply an imported event: the length of its session and who was in it. Its creatures do not live here."""
+    session = world.sessions[event.session_id]
+    session.head = event.seq
+    if event.kind == kinds.CREATURE_SESSION_ATTACHED:
+        _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+    elif event.kind == kinds.SESSION_FORKED:
+        _note_skew(world, session, payload_of(event, SessionForked))
+    elif event.kind == kinds.RUN_STARTED:
+        recipe = payload_of(event, RunStarted).recipe
+        session.recipes += () if recipe is None else (recipe,)
+    elif event.kind == kinds.CREATURE_STOPPED:
+        payload = payload_of(event, CreatureStopped)
+        if payload.reason == "removed":
+            _note_left(session, payload.creature, event.seq)
+    elif event.kind == kinds.TOPOLOGY_CHANGED:
+        change = payload_of(event, TopologyChanged)
+        if change.kind == "split":  # The file may lack the other side, which would say who moved there.
+            for name in change.affected_creatures:
+                _note_left(session, name, event.seq)
+
+
+def _note_skew(world: World, session: SessionState, payload: SessionForked) -> None:
+    """A session that restates a past says how far its times are ahead. Its descendants may exist already: all segments
+    of a file are added before its events."""
+    if not payload.restated:
+        return
+    session.skew = payload.skew
+    waiting = list(session.children or ())
+    while waiting:
+        grown = world.sessions[waiting.pop()]
+        grown.skew = _skew(world, grown.segment)
+        waiting += grown.children or ()
+
+
+def _note_joined(session: SessionState, creatures: list[str], seq: int) -> None:
+    if session.joined is None:
+        session.joined = {}
+    session.joined.update(dict.fromkeys(creatures, seq))
+
+
+def _note_left(session: SessionState, creature: str, seq: int) -> None:
+    if session.left is None:
+        session.left = {}
+    session.left[creature] = seq
+
+
+def _creature_started(world: World, event: Event, payload: CreatureStarted) -> None:
+    there = world.creatures.get(payload.creature)
+    if there is not None:
+        there.is_running = True
+        return
+    if payload.manifest_digest not in world.manifests:
+        world.manifests[payload.manifest_digest] = manifest_facts(payload.manifest or {})
+    stem, _, number = payload.creature.partition("~")
+    world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
+    graph = world.graphs.get(event.graph_id) or _graph_born(world, event, payload.handle)
+    world.births += 1
+    creature = world.creatures[payload.creature] = creature_arriving(payload, event, world.births)
+    if payload.is_root:
+        graph.roots[payload.creature] = None
+    if payload.run_id is not None:
+        run = _run(world, payload.run_id, event.session_id)
+        ordinal = payload.ordinal or run.creatures_born + 1
+        run.creatures_born = max(run.creatures_born, ordinal)
+        run.creatures_living += 1
+        creature.ordinal, creature.run_id = ordinal, run.id  # One text for all creatures of a run.
+        session = world.sessions[event.session_id]
+        if session.segment.origin == "root" and session.joined is None:
+            session.note_run(payload.run_id)  # The graph begins with this creature.
+        session.note_writer(payload.run_id)
+    graph.creatures[creature.id] = None
+    graph.handles.take(creature.handle, creature.id)
+    if payload.parent is not None:
+        world.children_of.setdefault(payload.parent, {})[payload.creature] = None
+
+
+def manifest_facts(manifest: Json) -> ManifestFacts:
+    """A manifest, and the fields of it that rules read."""
+    fields = fields_of(manifest)
+    return ManifestFacts(
+        manifest,
+        fields.may_emit,
+        fields.subscribes_to,
+        fields.schedule.tick_every or 0,
+        fields.schedule.together,
+        fields.role,
+        fields.model_profile,
+        fields.tools,
+        fields.played_by,
+    )
+
+
+def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphState:
+    world.births += 1
+    graph = GraphState(event.graph_id, name, event.session_id, world.births, turn)
+    world.graphs[graph.id] = graph
+    return graph
+
+
+def _creature_stopped(world: World, event: Event, payload: CreatureStopped) -> None:
+    creature = world.creatures[payload.creature]
+    if payload.reason == "stopped":
+        creature.is_running = False
+        return
+    graph = world.graphs[creature.graph_id]
+    del graph.creatures[creature.id]
+    graph.roots.pop(creature.id, None)
+    graph.handles.release(creature.handle, creature.id)
+    world.topology.remove_creature(creature.id)
+    world.children_of.pop(creature.id, None)
+    if creature.parent is not None:
+        _drop(world.children_of, creature.parent, creature.id)
+    del world.creatures[creature.id]
+    if creature.run_id is not None:
+        world.runs[creature.run_id].creatures_living -= 1
+    _note_left(world.sessions[event.session_id], creature.id, event.seq)
+    depart(world, creature, event)
+
+
+def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
+    row = table.get(key)
+    if row is not None:
+        row.pop(entry, None)
+        if not row:
+            del table[key]
+
+
+def _creature_renamed(world: World, _event: Event, payload: CreatureRenamed) -> None:
+    creature = world.creatures[payload.creature]
+    world.graphs[creature.graph_id].handles.rename(creature.handle, payload.handle, creature.id)
+    creature.handle = payload.handle
+
+
+def _channel_opened(world: World, event: Event, payload: ChannelOpened) -> None:
+    world.births += 1
+    world.channels[payload.channel_id] = channel_arriving(payload, event, world.births)
+    world.graphs[event.graph_id].channels.take(payload.name, payload.channel_id)
+
+
+def _channel_closed(world: World, event: Event, payload: ChannelClosed) -> None:
+    channel = world.channels.pop(payload.channel_id)
+    world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
+    for member, directions in world.topology.members_of.get(channel.id, {}).items():
+        if directions & LISTEN:
+            world.creatures[member].ears[channel.id].spans += (event.lamport,)
+    world.topology.remove_channel(channel.id)
+
+
+def _channel_renamed(world: World, _event: Event, payload: ChannelRenamed) -> None:
+    channel = world.channels[payload.channel_id]
+    world.graphs[channel.graph_id].channels.rename(channel.name, payload.name, channel.id)
+    channel.name = payload.name
+
+
+def _channel_joined(world: World, event: Event, payload: ChannelEdge) -> None:
+    world.topology.join(payload.creature, payload.channel_id, BITS[payload.direction])
+    if payload.direction == "listen":
+        ears = world.creatures[payload.creature].ears
+        ear = ears.get(payload.channel_id)
+        if ear is None:
+            is_full = world.channels[payload.channel_id].history == "full"
+            ears[payload.channel_id] = Ear(is_full, (event.lamport,))
+        else:
+            ear.spans += (event.lamport,)
+
+
+def _channel_left(world: World, event: Event, payload: ChannelEdge) -> None:
+    world.topology.leave(payload.creature, payload.channel_id, BITS[payload.direction])
+    if payload.direction == "listen":
+        world.creatures[payload.creature].ears[payload.channel_id].spans += (event.lamport,)
+
+
+def _wire_added(world: World, event: Event, payload: WireAdded) -> None:
+    wire = world.wires[payload.edge_id] = wire_arriving(payload)
+    note_wired(world, wire, event.lamport)
+    world.wires_of.setdefault(payload.source, {})[payload.edge_id] = None
+    world.wires_of.setdefault(payload.target, {})[payload.edge_id] = None
+
+
+def _wire_removed(world: World, event: Event, payload: WireRemoved) -> None:
+    world.wires.pop(payload.edge_id, None)
+    note_unwired(world, payload.target, payload.edge_id, event.lamport)
+    _drop(world.wires_of, payload.source, payload.edge_id)
+    _drop(world.wires_of, payload.target, payload.edge_id)
+
+
+def _parent_changed(world: World, _event: Event, payload: ParentChanged) -> None:
+    world.creatures[payload.child].parent = payload.new_parent
+    if payload.old_parent is not None:
+        _drop(world.children_of, payload.old_parent, payload.child)
+    if payload.new_parent is not None:
+        world.children_of.setdefault(payload.new_parent, {})[payload.child] = None
+
+
+def _topology_changed(world: World, event: Event, payload: TopologyChanged) -> None:
+    if payload.kind == "merge":
+        survivor = world.graphs[payload.new_graph_ids[0]]
+        survivor.session_id = event.session_id
+        for graph_id in payload.old_graph_ids:
+            if graph_id != survivor.id:
+                absorb(world, survivor, world.graphs[graph_id], event.lamport)
+    elif not payload.new_graph_ids:
+        for graph_id in payload.old_graph_ids:
+            for channel_id in world.graphs.pop(graph_id).channels.values():
+                del world.channels[channel_id]
+
+
+def _session_forked(world: World, event: Event, payload: SessionForked) -> None:
+    if payload.restated:
+        world.sessions[event.session_id].skew = payload.skew
+    graph = world.graphs.get(event.graph_id)
+    if graph is not None:
+        graph.session_id = event.session_id
+    elif payload.how == "split":
+        parent = world.graphs[world.sessions[payload.parents[0]].segment.graph_id]
+        _graph_born(world, event, name="", turn=parent.turn)
+
+
+def _session_attached(world: World, event: Event, payload: SessionAttached) -> None:
+    session = world.sessions[event.session_id]
+    _note_joined(session, payload.creatures, event.seq)
+    graph = world.graphs[event.graph_id]
+    for name in payload.creatures:
+        creature = world.creatures[name]
+        if creature.graph_id != graph.id:
+            move(world, creature, graph, session.segment.base + 1)
+
+
+def _session_restated(world: World, event: Event, payload: SessionRestated) -> None:
+    take_over(world, world.graphs[event.graph_id], payload, event.lamport)
+
+
+def _privilege_granted(world: World, _event: Event, payload: PrivilegeGranted) -> None:
+    world.creatures[payload.creature].is_privileged = True
+
+
+_FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
+    kinds.CREATURE_STARTED: _creature_started,
+    kinds.CREATURE_STOPPED: _creature_stopped,
+    kinds.CREATURE_RENAMED: _creature_renamed,
+    kinds.CHANNEL_OPENED: _channel_opened,
+    kinds.CHANNEL_CLOSED: _channel_closed,
+    kinds.CHANNEL_RENAMED: _channel_renamed,
+    kinds.CHANNEL_JOINED: _channel_joined,
+    kinds.CHANNEL_LEFT: _channel_left,
+    kinds.OUTPUT_WIRE_ADDED: _wire_added,
+    kinds.OUTPUT_WIRE_REMOVED: _wire_removed,
+    kinds.PARENT_LINK_CHANGED: _parent_changed,
+    kinds.TOPOLOGY_CHANGED: _topology_changed,
+    kinds.SESSION_FORKED: _session_forked,
+    kinds.SESSION_RESTATED: _session_restated,
+    kinds.CREATURE_SESSION_ATTACHED: _session_attached,
+    kinds.PRIVILEGE_GRANTED: _privilege_granted,
+}

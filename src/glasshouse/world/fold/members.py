@@ -1,0 +1,150 @@
+"""The fold's steps for creatures, channels and wires: how they are added, move between graphs, and are removed.
+
+Always holds: the fold and every dry run make a newcomer here, so both give the same. A merge moves the smaller side; whoever
+stays costs nothing, and channels move with their members. What is kept of removed creatures and wires, for `who_knew` and
+for old names, is read by no decision.
+"""
+
+from __future__ import annotations
+
+from sys import intern
+from typing import Final
+
+from glasshouse.errors import Refused
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import ChannelOpened, CreatureStarted, TopologyChanged, WireAdded, payload_of
+from glasshouse.world.state.state import (
+    ChannelState,
+    CreatureState,
+    Departed,
+    GraphState,
+    Handing,
+    Stay,
+    World,
+)
+from glasshouse.world.state.values import Wire
+
+departed_creatures_max: Final = 10_000
+"""How many removed creatures are remembered; of older ones only the ids are left in events."""
+
+
+def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> CreatureState:
+    """The creature that this event adds."""
+    return CreatureState(
+        id=payload.creature,
+        handle=intern(payload.handle),  # Each graph counts from `name~2`: the same handles come again.
+        graph_id=event.graph_id,
+        cast_key=payload.cast_key,
+        manifest_digest=payload.manifest_digest,
+        born=born,
+        stays=[Stay(event.graph_id, event.lamport)],
+        ears={},
+        run_id=payload.run_id,
+        parent=payload.parent,
+        is_privileged=payload.is_privileged,
+        is_root=payload.is_root,
+    )
+
+
+def channel_arriving(payload: ChannelOpened, event: Event, born: int) -> ChannelState:
+    """The channel that this event opens."""
+    return ChannelState(
+        payload.channel_id, payload.name, payload.description, payload.history, event.graph_id, born
+    )
+
+
+def wire_arriving(payload: WireAdded) -> Wire:
+    """The wire of a payload."""
+    return Wire(
+        payload.edge_id, payload.source, payload.target, payload.with_content, payload.prompt, payload.when
+    )
+
+
+def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
+    """Merge the smaller graph into the survivor. Conflicting names are renamed later in the same batch."""
+    survivor.turn = max(survivor.turn, dropped.turn)
+    for name in dropped.creatures:
+        creature = world.creatures[name]
+        _relabel(creature, survivor.id, lamport)
+        survivor.creatures[name] = None
+        survivor.handles.take(creature.handle, name)
+    for name, channel_id in dropped.channels.items():
+        world.channels[channel_id].graph_id = survivor.id
+        survivor.channels.take(name, channel_id)
+    survivor.roots |= dropped.roots
+    del world.graphs[dropped.id]
+
+
+def move(world: World, creature: CreatureState, graph: GraphState, lamport: int) -> None:
+    """Move one creature of a split's smaller part, with its channels, to its new graph."""
+    left = world.graphs[creature.graph_id]
+    del left.creatures[creature.id]
+    left.handles.release(creature.handle, creature.id)
+    graph.name = graph.name or creature.handle
+    graph.creatures[creature.id] = None
+    graph.handles.take(creature.handle, creature.id)
+    if creature.is_root:
+        del left.roots[creature.id]
+        graph.roots[creature.id] = None
+    _relabel(creature, graph.id, lamport)
+    for channel_id in world.topology.channels_of.get(creature.id, ()):
+        channel = world.channels[channel_id]
+        if channel.graph_id != graph.id:
+            left.channels.release(channel.name, channel.id)
+            graph.channels.take(channel.name, channel.id)
+            channel.graph_id = graph.id
+
+
+def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
+    creature.graph_id = graph_id
+    leave(creature, lamport)
+    creature.stays.append(Stay(graph_id, lamport))
+
+
+def part_unseen(world: World, event: Event) -> None:
+    """Move creatures out of a graph that was split, in a history that may not say where they went."""
+    payload = payload_of(event, TopologyChanged)
+    if payload.affected_count > len(payload.affected_creatures):
+        raise Refused(
+            f"{event.id} separated {payload.affected_count:,} creatures but names only {len(payload.affected_creatures):,}; the"
+            " file lacks the side that names the others.",
+            "Import that side as well, or ask in the store where it was played.",
+        )
+    world.births += 1
+    parent = world.graphs[event.graph_id]
+    graph = GraphState(payload.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
+    world.graphs[graph.id] = graph
+    for name in payload.affected_creatures:
+        move(world, world.creatures[name], graph, event.lamport + 1)
+
+
+def leave(creature: CreatureState, lamport: int) -> None:
+    """End a creature's stay in a graph, and keep its handle for lines that others remember of it."""
+    creature.stays[-1].until = lamport
+    creature.stays[-1].handle = creature.handle
+
+
+def depart(world: World, creature: CreatureState, event: Event) -> None:
+    """Remember a removed creature: its handle, and what it could hear until its end."""
+    while len(world.departed) >= departed_creatures_max:
+        del world.departed[next(iter(world.departed))]
+    leave(creature, event.lamport)
+    for ear in creature.ears.values():
+        if ear.is_open:
+            ear.spans += (event.lamport,)
+    world.departed[creature.id] = Departed(creature, event.id)
+
+
+def note_wired(world: World, wire: Wire, lamport: int) -> None:
+    """Note that a wire hands lines to its target from now on."""
+    target = world.creatures[wire.target]
+    if target.handed is None:
+        target.handed = {}
+    target.handed.setdefault(wire.id, []).append(Handing(wire, lamport))
+
+
+def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:
+    """Note that a wire hands over nothing more."""
+    target = world.ever(target_id)
+    for handing in () if target is None else (target.handed or {}).get(wire_id, ())[-1:]:
+        handing.until = lamport

@@ -1,0 +1,1 @@
+"""Who hears what: over channels and over wires."""

@@ -1,0 +1,67 @@
+"""Hearing: `visible_to` says what a creature may see, and `wire_that_handed` what a wire brought it besides.
+
+Prompts, `why`, `who_knew` and an export of what one creature heard ask `visible_to` of each event. The agenda asks who hears
+an event while it is said, and reads that from the edges; a property test holds both to the same answer.
+
+A creature sees its own acts; what was said on a channel while it listened there, and what was said there
+earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root
+sees what was said on any channel of its graph while it was a member, whether it has an edge to that channel or not.
+Thoughts and reflections are nobody's but their own actor's.
+"""
+
+from __future__ import annotations
+
+from glasshouse.events import kinds
+from glasshouse.events.event import Event
+from glasshouse.world.hearing.conditions import holds
+from glasshouse.world.hearing.wires import is_carried
+from glasshouse.world.state.state import CreatureState, Ear
+from glasshouse.world.state.values import Wire
+
+
+def visible_to(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature may see the event."""
+    if event.actor == creature.id:
+        return True
+    if event.kind in kinds.INNER:
+        return False
+    if event.channel_id is not None:
+        ear = creature.ears.get(event.channel_id)
+        if ear is not None and _heard(ear, event.lamport):
+            return True
+        return creature.is_root and _was_member(creature, event)
+    return _was_member(creature, event)
+
+
+def _was_member(creature: CreatureState, event: Event) -> bool:
+    """Whether the creature was in the graph that wrote the event, at that time."""
+    return any(
+        stay.graph_id == event.graph_id
+        and stay.since <= event.lamport
+        and (stay.until is None or event.lamport < stay.until)
+        for stay in creature.stays
+    )
+
+
+def _heard(ear: Ear, lamport: int) -> bool:
+    spans = ear.spans
+    if ear.is_full:
+        return ear.is_open or lamport < spans[-1]
+    ends = (*spans[1::2], None)
+    return any(
+        since < lamport and (until is None or lamport < until)
+        for since, until in zip(spans[::2], ends, strict=False)
+    )
+
+
+def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
+    """The wire by which a line was handed to a creature, if one was there when the line was said."""
+    if not creature.handed or not is_carried(event):
+        return None
+    for handings in creature.handed.values():
+        for handing in handings:
+            is_later = handing.until is not None and event.lamport >= handing.until
+            is_there = handing.since < event.lamport and not is_later
+            if is_there and handing.wire.source == event.actor and holds(handing.wire.when, event):
+                return handing.wire
+    return None

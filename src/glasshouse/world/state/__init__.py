@@ -1,0 +1,1 @@
+"""The state of the world: what is folded, what is shown, connectivity, lineage, ids."""

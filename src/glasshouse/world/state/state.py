@@ -1,0 +1,319 @@
+"""The world as data: everything that decisions read and the fold writes.
+
+Always holds: `World` is a function of the ledger alone. It is changed only by `evolve`, and can be thrown
+away and folded again. All its dicts remember the order of insertion, which is the order of the ledger, so
+no walk depends on hashes. It encodes to bytes as it is, which makes a snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, ValuesView
+from typing import Any, Literal
+
+import msgspec
+
+from glasshouse.events.event import Event, Json
+from glasshouse.events.payloads import History
+from glasshouse.events.run_payloads import Recipe
+from glasshouse.world.state.topology import Topology
+from glasshouse.world.state.values import SessionOrigin, Wire
+
+
+class Register(msgspec.Struct):
+    """Names and their owners, in the order in which they were taken.
+
+    `lowest_free` is a hint for names that many share: every number from 2 up to it is taken.
+    """
+
+    owners: dict[str, str] = msgspec.field(default_factory=dict)
+    lowest_free: dict[str, int] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.owners
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.owners)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def __getitem__(self, name: str) -> str:
+        return self.owners[name]
+
+    def get(self, name: str) -> str | None:
+        """The owner of a name."""
+        return self.owners.get(name)
+
+    def items(self) -> ItemsView[str, str]:
+        """Names and their owners."""
+        return self.owners.items()
+
+    def values(self) -> ValuesView[str]:
+        """All owners."""
+        return self.owners.values()
+
+    def take(self, name: str, owner: str) -> None:
+        """Give a name to an owner. A taken name stays with its owner."""
+        if self.owners.setdefault(name, owner) is not owner:
+            return
+        stem, mark, _ = name.partition("~")
+        if mark:
+            hints = self.lowest_free if self.lowest_free is not None else {}
+            hints[stem] = first_free(stem, hints.get(stem, 2), self)
+            self.lowest_free = hints
+
+    def release(self, name: str, owner: str) -> None:
+        """Free a name of this owner."""
+        if self.owners.get(name) != owner:
+            return
+        del self.owners[name]
+        stem, mark, number = name.partition("~")
+        if mark and self.lowest_free is not None:
+            self.lowest_free[stem] = max(2, min(self.lowest_free.get(stem, 2), int(number)))
+
+    def rename(self, old: str, new: str, owner: str) -> None:
+        """Change the name of an owner."""
+        self.release(old, owner)
+        self.take(new, owner)
+
+
+def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:
+    """The first number from `start` that is free with this stem."""
+    while any(f"{stem}~{start}" in names for names in taken):
+        start += 1
+    return start
+
+
+def free_name(name: str, *registers: Register, also_taken: dict[str, str] | None = None) -> str:
+    """The name itself if it is free, else the next free `name~2`."""
+    tables: tuple[Register | dict[str, str], ...] = (*registers, also_taken or {})
+    if not any(name in table for table in tables):
+        return name
+    stem = name.partition("~")[0]
+    start = max((register.lowest_free or {}).get(stem, 2) for register in registers)
+    return f"{stem}~{first_free(stem, start, *tables)}"
+
+
+class Parent(msgspec.Struct, frozen=True, gc=False):
+    """A segment that another grows from, and the last seq of it that the other sees."""
+
+    session_id: str
+    upto: int
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """How a session began: what a store keeps of it beside its events.
+
+    Lamport times are dense within a segment: the event at `seq` has the time `base + seq`. `ordinal` counts the
+    sessions of the terrarium it was born in, and breaks ties of time before its id does: ids may hang on chance.
+    """
+
+    id: str
+    graph_id: str
+    origin: SessionOrigin
+    ordinal: int
+    base: int = 0
+    parents: tuple[Parent, ...] = ()
+    at: str | None = None
+    is_imported: bool = False
+    is_redacted: bool = False
+
+
+class SessionState(msgspec.Struct):
+    """A session: its segment, how far it is written, who came and went while it was written, and at which seq."""
+
+    segment: Segment
+    head: int = 0
+    children: list[str] | None = None
+    joined: dict[str, int] | None = None
+    left: dict[str, int] | None = None
+    recipes: tuple[Recipe, ...] = ()
+    skew: int = 0
+    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
+    runs: tuple[str, ...] = ()
+    """The runs of whose story everything in it is a part: those that began in it, and those of the sessions it grew from."""
+    writers: tuple[str, ...] = ()
+    """The runs that wrote something in it, or were given a creature in it."""
+    rank: int = 0
+    """Which session goes first of those that tell of one time in a story: by age; one that goes on from another has
+    the place of that one."""
+
+    @property
+    def lamport(self) -> int:
+        """The logical time of the last event written."""
+        return self.segment.base + self.head
+
+    def note_run(self, run_id: str) -> None:
+        """Everything in it is part of this run's story."""
+        if run_id not in self.runs:
+            self.runs += (run_id,)
+
+    def note_writer(self, run_id: str) -> None:
+        """This run wrote in it, or was given a creature in it."""
+        if run_id not in self.writers:
+            self.writers += (run_id,)
+
+
+class Ear(msgspec.Struct, gc=False, array_like=True):
+    """When a creature listened on one channel: lamport times of begin and end, alternating; odd length means now."""
+
+    is_full: bool
+    spans: tuple[int, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the creature listens now."""
+        return len(self.spans) % 2 == 1
+
+
+class Stay(msgspec.Struct, gc=False, array_like=True):
+    """When a creature was a member of one graph, in lamport times, and its handle when it left.
+
+    No end means now: then the handle is the creature's current one.
+    """
+
+    graph_id: str
+    since: int
+    until: int | None = None
+    handle: str = ""
+
+
+class Handing(msgspec.Struct, array_like=True):
+    """When one wire handed lines to a creature, in lamport times; no end means now."""
+
+    wire: Wire
+    since: int
+    until: int | None = None
+
+
+class CreatureState(msgspec.Struct, gc=False):
+    """A live creature."""
+
+    id: str
+    handle: str
+    graph_id: str
+    cast_key: str
+    manifest_digest: str
+    born: int
+    stays: list[Stay]
+    ears: dict[str, Ear]
+    run_id: str | None = None
+    parent: str | None = None
+    is_privileged: bool = False
+    is_running: bool = True
+    ordinal: int = 0
+    """Its number in its run: it identifies the creature even if its id changes."""
+    reborn: str = ""
+    """The sessions through which it got its past, first one first, separated by spaces."""
+    is_root: bool = False
+    """Whether it hears every channel of its graph, with or without an edge to it."""
+    handed: dict[str, list[Handing]] | None = None
+    """The wires that ever led to it, by edge id."""
+
+
+class Departed(msgspec.Struct):
+    """A removed creature as it was at its end, and the event that removed it."""
+
+    creature: CreatureState
+    at: str
+
+
+class ChannelState(msgspec.Struct, gc=False):
+    """An open channel; its edges are in the topology."""
+
+    id: str
+    name: str
+    description: str
+    history: History
+    graph_id: str
+    born: int
+
+
+class GraphState(msgspec.Struct):
+    """An open graph: its members and channels by name, its session, its turn."""
+
+    id: str
+    name: str
+    session_id: str
+    born: int
+    turn: int = 0
+    creatures: dict[str, None] = msgspec.field(default_factory=dict)
+    handles: Register = msgspec.field(default_factory=Register)
+    channels: Register = msgspec.field(default_factory=Register)
+    roots: dict[str, None] = msgspec.field(default_factory=dict)
+    """The members that hear every channel."""
+
+
+class ManifestFacts(msgspec.Struct):
+    """A manifest, and the fields of it that rules read."""
+
+    manifest: Json
+    may_emit: frozenset[str]
+    subscribes_to: frozenset[str]
+    tick_every: int = 0
+    is_together: bool = False
+    role: str = "worker"
+    profile: str = "fast"
+    tools: tuple[str, ...] = ()
+    played_by: str | None = None
+
+
+RunStatus = Literal["playing", "paused", "finished"]
+
+
+class RunFacts(msgspec.Struct):
+    """What the world knows of a run: where it started, and whether its creatures may act."""
+
+    id: str
+    session_id: str
+    status: RunStatus = "playing"
+    is_begun: bool = False
+    creatures_born: int = 0
+    grown_in: list[str] = msgspec.field(default_factory=list)
+    """Of a branch or a resumed run: all sessions it started with."""
+    creatures_living: int = 0
+
+
+class World(msgspec.Struct, dict=True):
+    """The state folded from the ledger."""
+
+    house_id: str = ""
+    creatures: dict[str, CreatureState] = msgspec.field(default_factory=dict)
+    departed: dict[str, Departed] = msgspec.field(default_factory=dict)
+    """Removed creatures, up to a bound; the oldest are forgotten."""
+    remembered: dict[str, list[Stay]] = msgspec.field(default_factory=dict)
+    """The stays of creatures that are only known from a restated past, by their old ids."""
+    channels: dict[str, ChannelState] = msgspec.field(default_factory=dict)
+    wires: dict[str, Wire] = msgspec.field(default_factory=dict)
+    wires_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    children_of: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
+    graphs: dict[str, GraphState] = msgspec.field(default_factory=dict)
+    sessions: dict[str, SessionState] = msgspec.field(default_factory=dict)
+    topology: Topology = msgspec.field(default_factory=Topology)
+    manifests: dict[str, ManifestFacts] = msgspec.field(default_factory=dict)
+    runs: dict[str, RunFacts] = msgspec.field(default_factory=dict)
+    numbers_given: dict[str, int] = msgspec.field(default_factory=dict)
+    births: int = 0
+    roots: int = 0
+    sessions_begun: int = 0
+
+    def __post_init__(self) -> None:
+        self.shape_cache: dict[object, Any] = {}
+        """Values computed from the shape of the world, such as who is where. `evolve` clears it when the shape changes."""
+
+    def facts_of(self, creature: CreatureState) -> ManifestFacts:
+        """What the world knows of a creature's manifest."""
+        return self.manifests[creature.manifest_digest]
+
+    def ever(self, creature_id: str) -> CreatureState | None:
+        """A live creature, or a removed one as it was at its end."""
+        gone = self.departed.get(creature_id)
+        return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
+
+    def session_of(self, graph: GraphState) -> SessionState:
+        """The session that a graph writes into."""
+        return self.sessions[graph.session_id]
+
+    def story_time(self, event: Event) -> int:
+        """The time of an event in its story: events that only restate a past do not count."""
+        return event.lamport - self.sessions[event.session_id].skew
