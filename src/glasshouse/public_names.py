@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class PublicNames(NamedTuple):
-    """The three names by which Python asks a module what is in it."""
+    """The three names by which Python asks a module for its contents."""
 
     getattr: Callable[[str], object]
     dir: Callable[[], list[str]]

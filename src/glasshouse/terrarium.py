@@ -110,7 +110,7 @@ class Terrarium:
         await self.close()
 
     async def open(self) -> None:
-        """Open the store and bring every open graph back in place. Adds no event."""
+        """Open the store and restore every open graph. Adds no event."""
         await self._house.open()
         self._stage.listen()
 
@@ -214,7 +214,7 @@ class Terrarium:
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
-        """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
+        """Add a creature: in a graph of its own, or on the commons of `graph`."""
         return await self._edits.add_creature(
             manifest,
             agent=agent,
@@ -227,19 +227,19 @@ class Terrarium:
         )
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
-        """Take a creature with its edges and wires away; what was joined by it alone splits off."""
+        """Remove a creature with its edges and wires; the graph splits if it was the only connection."""
         return await self._edits.change(intents.RemoveCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def start_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
-        """Let a stopped creature run again. What waited for it becomes one act."""
+        """Start a stopped creature. What waited for it becomes one act."""
         return await self._edits.alter(intents.StartCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def stop_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
-        """Let a creature rest. Its edges and its mail stay."""
+        """Stop a creature. Its edges and its mail stay."""
         return await self._edits.alter(intents.StopCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
-        """Let a creature change its graph. Only from outside the graph: no tool can do this."""
+        """Give a creature the right to change its graph. Only from outside: no tool can do this."""
         return await self._edits.alter(
             intents.GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
         )
@@ -353,7 +353,7 @@ class Terrarium:
     def append_nowait(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
-        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
+        """Append an event now and await its durability later: for producers with many in flight."""
         return self._edits.append_nowait(id_of(creature_id), draft, caused_by=caused_by)
 
     async def append_all(
@@ -364,7 +364,7 @@ class Terrarium:
         caused_by: str | None = None,
         dry_run: bool = False,
     ) -> tuple[Event, ...]:
-        """Let a creature say several things as one batch: all or nothing."""
+        """Append several events of a creature as one batch: all or nothing."""
         given = id_of(creature_id)
         events = await self._edits.append_all(given, drafts, caused_by=caused_by, dry_run=dry_run)
         return tuple(map(own_copy, events))
@@ -374,11 +374,11 @@ class Terrarium:
         return self._house.subscribe(wanted, after)
 
     def mail(self, creature_id: CreatureOrId, *, follow: bool = False) -> AsyncIterator[Event]:
-        """What a creature is owed now, in order, each cause once; with `follow`, go on as more arrives."""
+        """What a creature owes answers to now, in order, each cause once; with `follow`, also what arrives later."""
         return self._house.mail(id_of(creature_id), follow=follow)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
-        """Let an observer watch, from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        """Attach an observer from a position on; 0 is the beginning, none is now. It never delays anybody."""
         return self._house.observe(observer, after)
 
     def session(self, session_id: str) -> Session:
@@ -441,7 +441,7 @@ class Terrarium:
         return self._archive.leaderboard(by, world=world, run_ids=run_ids, branches=branches)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they go on from others whose results they would count again."""
+        """The runs that a leaderboard leaves out, because they would count the results of other runs again."""
         return self._archive.branches_left_out(world=world)
 
     async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:

@@ -86,11 +86,11 @@ class Tournament:
         return 2 * len(self._rounds) * pairs
 
     def play(self) -> AsyncIterator[MatchPlayed]:
-        """Play every match, and tell of each when it is over."""
+        """Play every match, and yield each when it has ended."""
         return self._against_solo() if self._is_against_solo else self._among_models()
 
     async def _among_models(self) -> AsyncIterator[MatchPlayed]:
-        """Let every two models play every round, in both orders of seats."""
+        """Let each pair of models play every round, in both orders of seats."""
         seats = seats_in(self._world)
         for number, rng_seed in self._rounds:
             for pair in combinations(self._models, 2):
@@ -100,7 +100,7 @@ class Tournament:
                     yield _told(number, rng_seed, run, models)
 
     async def _against_solo(self) -> AsyncIterator[MatchPlayed]:
-        """Let the troupe play, and then one alone with the purse that the troupe has spent; read both out, in both orders."""
+        """Let the troupe play, then a solo with the budget that the troupe spent; read both out, in both orders."""
         for number, rng_seed in self._rounds:
             for model in self._models:
                 everybody = dict.fromkeys(players_of(self._world), model)
@@ -148,7 +148,7 @@ class Tournament:
 def check_draw(
     world: LoadedWorld, models: Sequence[str], rounds: int, *, is_against_solo: bool = False
 ) -> None:
-    """Refuse a tournament that cannot be played, before anything of it begins."""
+    """Refuse a tournament that cannot be played, before it starts."""
     if not 1 <= rounds <= rounds_max:
         raise Refused(f"{rounds} rounds cannot be played.", f"Give a number from 1 to {rounds_max:,}.")
     if len({*models}) < len(models) or not 1 <= len(models) <= models_max:

@@ -104,7 +104,7 @@ def _body_part(event: Event, field: str, names: _Names) -> Any:
 
 
 def _model_part(model: ModelUse | None) -> Json | None:
-    """How models were asked, without latencies, and without what was merely read off everything else."""
+    """The model calls without latencies, and without what follows from other fields."""
     if model is None:
         return None
     calls = [_call_part(call) for call in model.calls]

@@ -30,7 +30,7 @@ class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class CreatureStarted(Payload, frozen=True):
-    """A creature was born, or (without a manifest) runs again after a stop."""
+    """A creature was added, or (without a manifest) started again after a stop."""
 
     creature: str
     handle: str
@@ -41,14 +41,14 @@ class CreatureStarted(Payload, frozen=True):
     run_id: str | None = None
     manifest: Json | None = None
     incarnation_of: str | None = None
-    """Whose past it has, where a branch or a resumed session goes on from another."""
+    """The creature whose past it has, in a branch or a resumed session."""
     ordinal: int = 0
-    """The how-manieth creature of its run it is."""
+    """Its number among the creatures of its run."""
     is_root: bool = False
 
 
 class CreatureStopped(Payload, frozen=True):
-    """A creature rests, or is gone with all its edges."""
+    """A creature was stopped, or removed with all its edges."""
 
     creature: str
     reason: StopReason
@@ -63,7 +63,7 @@ class CreatureRenamed(Payload, frozen=True):
 
 
 class ChannelOpened(Payload, frozen=True):
-    """A channel exists."""
+    """A channel was opened."""
 
     channel_id: str
     name: str
@@ -73,7 +73,7 @@ class ChannelOpened(Payload, frozen=True):
 
 
 class ChannelClosed(Payload, frozen=True):
-    """A channel is gone with all its edges."""
+    """A channel was closed with all its edges."""
 
     channel_id: str
     name: str
@@ -108,7 +108,7 @@ class WireAdded(Payload, frozen=True):
 
 
 class WireRemoved(Payload, frozen=True):
-    """An output wire is gone, and why."""
+    """An output wire was removed, and why."""
 
     edge_id: str
     source: str
@@ -135,7 +135,7 @@ class TopologyChanged(Payload, frozen=True):
 
 
 class BranchChange(Payload, frozen=True):
-    """What a branch or a resumed session has otherwise than the past it grows from. Creatures go by their handles."""
+    """How a branch or a resumed session differs from its past. Creatures are named by handle."""
 
     __repr__ = repr_of(
         "drop",

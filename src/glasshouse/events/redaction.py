@@ -32,7 +32,7 @@ def redacted(event: Event, role: Role) -> Event:
 
 
 def _without_decks(started: Json) -> Json:
-    """What is dealt is drawn from a deck: where a scenario lists the cards itself, they are as sealed as the one drawn."""
+    """If a scenario lists the cards itself, they are as secret as the one that was drawn."""
     scenario = started.get("scenario")
     deals = scenario.get("deal") if isinstance(scenario, dict) else None
     if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
@@ -48,7 +48,7 @@ def _without_cards(deal: object) -> object:
 
 
 def _without_what_was_dealt(restated: SessionRestated) -> SessionRestated:
-    """A past that lives again carries what was dealt in it: sealed there, and sealed here."""
+    """A restated past carries what was dealt in it, which stays sealed."""
     carried = restated.carried
     tables = replace(carried.tables, dealt={})
     runs = {run_id: replace(run, truth={}) for run_id, run in carried.runs.items()}

@@ -38,7 +38,7 @@ class CastEntry(Payload, frozen=True):
 
 
 class BranchOf(Payload, frozen=True):
-    """The run that another goes on from, and the event up to which the two have one past."""
+    """The run that another continues, and the last event of their common past."""
 
     run_id: str
     at: str
@@ -62,7 +62,7 @@ class RunStarted(Payload, frozen=True):
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):
-    """A run is over; told exactly once."""
+    """A run ended; written exactly once."""
 
     __repr__ = repr_of("reason", "axis", "winner", "turns", "calls", "why")
 
@@ -79,13 +79,13 @@ class RunFinished(Payload, frozen=True, omit_defaults=False):
 
 
 class RunPaused(Payload, frozen=True):
-    """Nobody of this run acts until it goes on."""
+    """No creature of this run acts until the run continues."""
 
     reason: str
 
 
 class RunContinued(Payload, frozen=True):
-    """A paused run goes on."""
+    """A paused run continues."""
 
 
 class ActEnd(Payload, frozen=True, omit_defaults=False):
@@ -116,7 +116,7 @@ class ToolCalled(Payload, frozen=True):
 
 
 class ToolReturned(Payload, frozen=True):
-    """What came of the call of that number."""
+    """The result of the tool call of that number."""
 
     tool: str
     number: int

@@ -41,7 +41,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, o
         )
 
     def minus(self, other: Usage) -> Usage:
-        """What is left of it without what was counted in it before."""
+        """The difference to an earlier count."""
         return Usage(
             self.calls - other.calls,
             self.tokens - other.tokens,

@@ -38,7 +38,7 @@ class ModelRouter:
         return shown(self, **routes, named=tuple(self._named))
 
     def route(self, profile: str, model: str | None = None) -> Route:
-        """What stands behind a profile, or the model of a name. The offline troupe comes on stage when it is asked for."""
+        """The route of a profile, or of a model's name. The offline troupe is imported when it is first used."""
         if model is not None:
             return self._route_named(profile, model)
         found = self._routes.get(profile)

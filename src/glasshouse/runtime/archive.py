@@ -117,7 +117,7 @@ class Archive:
         return leaderboard(counted, by, world=world)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they go on from others whose results they would count again."""
+        """The runs that a leaderboard leaves out, because they would count the results of other runs again."""
         results = results_of(self._ledger.folded)
         left_out = doubled_in(self._ledger.folded, results)
         return tuple([one.run_id for one in results if one.run_id in left_out and world in (None, one.world)])
@@ -186,7 +186,7 @@ class Archive:
         change: BranchChange | None = None,
         lines: tuple[LineAfter, ...] = (),
     ) -> Run:
-        """Let a past live again: its graphs as they were, its runs under new ids, what they had spent spent."""
+        """Continue from a past: its graphs, its runs under new ids, and their spending."""
         started: dict[str, RunStarted] = {}
         for run_id, purse in past.folded.runs.purses.items():
             if past.holds_run(run_id):
@@ -200,7 +200,7 @@ class Archive:
         return self._run_of(intent.runs[0].new)
 
     def _new_run_for(self, past: Past) -> str:
-        """The id of a run that goes on from a past: one that neither this house nor that past has given."""
+        """A new id for a run that continues a past: unused in this house and in that past."""
         while (new := self._house.new_run_id()) in self._ledger.world.runs or new in past.world.runs:
             pass
         return new

@@ -33,7 +33,7 @@ def outcome_of(work: Work[T]) -> T:
 
 
 def _outcome_in_a_thread(work: Work[T]) -> T:
-    """Do the work in a loop of its own: the loop that runs here can wait for nothing meanwhile."""
+    """Run the work in its own loop in a thread, because the loop that runs here cannot wait for it."""
     interrupted = threading.Event()
     cancel: Callable[[], object] | None = None
 

@@ -19,7 +19,7 @@ class SystemClock:
 
 
 class HandMovedClock:
-    """A clock that stands still until it is moved."""
+    """A clock that is moved by hand."""
 
     def __init__(self, start: datetime = _FIRST_DAY) -> None:
         self._now = start
@@ -39,7 +39,7 @@ class HandMovedClock:
             del self._sleepers[awake]
 
     def move(self, seconds: float) -> None:
-        """Let time pass, and wake those who slept as long."""
+        """Move the time, and wake those whose sleep has ended."""
         self._now += timedelta(seconds=seconds)
         for awake, until in self._sleepers.items():
             if until <= self._now:

@@ -26,11 +26,11 @@ BeforeCommit = Callable[[str], Awaitable[None]]
 
 
 class Outcome(Protocol):
-    """What came of an intent, durable."""
+    """The durable result of an intent."""
 
     @property
     def events(self) -> list[Event]:
-        """The events that tell of it."""
+        """The events of it."""
 
 
 class Door(Protocol):
@@ -41,15 +41,15 @@ class Door(Protocol):
         """The pending world, and what the rules of playing keep beside it."""
 
     async def wait_for_room(self) -> None:
-        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+        """Wait until the next change can be decided at once, on the world as it is then."""
 
     async def change(self, intent: Intent) -> Outcome:
-        """Decide an intent and wait until what came of it is durable."""
+        """Decide an intent and wait until its result is durable."""
 
     async def edit(
         self, intent: Intent, creature_id: str, cause: str, tell: Callable[[Change, str], Intent]
     ) -> Outcome:
-        """Decide an intent and what is told of it, as one batch: all or nothing."""
+        """Decide an intent and its answer as one batch: all or nothing."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Errand:
         return self.ledger.folded.world.creatures.get(self.creature_id)
 
     async def wait_for_room(self) -> None:
-        """Wait until the next change is decided at once: what is asked of the world until then holds for it."""
+        """Wait until the next change can be decided at once, on the world as it is then."""
         if self.before_commit is not None:
             await self.before_commit(self.creature_id)
         await self.ledger.wait_for_room()

@@ -76,7 +76,7 @@ class GraphEdits:
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
-        """Bring a creature to life: in a graph of its own, or on the commons of `graph`."""
+        """Add a creature: in a graph of its own, or on the commons of `graph`."""
         if not isinstance(manifest, Manifest):
             raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
         for name in manifest.tools:
@@ -166,7 +166,7 @@ class GraphEdits:
     async def append(
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Event:
-        """Let a creature say something. On return it is durable."""
+        """Append an event of a creature. When this returns, it is durable."""
         ledger = self._ledger
         if dry_run:
             return own_copy((await ledger.foresee(Say(creature_id, (draft,), caused_by))).events[0])
@@ -179,7 +179,7 @@ class GraphEdits:
     def append_nowait(
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
-        """Let a creature say something now, and await later that it is durable: for producers with many in flight."""
+        """Append an event now and await its durability later: for producers with many in flight."""
         return Acknowledgement(self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
@@ -190,7 +190,7 @@ class GraphEdits:
         caused_by: str | None = None,
         dry_run: bool = False,
     ) -> tuple[Event, ...]:
-        """Let a creature say several things as one batch: all or nothing."""
+        """Append several events of a creature as one batch: all or nothing."""
         intent = Say(creature_id, tuple(drafts), caused_by)
         answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent))
         return tuple(answer.events)

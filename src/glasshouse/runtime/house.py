@@ -34,7 +34,7 @@ class House:
         self._closing: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Open the store and bring every open graph back in place. Adds no event."""
+        """Open the store and restore every open graph. Adds no event."""
         if self._is_used:
             raise Refused("A terrarium is opened once.", "Make another one on the same store.")
         self._is_used = True
@@ -79,11 +79,11 @@ class House:
         return self.subscriptions.subscribe(wanted, after)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
-        """Let an observer watch, from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        """Attach an observer from a position on; 0 is the beginning, none is now. It never delays anybody."""
         return self._observers.admit(self.subscribe(after=after), observer)
 
     async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
-        """What a creature is owed now, in order, each cause once; with `follow`, go on as more arrives."""
+        """What a creature owes answers to now, in order, each cause once; with `follow`, also what arrives later."""
         async for page in mail_pages(self.ledger, self.subscriptions, self.store, creature_id, follow=follow):
             for event in page:
                 yield event

@@ -59,7 +59,7 @@ class RunView:
 
     @property
     def run(self) -> RunStatus:
-        """How the run stands."""
+        """The run's status."""
         return self.stage.runs.get(self.run_id) or RunStatus()
 
     @property

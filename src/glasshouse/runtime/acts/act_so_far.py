@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
     @property
     def call(self) -> ToolCall:
-        """What was asked for."""
+        """The call."""
         called = payload_of(self.called, ToolCalled)
         return ToolCall(called.tool, called.arguments, self.called.private)
 

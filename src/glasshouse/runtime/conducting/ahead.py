@@ -48,7 +48,7 @@ class Ahead(NamedTuple):
 
 
 def run_drawn_on(world: World, creature_id: str) -> str:
-    """The run whose purse a creature draws on; empty for one that has none, or is gone."""
+    """The run whose purse a creature draws on; empty if it has none or was removed."""
     creature = world.creatures.get(creature_id)
     return "" if creature is None else creature.run_id or ""
 

@@ -191,7 +191,7 @@ class Endings:
         return self._rulings.get(run_id)
 
     def note(self, line: Event) -> None:
-        """Let the referee of a line's run look at it."""
+        """Show a line to the referee of its run."""
         purse = self._ledger.folded.runs.purses.get(line.run_id or "")
         if purse is not None and purse.playbill.competition.referee is not None:
             self._past(line.run_id or "").note_place(line)

@@ -29,7 +29,7 @@ Because = Literal["nothing_due", "turns_played", "act_played", "runs_finished", 
 
 @dataclass(frozen=True, slots=True)
 class Conducted:
-    """What came of a drive: why it returned, how many turns it played, and how runs ended in it."""
+    """The result of a drive: why it returned, how many turns it played, and which runs ended."""
 
     __repr__ = repr_of("because", "turns", "ended", "last")
 
@@ -152,7 +152,7 @@ class Until:
         return "turns_played" if self.has_used_up_turns else "nothing_due"
 
     def conducted(self, because: Because) -> Conducted:
-        """What came of the drive."""
+        """The result of the drive."""
         return Conducted(because, self._played.total(), tuple(self.ended), self.last)
 
 
@@ -261,7 +261,7 @@ class Order:
         return False
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:  # noqa: ARG002 (as the others name it)
-        """Let a graph take steps, now or beside others."""
+        """Let a graph take steps, now or in parallel with others."""
         await steps
 
     async def wait_for_others(self) -> bool:

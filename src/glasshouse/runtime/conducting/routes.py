@@ -32,7 +32,7 @@ class Routes:
         self._ledger = ledger
 
     def route(self, profile: str, model: str | None = None) -> Route:
-        """What stands behind a profile, or the model that a run asks for by name."""
+        """The route of a profile, or of the model that a run names."""
         return self._router.route(profile) if model is None else self._router.route(profile, model)
 
     def route_of(self, creature: CreatureState, profile: str) -> Route:

@@ -53,13 +53,13 @@ NOTHING_BESIDE = Batch()
 
 
 class Audience(Protocol):
-    """Who is told of commits."""
+    """Who is notified of commits."""
 
     def publish(self, events: list[Event]) -> None:
-        """Be told the events of a commit."""
+        """Receive the events of a commit."""
 
     def catch_up(self, position: int) -> None:
-        """Be told that the store reaches this far, by whatever way."""
+        """Note that the store now reaches this position."""
 
 
 Seen = TypeVar("Seen")
@@ -102,7 +102,7 @@ class Ledger:
 
     @property
     def world(self) -> World:
-        """The pending world: what is committed and what is on its way."""
+        """The pending world: what is committed and what is in flight."""
         return self.folded.world
 
     @property
@@ -118,7 +118,7 @@ class Ledger:
         self._move_gate()
 
     async def close(self) -> None:
-        """Let everything queued become durable, then stop the writer."""
+        """Make everything queued durable, then stop the writer."""
         if self._writer is None:
             return
         if self._broken is None and self._events_since_snapshot >= snapshot_on_close_events_min:
@@ -424,7 +424,7 @@ class Ledger:
         self._note_settled(self._batches_queued - self._batches_settled)
 
     async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
-        """Fold first: whoever is refused may look at the world at once, and must see the one that is."""
+        """Fold first: a refused caller may look at the world at once, and must see the real one."""
         refused = self._give_up(group, failure)
         await self._refold()
         for queued, why in refused:
@@ -469,13 +469,13 @@ class Ledger:
             ) from self._broken
 
     def _move_gate(self) -> None:
-        """Say anew whether something can be submitted, and let those who wait for it look."""
+        """Update whether something can be submitted, and wake those who wait for it."""
         has_room = self._queued_events < pending_events_max
         self.takes_more = has_room and self._broken is None and not self._is_closing
         self._gate_moved.set()
 
     async def wait_for_room(self) -> None:
-        """Wait until something can be submitted; raise what is in the way if it does not go away."""
+        """Wait until something can be submitted; raise the reason if it stays impossible."""
         while not self.takes_more:
             self.check_is_open()
             if self._broken is not None and not self._is_refolding:

@@ -123,7 +123,7 @@ class Observer:
 
 
 class ObserverPump:
-    """One observer's reading of one subscription, in a task of its own."""
+    """One observer's task that reads one subscription."""
 
     __repr__ = repr_of("position", "error")
 
@@ -151,7 +151,7 @@ class ObserverPump:
             _log.warning("An observer raised and is let go at position %d.", self.position, exc_info=wrong)
 
     async def _give(self, event: Event) -> None:
-        """Give what the observer's role may read. Let the others run in between."""
+        """Give the observer what its role may read, and let other tasks run in between."""
         self._observer.consume(redacted(event, self._observer.role))
         await self._observer.settle()
         self.position = event.position or self.position
@@ -161,7 +161,7 @@ class ObserverPump:
 
 
 def attach(subscription: Subscription, observer: Observer) -> ObserverPump:
-    """Let an observer watch from where a subscription begins. Keep what this gives: dropped, it may end unasked."""
+    """Attach an observer to a subscription. Keep the returned pump: if it is dropped, it may end."""
     return ObserverPump(subscription, observer)
 
 
@@ -172,7 +172,7 @@ class Observers:
         self._pumps: dict[asyncio.Task[None], ObserverPump] = {}
 
     def admit(self, subscription: Subscription, observer: Observer) -> ObserverPump:
-        """Let one more watch, until it leaves, raises, or the show is over."""
+        """Add an observer until it leaves, raises, or the terrarium closes."""
         pump = attach(subscription, observer)
         self._pumps[pump.task] = pump
         pump.task.add_done_callback(self._pumps.pop)

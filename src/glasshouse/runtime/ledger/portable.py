@@ -373,7 +373,7 @@ def _opening(part: FileSegment, carried: Carried) -> SegmentWrite:
 
 
 async def _extension(store: Store, carried: Carried, part: FileSegment, there: _Known) -> SegmentWrite | None:
-    """What the file tells of a segment beyond what is known of it, if both agree so far."""
+    """The events of a segment in the file beyond those in the store, if both agree so far."""
     events = carried.events[part.segment.id]
     if _origin(there.segment) != _origin(part.segment):
         raise _conflict(carried, f"session {part.segment.id} began otherwise")
@@ -386,7 +386,7 @@ async def _extension(store: Store, carried: Carried, part: FileSegment, there: _
 
 
 def _origin(segment: Segment) -> Segment:
-    """How a segment began, whoever carried it since."""
+    """The origin of a segment, without the mark of an import."""
     return replace(segment, is_imported=False, is_redacted=False)
 
 

@@ -68,7 +68,7 @@ class HistoryReader:
         return spans_between(sessions, prefixes, first, last)
 
     async def _was_refolded_meanwhile(self) -> bool:
-        """Wait until what was planned on is durable. True if part of it was refused instead."""
+        """Wait until the world of the plan is durable. True if part of it was refused instead."""
         refolds = self._ledger.refolds
         await self._ledger.wait_for_durability()
         return self._ledger.refolds != refolds

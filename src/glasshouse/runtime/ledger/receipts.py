@@ -15,7 +15,7 @@ from glasshouse.world.state.values import Change
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):
-    """What came of an intent: the change, what it touched, and its events as they are stored."""
+    """The result of an intent: the change, its subject, and its events as stored."""
 
     change: Change
     subject: str
@@ -23,7 +23,7 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
 
 
 class Queued(msgspec.Struct, frozen=True):
-    """A batch on its way, and the future that tells when it is durable."""
+    """A batch in flight, and the future that says when it is durable."""
 
     batch: Batch
     events: list[Event]

@@ -46,7 +46,7 @@ def taken_in(
 def written(
     world: World, decided: tuple[Write, ...], now: datetime
 ) -> tuple[list[Event], list[SegmentWrite]]:
-    """What was decided as events, and how they are written; nothing has changed yet."""
+    """The events of a decision, and how they are written; nothing changes yet."""
     all_events: list[Event] = []
     writes: list[SegmentWrite] = []
     for write in decided:

@@ -25,7 +25,7 @@ catch_up_events_max = 512
 
 
 class Subscriptions:
-    """The hub: gives each commit to everybody who is up to date."""
+    """The hub: gives each commit to every subscriber that is up to date."""
 
     def __init__(self, store: Store) -> None:
         self.position = 0
@@ -34,7 +34,7 @@ class Subscriptions:
         self._live: WeakSet[Subscription] = WeakSet()
 
     def publish(self, events: list[Event]) -> None:
-        """Tell of a commit."""
+        """Publish a commit."""
         if events:
             self.position = events[-1].position or self.position
         if self._live:
@@ -43,7 +43,7 @@ class Subscriptions:
                     subscription.push(event)
 
     def catch_up(self, position: int) -> None:
-        """The store may hold more than was published, after a commit of unknown outcome: let everybody look."""
+        """After a commit of unknown outcome the store may hold more than was published: make everybody catch up."""
         if position > self.position:
             self.position = position
             for subscription in tuple(self._live):
@@ -86,7 +86,7 @@ class Subscription:
         return shown(self, wanted=self._wanted, after=self._position)
 
     def push(self, event: Event) -> None:
-        """Take an event in if there is room; otherwise fall behind, to read it from the store later."""
+        """Queue an event if there is room; otherwise fall behind and read it from the store later."""
         if self._is_behind:
             return
         if self._wanted.matches(event):
@@ -103,7 +103,7 @@ class Subscription:
         self.wake()
 
     def wake(self) -> None:
-        """Let a waiting reader look again."""
+        """Wake a waiting reader."""
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 

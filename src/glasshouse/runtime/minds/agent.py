@@ -21,4 +21,4 @@ class Agent(ABC):
 
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:
-        """Read what was assembled for this act, and give back one draft, or none to pass."""
+        """Read the moment of this act and return one draft, or none to pass."""

@@ -17,7 +17,7 @@ visitor_lines_waiting_max: Final = 16
 
 
 class VisitorAgent(Agent):
-    """Says what it is told to, one line an act; lines that come early wait."""
+    """Says the lines it is given, one an act; lines that come early wait."""
 
     def __init__(self, seconds_max: float = visitor_seconds_max) -> None:
         self._seconds_max = seconds_max
@@ -36,7 +36,7 @@ class VisitorAgent(Agent):
         self._arrived.set()
 
     def go_away(self) -> None:
-        """Nobody is there to speak: what was said already is still said, then it passes at once."""
+        """Nobody is there to speak: waiting lines are still said, then it passes at once."""
         self._seconds_max = 0.0
 
     async def act(self, moment: Moment) -> Draft | None:

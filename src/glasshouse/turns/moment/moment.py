@@ -91,7 +91,7 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     as_of: str | None = None
     """The last event of its graph's history that went into this moment."""
     number_in_run: int = 0
-    """The how-manieth creature of its run it is."""
+    """Its number among the creatures of its run."""
     house_id: str = ""
     """The store this happens in: what is kept of a creature from one moment to the next is kept by it."""
     seed: int = 0

@@ -134,7 +134,7 @@ def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
 
 
 def opened(channel_id: str, name: str, description: str = "") -> Fact:
-    """A channel exists."""
+    """A channel was opened."""
     return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description))
 
 
