@@ -1,8 +1,10 @@
-"""Orders: which graph is next. In lockstep one after another, freely side by side, or as a record says.
+"""A drive: which graph is next (its order: in lockstep one after another, freely side by side, or as a record says), until
+when, and what came of it.
 
 Always holds: in lockstep the graph whose next turn has the lowest number goes first, then the oldest. The ledger alone
 tells that, so many graphs are as deterministic as one, also after a crash. Freely, all graphs of a run that are at its
-lowest turn go side by side: a fast graph must not use up the turns of its run before a slow one can meet it (ADR 0046).
+lowest turn go side by side: a fast graph must not use up the turns of its run before a slow one can meet it (ADR 0046). A turn of
+a graph counts once for a drive, whether the drive began it or found it begun.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn, runs_acting
 from glasshouse.world.state.state import GraphState, World
 
+Pacing = Literal["lockstep", "free"]
+
+turns_ahead_max: Final = 0
+"""With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
 steps_in_a_turn_max: Final = 100_000
 """However a run's limits are set, a turn has an end."""
 
@@ -154,12 +160,6 @@ class Until:
     def conducted(self, because: Because) -> Conducted:
         """The result of the drive."""
         return Conducted(because, self._played.total(), tuple(self.ended), self.last)
-
-
-Pacing = Literal["lockstep", "free"]
-
-turns_ahead_max: Final = 0
-"""With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
 
 
 class Next(NamedTuple):
