@@ -14,8 +14,8 @@ from glasshouse.events.limits import Governor as Governor
 from glasshouse.manifests.manifest import Manifest as Manifest
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.ledger.observer import Observer as Observer
-from glasshouse.runtime.minds.agent import Agent as Agent
-from glasshouse.runtime.minds.manifest_agent import ManifestAgent as ManifestAgent
+from glasshouse.runtime.minds.minds import Agent as Agent
+from glasshouse.runtime.minds.minds import ManifestAgent as ManifestAgent
 from glasshouse.runtime.past.what_if import WhatIf as WhatIf
 from glasshouse.terrarium import Terrarium as Terrarium
 from glasshouse.terrarium import play as play

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
-from glasshouse.runtime.minds.agent import Agent
-from glasshouse.runtime.minds.minds import agent_played_by
+from glasshouse.runtime.minds.minds import Agent, agent_played_by
 from glasshouse.runtime.ports import Approver, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.stores.memory import MemoryStore

@@ -32,8 +32,7 @@ from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.runtime.ledger.receipts import Acknowledgement
 from glasshouse.runtime.ledger.subscriptions import Subscription
-from glasshouse.runtime.minds.agent import Agent
-from glasshouse.runtime.minds.minds import AgentFor
+from glasshouse.runtime.minds.minds import Agent, AgentFor
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.past.recipes import AnyWorld, WorldsNow
 from glasshouse.runtime.past.what_if import WhatIf

@@ -12,7 +12,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run

@@ -16,7 +16,7 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
 from glasshouse.terrarium import Terrarium, face_of

@@ -26,7 +26,7 @@ from glasshouse.events import PromptDigests, Tokens, Usage
 from glasshouse.manifests import Memory, Schedule, Voice, load_world
 from glasshouse.models import Completion, Prompt, Route
 from glasshouse.reprs import repr_chars_max
-from glasshouse.runtime.minds.agent import Agent
+from glasshouse.runtime.minds.minds import Agent
 from glasshouse.testing import CountingModel, ScriptedModel
 from glasshouse.tools import Proposal, ToolAnswer, Verdict
 from glasshouse.turns.moment.moment import Moment

@@ -16,8 +16,7 @@ from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.ledger.receipts import Acknowledgement, Receipt
-from glasshouse.runtime.minds.agent import Agent
-from glasshouse.runtime.minds.minds import Minds
+from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
 from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen

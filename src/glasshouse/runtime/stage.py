@@ -24,8 +24,7 @@ from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order
 from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.code_beside import function_beside
-from glasshouse.runtime.minds.minds import Minds
-from glasshouse.runtime.minds.visitor import VisitorAgent
+from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.world.decisions.intents import Inject, MoveRun, OpenRun

@@ -29,8 +29,8 @@ from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.receipts import Queued
-from glasshouse.runtime.minds.agent import Agent
 from glasshouse.runtime.minds.faults import text_of_fault
+from glasshouse.runtime.minds.minds import Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict
 from glasshouse.turns.moment.character import Character, character_of

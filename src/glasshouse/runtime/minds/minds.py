@@ -1,4 +1,4 @@
-"""`Minds`: which Python object thinks for each creature.
+"""What thinks for creatures: `Agent`, the agents that a manifest or a visitor plays, and `Minds`, who has which.
 
 Always holds: a creature keeps its object through every change of the graph. A creature without one gets one, made
 from its manifest, at its first act.
@@ -6,15 +6,120 @@ from its manifest, at its first act.
 
 from __future__ import annotations
 
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from importlib import import_module
+from typing import ClassVar, Final
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnusableReply
+from glasshouse.events import kinds
+from glasshouse.events.event import Draft
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.runtime.minds.agent import Agent
-from glasshouse.runtime.minds.manifest_agent import ManifestAgent
-from glasshouse.runtime.minds.visitor import VisitorAgent
+from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.prompts.context import repair_prompt, written_for
+from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from glasshouse.world.state.state import World
+
+attempts_max: Final = 2
+"""The first answer, and one more if that could not be used."""
+visitor_seconds_max: Final = 120.0
+visitor_lines_waiting_max: Final = 16
+
+
+class Agent(ABC):
+    """The mind of a creature."""
+
+    asks_before_anything: ClassVar[bool] = False
+    """Whether it does nothing before it asks a model, so that its call is all that need be reserved for its act."""
+
+    goes_on_from_its_talk: ClassVar[bool] = False
+    """Whether an act of it that was cut off goes on from what its tools have said; else it begins anew, and what it asks
+    for again is answered from the record."""
+
+    @abstractmethod
+    async def act(self, moment: Moment) -> Draft | None:
+        """Read the moment of this act and return one draft, or none to pass."""
+
+
+class ManifestAgent(Agent):
+    """The mind that a manifest describes."""
+
+    asks_before_anything = True
+    goes_on_from_its_talk = True
+
+    async def act(self, moment: Moment) -> Draft | None:
+        """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
+        (prompt, shown), attempt, before = written_for(moment), 1, ""
+        while True:
+            answer = await moment.ask(prompt, shown)
+            reply = draft_from(answer.text, moment, is_last=attempt == attempts_max)
+            if isinstance(reply, Draft):
+                return reply
+            if isinstance(reply, Passed):
+                kept = _kept_of(before, moment)
+                if kept is not None:
+                    return kept
+                return Draft(kind=kinds.AGENT_PASSED, payload={"reason": reply.reason}, private=reply.private)
+            if isinstance(reply, Problem):
+                if attempt == attempts_max:
+                    kept = _kept_of(before, moment)
+                    if kept is None:
+                        raise UnusableReply(reply.text)
+                    return kept
+                prompt, attempt, before = (
+                    repair_prompt(prompt, answer.text, reply.text),
+                    attempt + 1,
+                    answer.text,
+                )
+            else:
+                assert moment.carry is not None, "a tool is asked for only where one was offered"
+                await moment.carry(reply)
+                moment = moment.look_again()
+                (prompt, shown), attempt, before = written_for(moment), 1, ""
+
+
+def _kept_of(before: str, moment: Moment) -> Draft | None:
+    """What can be kept of the answer before the last one: a verdict whose winner nobody knows has its text still."""
+    kept = draft_from(before, moment, is_last=True) if before else None
+    return kept if isinstance(kept, Draft) else None
+
+
+class VisitorAgent(Agent):
+    """Says the lines it is given, one an act; lines that come early wait."""
+
+    def __init__(self, seconds_max: float = visitor_seconds_max) -> None:
+        self._seconds_max = seconds_max
+        self._lines: deque[str] = deque()
+        self._arrived = asyncio.Event()
+
+    def say(self, text: str) -> None:
+        """Give it the next line to say."""
+        if not text.strip():
+            raise Refused("The visitor said nothing.", "Write a sentence.")
+        if len(self._lines) >= visitor_lines_waiting_max:
+            raise Refused(
+                f"{visitor_lines_waiting_max} lines wait already.", "Let the creature have its turn first."
+            )
+        self._lines.append(text)
+        self._arrived.set()
+
+    def go_away(self) -> None:
+        """Nobody is there to speak: waiting lines are still said, then it passes at once."""
+        self._seconds_max = 0.0
+
+    async def act(self, moment: Moment) -> Draft | None:
+        """The next line, once it is there; none after a while."""
+        while not self._lines:
+            self._arrived.clear()
+            try:
+                await asyncio.wait_for(self._arrived.wait(), self._seconds_max)
+            except TimeoutError:
+                return Draft(kind=kinds.AGENT_PASSED, payload={"reason": "The visitor said nothing in time."})
+        kind = moment.character.may_emit[0] if moment.character.may_emit else kinds.AGENT_SPOKE
+        return Draft(kind=kind, payload={"text": self._lines.popleft()})
+
 
 AgentFor = Callable[[Manifest], Agent]
 """Makes the mind of a creature that was given none."""

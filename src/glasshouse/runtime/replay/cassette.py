@@ -18,8 +18,7 @@ from glasshouse.events.run_payloads import AgentFailed
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.scene import time_of
-from glasshouse.runtime.minds.agent import Agent
-from glasshouse.runtime.minds.manifest_agent import ManifestAgent
+from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
