@@ -21,7 +21,6 @@ from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.views.stage import StageProjection
-from glasshouse.world.hearing.wires import ends_its_act
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "glasshouse"
 WORLDS = [world.name for world in bundled_worlds()]
@@ -84,7 +83,7 @@ def test_a_world_plays_to_its_end_offline_and_twice_alike(name: str) -> None:
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_keeps_the_invariants_of_a_run(name: str) -> None:
     play = played(name)
-    acts = [e for e in play.events if e.caused_by is not None and ends_its_act(e)]
+    acts = [e for e in play.events if e.caused_by is not None and e.ends_its_act]
     counts = Counter((act.actor, act.caused_by) for act in acts)
     known = {event.id for event in play.events}
     tools = [event for event in play.events if event.kind == kinds.TOOL_CALLED]
@@ -217,7 +216,7 @@ def test_a_tool_that_a_creature_is_granted_is_used_and_what_it_said_is_in_the_ne
 def _is_taken_up(returned: Event, events: tuple[Event, ...]) -> bool:
     """Whether the numbers of a tool's answer stand in the next line of whoever used it."""
     at = events.index(returned)
-    line = next(e for e in events[at:] if e.actor == returned.actor and ends_its_act(e))
+    line = next(e for e in events[at:] if e.actor == returned.actor and e.ends_its_act)
     figures = re.findall(r"\d+", str(returned.payload["text"]))
     return all(
         str(int(one)) in json.dumps(line.payload) or one in json.dumps(line.payload) for one in figures

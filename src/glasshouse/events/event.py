@@ -83,6 +83,11 @@ class Event(
             check_kind(self.kind)
 
     @property
+    def ends_its_act(self) -> bool:
+        """Whether an event of a creature is the one that ends its act."""
+        return self.kind not in kinds.MID_ACT and self.kind not in kinds.ENGINE
+
+    @property
     def is_engine(self) -> bool:
         """Whether the engine itself wrote this, about the shape of the world."""
         return self.kind in kinds.ENGINE

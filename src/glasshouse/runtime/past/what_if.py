@@ -21,7 +21,6 @@ from glasshouse.runtime.past.past import Past
 from glasshouse.turns.moment.prompt import PROFILES
 from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
 from glasshouse.world.fold.evolve import manifest_facts
-from glasshouse.world.hearing.wires import ends_its_act
 
 Edge = tuple[str, str] | tuple[str, str, str]
 """Two handles, and the name of a channel if it matters which."""
@@ -142,7 +141,7 @@ def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
 
 def check_line(at: Event) -> None:
     """Refuse to drop or replace what nobody said."""
-    is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and ends_its_act(at))
+    is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and at.ends_its_act)
     if not is_line or at.kind == kinds.ACT_DISCARDED:
         raise Refused(
             f"{at.id} is a {at.kind}, which nobody said.", "Choose a line of a creature or the visitor."

@@ -22,7 +22,6 @@ from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
-from glasshouse.world.hearing.wires import ends_its_act
 from glasshouse.world.state.state import CreatureState, World
 
 Act = tuple[str, str]
@@ -41,7 +40,7 @@ class PromptChange(NamedTuple):
 
 def act_of(event: Event) -> Act | None:
     """The act that an event ends, or in which a tool is called."""
-    is_step = event.kind == kinds.TOOL_CALLED or ends_its_act(event)
+    is_step = event.kind == kinds.TOOL_CALLED or event.ends_its_act
     return (event.actor, event.caused_by) if is_step and event.caused_by is not None else None
 
 
@@ -66,7 +65,7 @@ class Cassette:
         recorded = list(events)
         self._ways = ways_of(recorded, act_of, before)
         self._ends = {
-            act: event for event in recorded if ends_its_act(event) and (act := act_of(event)) is not None
+            act: event for event in recorded if event.ends_its_act and (act := act_of(event)) is not None
         }
 
     async def before_commit(self, who: str) -> None:

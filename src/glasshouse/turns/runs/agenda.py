@@ -35,7 +35,7 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.world.hearing.wires import Handed, ends_its_act, handed, wires_taken
+from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire
@@ -188,7 +188,7 @@ class Agenda(msgspec.Struct, dict=True):
         """Settle what the event ends. True if it is of a tick."""
         tick = self.ticks.get(event.actor)
         if tick is None or tick.cause != cause:
-            if ends_its_act(event):
+            if event.ends_its_act:
                 self._settle(world, event.actor, cause)
             return False
         if tick.as_of is None or tick.due < event.turn:
@@ -202,7 +202,7 @@ class Agenda(msgspec.Struct, dict=True):
             for name, other in self._ticks_beside(world, event.actor):
                 if other.begun_by is None:
                     self.ticks[name] = replace(other, begun_by=event.id, was=None)
-        if ends_its_act(event):
+        if event.ends_its_act:
             del self.ticks[event.actor]
         return True
 
@@ -221,7 +221,7 @@ class Agenda(msgspec.Struct, dict=True):
             return self._is_ticking(event.actor)
         if event.kind in kinds.ENGINE and cause is not None:
             return any(cause in act.events and self._is_ticking(name) for name, act in self.under_way.items())
-        if act is not None and ends_its_act(event) and cause == act.cause:
+        if act is not None and event.ends_its_act and cause == act.cause:
             del self.under_way[event.actor]
         return False
 

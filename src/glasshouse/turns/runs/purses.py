@@ -40,7 +40,6 @@ from glasshouse.events.run_payloads import (
 )
 from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
-from glasshouse.world.hearing.wires import ends_its_act
 from glasshouse.world.state.state import World
 
 version: Final = 8
@@ -429,7 +428,7 @@ class Runs(msgspec.Struct):
 
 
 def _ends_an_act(event: Event) -> bool:
-    return event.caused_by is not None and event.actor not in RESERVED_ACTORS and ends_its_act(event)
+    return event.caused_by is not None and event.actor not in RESERVED_ACTORS and event.ends_its_act
 
 
 def _minute_an_hour_before(at: datetime) -> int:

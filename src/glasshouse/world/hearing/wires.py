@@ -119,15 +119,10 @@ def _cut(text: str, chars_max: int) -> str:
     return text if len(text) <= chars_max else text[: chars_max - 1] + _ELLIPSIS
 
 
-def ends_its_act(event: Event) -> bool:
-    """Whether a creature's event ends its act."""
-    return event.kind not in kinds.MID_ACT and event.kind not in kinds.ENGINE
-
-
 def is_carried(event: Event) -> bool:
     """Whether wires carry an event: a line that ended an act, and no thought."""
     kind = event.kind
-    return ends_its_act(event) and kind not in kinds.WITHOUT_A_LINE and kind not in kinds.INNER
+    return event.ends_its_act and kind not in kinds.WITHOUT_A_LINE and kind not in kinds.INNER
 
 
 def wires_taken(world: World, event: Event) -> Iterator[Wire]:
