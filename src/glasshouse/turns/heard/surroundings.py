@@ -8,7 +8,7 @@ happens there shows here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -46,12 +46,13 @@ class _Shared(NamedTuple):
 
 def around_of(world: World, creature: CreatureState) -> Around:
     """How a creature stands in its graph now."""
-    mine, channels = creature.id, (*_channels_seen(world, creature),)
+    mine, channels = creature.id, tuple(_channels_seen(world, creature).items())
     shared: _Shared | None = world.shape_cache.get(channels)
     if shared is None:
         shared = world.shape_cache[channels] = _shared(world, channels)
     neighbours = [neighbour for name, neighbour in shared.nearest if name != mine][:neighbours_max]
     wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
+    children = world.children_of.get(mine, {}) if creature.is_privileged else {}
     return Around(
         shared.listens,
         shared.sends,
@@ -59,7 +60,9 @@ def around_of(world: World, creature: CreatureState) -> Around:
         len(shared.members) - (mine in shared.members),
         wired_to,
         wired_from,
-        *_of_the_privileged(world, creature),
+        len(world.graphs[creature.graph_id].channels) if creature.is_root else 0,
+        tuple([name_for(world, creature, child) for child in islice(children, neighbours_max)]),
+        len(children),
     )
 
 
@@ -76,7 +79,7 @@ def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
         if how & SEND:
             sends.append(name)
         if number < channels_seen_max:
-            for member in _some(world.topology.members_of.get(channel_id, _NOTHING)):
+            for member in _members(world, channel_id):
                 members.setdefault(member, []).append(name)
     nearest = [
         (name, _neighbour(world, name, on)) for name, on in islice(members.items(), neighbours_max + 1)
@@ -84,27 +87,14 @@ def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
     return _Shared(tuple(listens[:channels_seen_max]), tuple(sends[:channels_seen_max]), members, nearest)
 
 
-def _channels_seen(world: World, creature: CreatureState) -> Iterator[tuple[str, int]]:
+def _channels_seen(world: World, creature: CreatureState) -> dict[str, int]:
     """The channels a creature has to do with, and how; for a root also some that it hears without an edge."""
     own = world.topology.channels_of.get(creature.id, _NOTHING)
     if not creature.is_root:
-        yield from own.items()
-        return
-    for channel_id, how in own.items():
-        yield channel_id, how | LISTEN
-    for channel_id in islice(world.graphs[creature.graph_id].channels.values(), 2 * channels_seen_max):
-        if channel_id not in own:
-            yield channel_id, LISTEN
-
-
-def _of_the_privileged(world: World, creature: CreatureState) -> tuple[int, tuple[str, ...], int]:
-    """How many channels a root hears in all; some of a privileged creature's children, and how many it has."""
-    heard = len(world.graphs[creature.graph_id].channels) if creature.is_root else 0
-    children = world.children_of.get(creature.id) if creature.is_privileged else None
-    if not children:
-        return heard, (), 0
-    shown = [name_for(world, creature, child) for child in islice(children, neighbours_max)]
-    return heard, tuple(shown), len(children)
+        return own
+    here = islice(world.graphs[creature.graph_id].channels.values(), 2 * channels_seen_max)
+    heard = {channel_id: LISTEN for channel_id in here if channel_id not in own}
+    return {channel_id: how | LISTEN for channel_id, how in own.items()} | heard
 
 
 def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -116,14 +106,14 @@ def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _some(members: dict[str, int]) -> Iterable[str]:
-    return members if len(members) <= members_looked_at_max else islice(members, members_looked_at_max)
+def _members(world: World, channel_id: str) -> Iterable[str]:
+    """Some members of a channel: a bounded number, however many it has."""
+    return islice(world.topology.members_of.get(channel_id, _NOTHING), members_looked_at_max)
 
 
 def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
     creature = world.creatures[name]
-    role = world.manifests[creature.manifest_digest].role
-    return Neighbour(creature.handle, role, tuple(channels))
+    return Neighbour(creature.handle, world.facts_of(creature).role, tuple(channels))
 
 
 def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
@@ -131,7 +121,7 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 
     Creatures that hear the same get the very same table, unless somebody in it is known to each by another name.
     """
-    channels = (*islice(_channels_seen(world, creature), channels_seen_max),)
+    channels = (*islice(_channels_seen(world, creature).items(), channels_seen_max),)
     heard = places_heard(tables, creature)
     key = (creature.graph_id, channels, *[place for place, _, _ in heard])
     # Speakers only ever come to be more, so that how many there are tells who they are.
@@ -155,7 +145,7 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 def _members_around(world: World, channels: Iterable[tuple[str, int]]) -> dict[str, None]:
     members: dict[str, None] = {}
     for channel_id, _ in channels:
-        members.update(dict.fromkeys(_some(world.topology.members_of.get(channel_id, _NOTHING))))
+        members.update(dict.fromkeys(_members(world, channel_id)))
     return members
 
 

@@ -55,7 +55,7 @@ class Masks:
     """The labels of one run's contestants."""
 
     def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
-        order = sorted(range(len(seats)), key=lambda seat: _lot(f"{rng_seed}/label/{seat}"))
+        order = sorted(range(len(seats)), key=lambda seat: _draw(f"{rng_seed}/label/{seat}"))
         self.winners: dict[str, str] = {}
         """The label of each name that a verdict may give, in the order of the labels."""
         self._labels: dict[str, str] = {}
@@ -102,14 +102,11 @@ class Masks:
 
     def off(self, value: Any) -> Any:
         """What a judge wrote, with the handles behind the labels."""
-        return self._off_text(value) if isinstance(value, str) else _mapped(value, self.off)
+        return _LABEL.sub(self._named, value) if isinstance(value, str) else _mapped(value, self.off)
 
     def winner_behind(self, label: str) -> str:
         """The name that a verdict gives when a judge names a label."""
         return self._names.get(label.casefold(), label)
-
-    def _off_text(self, text: str) -> str:
-        return _LABEL.sub(self._named, text) if " " in text else text
 
     def _named(self, match: re.Match[str]) -> str:
         both, first, second, word, letter = match.groups()
@@ -132,11 +129,9 @@ def seats_of(competition: Competition, called: Callable[[str], Iterable[str]]) -
     """The seats of a competition. `called` gives what the one with a handle of the cast is called now, and was."""
     if competition.kind == "none":
         return ()
-    teams: Mapping[str, tuple[str, ...]] = competition.teams or {
-        one: (one,) for one in competition.contestants
-    }
+    teams = competition.teams or {handle: (handle,) for handle in competition.contestants}
     return tuple(
-        [Seat(name, tuple([tuple(called(one)) for one in members])) for name, members in teams.items()]
+        [Seat(name, tuple([tuple(called(handle)) for handle in members])) for name, members in teams.items()]
     )
 
 
@@ -213,7 +208,7 @@ def is_common_word(match: re.Match[str]) -> bool:
     return _SOMEBODY_DOES.search(before) is not None and _DOING.match(text, end) is not None
 
 
-def _lot(seed: str) -> bytes:
+def _draw(seed: str) -> bytes:
     return blake2b(seed.encode(), digest_size=8).digest()
 
 

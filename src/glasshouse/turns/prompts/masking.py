@@ -102,35 +102,31 @@ class _Worn:
 
     def _bill(self, playbill: Playbill) -> Playbill:
         if self._playbill is None or self._playbill[0] is not playbill:
-            competition = Competition(playbill.competition.kind, contestants=(*self._masks.winners.values(),))
+            masks = self._masks
             covered = replace(
                 playbill,
-                goal=self._masks.over_directions(playbill.goal),
-                kinds={kind: _sorts(self._masks, fields) for kind, fields in playbill.kinds.items()},
-                competition=competition,
+                goal=masks.over_directions(playbill.goal),
+                kinds={kind: _sorts(masks, fields) for kind, fields in playbill.kinds.items()},
+                competition=Competition(playbill.competition.kind, contestants=(*masks.winners.values(),)),
             )
             self._playbill = (playbill, covered)
         return self._playbill[1]
 
 
 def _around(masks: Masks, around: Around) -> Around:
+    label_of, over_names = masks.label_of, masks.over_names
+    neighbours = [
+        Neighbour(label_of(neighbour.handle), neighbour.role, tuple(map(over_names, neighbour.channels)))
+        for neighbour in around.neighbours
+    ]
     return replace(
         around,
-        listens=tuple(map(masks.over_names, around.listens)),
-        sends=tuple(map(masks.over_names, around.sends)),
-        neighbours=tuple(
-            [
-                Neighbour(
-                    masks.label_of(neighbour.handle),
-                    neighbour.role,
-                    tuple(map(masks.over_names, neighbour.channels)),
-                )
-                for neighbour in around.neighbours
-            ]
-        ),
-        wired_to=tuple(map(masks.label_of, around.wired_to)),
-        wired_from=tuple(map(masks.label_of, around.wired_from)),
-        children=tuple(map(masks.label_of, around.children)),
+        listens=tuple(map(over_names, around.listens)),
+        sends=tuple(map(over_names, around.sends)),
+        neighbours=tuple(neighbours),
+        wired_to=tuple(map(label_of, around.wired_to)),
+        wired_from=tuple(map(label_of, around.wired_from)),
+        children=tuple(map(label_of, around.children)),
     )
 
 
@@ -150,9 +146,8 @@ def _schema(masks: Masks, schema: Json) -> Json:
     covered = dict(schema)
     for key, value in schema.items():
         if key in _TOLD_IN_SCHEMAS:
-            covered[key] = (
-                [_named(masks, part) for part in value] if isinstance(value, list) else _named(masks, value)
-            )
+            is_choice = isinstance(value, list)
+            covered[key] = [_named(masks, part) for part in value] if is_choice else _named(masks, value)
         elif key == "properties":
             covered[key] = {name: _schema(masks, part) for name, part in value.items()}
         elif key == "items":

@@ -7,7 +7,7 @@ driving a graph gives the same order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
@@ -47,9 +47,7 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         if taken_up is not None:
             return taken_up
 
-    def is_free(name: str) -> bool:
-        return _is_free(world, runs, world.creatures[name], graph)
-
+    is_free = partial(_is_free, world, runs, graph)
     name = agenda.first_reaction(world, graph, is_free)
     if name is not None:
         return Due(name, _cause(agenda, name, graph.turn))
@@ -80,17 +78,15 @@ def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
     return None
 
 
-def _is_free(world: World, runs: Runs, creature: CreatureState, graph: GraphState) -> bool:
+def _is_free(world: World, runs: Runs, graph: GraphState, name: str) -> bool:
+    creature = world.creatures[name]
     return may_act(world, creature) and not runs.is_deferred(creature.run_id, graph.id)
 
 
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
     """The ticks that are owed, in the order of the cast; what was put off from an earlier turn comes first."""
-    names = [
-        name
-        for name in names_in_both(graph.creatures, agenda.ticks)
-        if _is_free(world, runs, world.creatures[name], graph)
-    ]
+    owing = names_in_both(graph.creatures, agenda.ticks)
+    names = [name for name in owing if _is_free(world, runs, graph, name)]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
     return [_tick(world, agenda.ticks[name], name) for name in names]
 
@@ -123,39 +119,33 @@ def _cause(agenda: Agenda, name: str, turn: int) -> str:
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
     """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
-    soonest = graph.turn + 1
     turns: list[int] = []
-    for creature in _actors(world, graph):
-        every = world.manifests[creature.manifest_digest].tick_every
-        if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
-            return soonest
-        if every:
-            turns.append((graph.turn // every + 1) * every)
-    turns += [graph.turn + beat.turn - played for beat, played, _ in beats_ahead(world, runs, graph)]
+    for creature in map(world.creatures.__getitem__, graph.creatures):
+        if may_act(world, creature):
+            every = world.manifests[creature.manifest_digest].tick_every
+            if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
+                return graph.turn + 1
+            if every:
+                turns.append((graph.turn // every + 1) * every)
+    turns += [turn for turn, _, _ in beats_ahead(world, runs, graph)]
     return min(turns, default=None)
-
-
-def _actors(world: World, graph: GraphState) -> Iterator[CreatureState]:
-    creatures = (world.creatures[name] for name in graph.creatures)
-    return (creature for creature in creatures if may_act(world, creature))
 
 
 def runs_acting(world: World, graph: GraphState) -> list[str]:
     """The runs that somebody in a graph may act for, each once: the oldest member's first."""
     members = map(world.creatures.__getitem__, graph.creatures)
-    names = dict.fromkeys([one.run_id or "" for one in members if one.is_running])
+    names = dict.fromkeys([member.run_id or "" for member in members if member.is_running])
     return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
-def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[Beat, int, str]]:
-    """The beats that runs of this graph have before them, with the turns they have played and the run."""
-    ahead: list[tuple[Beat, int, str]] = []
+def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, Beat, str]]:
+    """The beats that runs of this graph have before them: the graph's turn in which each comes, and its run."""
+    ahead: list[tuple[int, Beat, str]] = []
     for run_id in runs_acting(world, graph):
-        purse = runs.purses.get(run_id)
-        for beat in purse.playbill.beats if purse is not None else ():
-            played = runs.turns_of(run_id, graph.id)
+        purse, played = runs.purses.get(run_id), runs.turns_of(run_id, graph.id)
+        for beat in () if purse is None else purse.playbill.beats:
             if beat.turn > played and (beat.at is None or _is_here(purse, graph, beat.at)):
-                ahead.append((beat, played, run_id))
+                ahead.append((graph.turn + beat.turn - played, beat, run_id))
     return ahead
 
 
@@ -166,10 +156,10 @@ def _is_here(purse: Purse | None, graph: GraphState, handle: str) -> bool:
 
 
 def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
-    """What the world shows when this turn begins."""
+    """What the world shows when this turn begins, and the run it belongs to."""
     shown: list[tuple[str, Json]] = []
-    for beat, played, run_id in beats_ahead(world, runs, graph):
-        if graph.turn + beat.turn - played == turn:
+    for at, beat, run_id in beats_ahead(world, runs, graph):
+        if at == turn:
             payload = {"text": beat.text, "title": beat.title} if beat.title else {"text": beat.text}
             shown.append((run_id, payload))
     return tuple(shown)
