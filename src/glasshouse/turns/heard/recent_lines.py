@@ -396,8 +396,11 @@ def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: s
     """A line by its id, looked for where this creature listens, the newest first."""
     creature = world.creatures[creature_id]
     places = (by_rule(creature_id), *creature.ears, creature.graph_id)
-    lines = (line for table in picked(tables.said, places).values() for line in reversed(table.lines))
-    return next((line for line in lines if line.id == id_of_event), None)
+    for table in picked(tables.said, places).values():
+        for line in reversed(table.lines):  # A loop, since it is walked for every act that a line causes.
+            if line.id == id_of_event:
+                return line
+    return None
 
 
 def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:

@@ -65,6 +65,8 @@ class NumberedLines:
     def __init__(self) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
+        """What each speaker of these lines was called when they were written."""
+        self.lines_by: dict[str, int] = {}
         self.recent: tuple[Event, ...] = ()
         self.first = 0
         self.events: list[Event] = []
@@ -153,6 +155,7 @@ class NumberedLines:
     def _add(self, event: Event) -> None:
         index = self.first + len(self.events)
         known_as = self.names[event.actor] = self.handles.get(event.actor)
+        self.lines_by[event.actor] = self.lines_by.get(event.actor, 0) + 1
         reading = reading_of(event, known_as)
         self.events.append(event)
         self.index_by_id[event.id] = index
@@ -195,6 +198,9 @@ class NumberedLines:
     def _drop_oldest(self) -> None:
         reading, event, index = self.readings.pop(0), self.events.pop(0), self.first
         del self.index_by_id[event.id], self.plain[0]
+        self.lines_by[event.actor] -= 1
+        if not self.lines_by[event.actor]:
+            del self.lines_by[event.actor], self.names[event.actor]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
