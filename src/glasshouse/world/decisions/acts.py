@@ -53,7 +53,7 @@ def said(world: World, intent: Say) -> Decision:
     if len(intent.drafts) > batch_events_max:
         raise Refused(
             f"{len(intent.drafts):,} lines are too many for one batch.",
-            f"Say at most {batch_events_max:,} at once.",
+            f"Append at most {batch_events_max:,} at once.",
         )
     creature = speaker_of(world, intent.creature, intent.caused_by)
     graph = world.graphs[creature.graph_id]
@@ -62,12 +62,12 @@ def said(world: World, intent: Say) -> Decision:
 
 
 def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
-    """The creature that is to say something, because of something that has happened."""
-    creature = world.creatures.get(creature_id)
-    if creature is None:
-        creature = the_creature(world, creature_id)
-    if caused_by is not None:
-        _check_cause(world, caused_by)
+    """The creature that says something, or a refusal: its cause must exist, and its run must not have finished."""
+    creature = the_creature(world, creature_id)
+    if caused_by is not None and not _has_happened(world, caused_by):
+        raise Refused(
+            f"There is no event {caused_by!r}, so it cannot be a cause.", "Give the id of an event, or none."
+        )
     check_may_act(world, creature)
     return creature
 
@@ -118,13 +118,6 @@ def check_may_act(world: World, creature: CreatureState) -> None:
         raise Refused(
             f"The run of {creature.handle} has finished, so it can say nothing more.",
             "Branch the run, or add a creature of another run.",
-        )
-
-
-def _check_cause(world: World, cause: str) -> None:
-    if not _has_happened(world, cause):
-        raise Refused(
-            f"There is no event {cause!r}, so it cannot be a cause.", "Give the id of an event, or none."
         )
 
 

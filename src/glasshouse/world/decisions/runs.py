@@ -16,7 +16,7 @@ import msgspec
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, Json
+from glasshouse.events.event import CONDUCTOR
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
 from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, Sealed
@@ -69,7 +69,13 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     sessions = [session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
     graph_ids = [graph_id_for(name) for name in sessions]
     change = change_of("nothing", (), graph_ids, creature_ids.values())
-    started = Fact(kinds.RUN_STARTED, _self_described(intent, creature_ids), CONDUCTOR, run_id=intent.run_id)
+    cast = [
+        cast_entry(member, creature_ids[n, member.handle])
+        for n, troupe in enumerate(intent.troupes)
+        for member in troupe.members
+    ]
+    described = builtins_of(msgspec.structs.replace(intent.started, cast=cast))
+    started = Fact(kinds.RUN_STARTED, described, CONDUCTOR, run_id=intent.run_id)
     root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
     writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
     numbers = count(1)
@@ -124,15 +130,6 @@ def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
             ids[number, member.handle] = f"{member.name}~{taken + 1}" if taken else member.name
             given[member.name] = taken + 1
     return ids
-
-
-def _self_described(intent: OpenRun, creature_ids: dict[tuple[int, str], str]) -> Json:
-    cast = [
-        cast_entry(member, creature_ids[number, member.handle])
-        for number, troupe in enumerate(intent.troupes)
-        for member in troupe.members
-    ]
-    return builtins_of(msgspec.structs.replace(intent.started, cast=cast))
 
 
 def cast_entry(member: Member, creature: str) -> CastEntry:
