@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -20,7 +21,9 @@ def run() -> list[Result]:
 
 
 def _output(*arguments: str) -> str:
-    done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True)
+    # An installed package has its compiled files; where they may not be written, each import would compile anew.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True, env=env)
     return done.stdout + done.stderr
 
 

@@ -9,6 +9,7 @@ import pytest
 from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events import codec, digest_of
 from glasshouse.events.event import Json
+from glasshouse.stores.placing import Place
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, said, seal
 
 Change = Callable[[], None]
@@ -74,7 +75,12 @@ async def test_an_import_keeps_the_events_as_they_were_written(
     await there.close()
 
     with sqlite3.connect(ledger_path) as ledger:
-        kept = {body for (body,) in ledger.execute("SELECT body FROM events")}
+        rows = ledger.execute(
+            "SELECT id, graph_id, base, seq, body FROM events JOIN segments ON number = segment"
+        ).fetchall()
+    kept = {
+        Place(session_id, graph_id, base).whole(body, seq) for session_id, graph_id, base, seq, body in rows
+    }
     assert kept == {line for line in path.read_text().splitlines() if line.startswith('{"id"')}
 
 
