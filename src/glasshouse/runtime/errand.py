@@ -108,6 +108,8 @@ class Errand:
             answers.append(answer(change, subject))
             return self.returning(answers[0], is_edit=True)
 
+        if self.before_commit is not None:
+            await self.before_commit(self.creature_id)
         outcome = await self.ledger.edit(intent, self.creature_id, self.called.id, tell)
         answered = [
             e for e in outcome.events if e.kind == kinds.TOOL_RETURNED and e.caused_by == self.called.id

@@ -115,7 +115,7 @@ class Acts:
         place = self._ledger.world.creatures[due.creature].graph_id
         mine = self._treasury.begin(run_id or "", creature.id, place)
         act = (due.creature, due.cause)
-        self._ledger.acts_begun[act] = None
+        self._ledger.acts_begun[act] = True
         try:
             scene = self._scene(begun, cause, upto, mine)
             if begun.before is not None:

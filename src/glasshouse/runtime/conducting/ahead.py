@@ -98,7 +98,10 @@ class ThinkingAhead:
         folded = self._ledger.folded
         together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
         now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
-        for due in [due for due in together if not self._is_begun(due, is_taken)]:
+        chosen = [due for due in together if not self._is_begun(due, is_taken)]
+        for due in chosen:
+            self._ledger.acts_begun.setdefault((due.creature, due.cause), False)
+        for due in chosen:
             causes[due] = await self._causes.of(due)
             await self._acts.make_ready(due)
         for due, cause in causes.items():

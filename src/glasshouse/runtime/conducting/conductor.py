@@ -280,6 +280,7 @@ class Conductor:
         turn = self._turns_queued.pop(graph.id, None)
         is_together = due is not None and due.is_together
         self._acting[act] = None
+        self._ledger.acts_begun.setdefault(act, False)
         try:
             stopped = self.ahead.take_stopped(act) if is_together else None
             if stopped is not None:
@@ -336,6 +337,7 @@ class Conductor:
             raise
         finally:
             self._thinking[run_id] -= 1
+            self._ledger.acts_begun.pop(act, None)
             self._quiet.set()
 
     async def _wait_for_durability(self, graph_id: str) -> None:

@@ -36,7 +36,7 @@ from glasshouse.turns.runs.agenda import Agenda
 from glasshouse.world.decisions.acts import line_of, speaker_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Write, event_of
-from glasshouse.world.decisions.intents import Intent, Say
+from glasshouse.world.decisions.intents import Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
 from glasshouse.world.fold.evolve import OF_RUNS, begin, take_in
 from glasshouse.world.state.state import Segment, World
@@ -77,8 +77,9 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock, audience: Audience) -> None:
         self.folded = Folded()
         self.takes_more = False
-        self.acts_begun: dict[tuple[str, str], None] = {}
-        """The acts that somebody thinks about now or that wait to be written: creature and cause."""
+        self.acts_begun: dict[tuple[str, str], bool] = {}
+        """The acts that are next, are thought about now, or wait to be written, by creature and cause; and whether each has
+        looked at the world."""
         self._store = store
         self._clock = clock
         self._audience = audience
@@ -152,7 +153,8 @@ class Ledger:
         decision = decide(self.world, intent)
         queued = None
         if decision.writes:
-            request = request_for(intent, by, self._acts_begun_where(decision.writes))
+            moved = intent.run_id if isinstance(intent, MoveRun) else None
+            request = request_for(intent, by, self._acts_begun_where(decision.writes, run_id=moved))
             queued = self._stage(
                 decision.writes, beside if request is None else replace(beside, request=request)
             )
@@ -309,18 +311,22 @@ class Ledger:
             events,
         )
 
-    def _acts_begun_where(self, decided: tuple[Write, ...], but: str | None = None) -> tuple[ActBegun, ...]:
-        """The acts that have begun, and are not yet written, in the graphs that a decision touches."""
+    def _acts_begun_where(
+        self, decided: tuple[Write, ...], *, but: str | None = None, run_id: str | None = None
+    ) -> tuple[ActBegun, ...]:
+        """The acts that have begun, and are not yet written, in the graphs that a decision touches, or of this run."""
         if not self.acts_begun:
             return ()
         touched = {write.session_id for write in decided}
         touched |= {parent.session_id for write in decided if write.opens for parent in write.opens.parents}
         world, begun = self.world, []
-        for creature_id, cause in self.acts_begun:
+        for (creature_id, cause), has_looked in self.acts_begun.items():
             creature = world.creatures.get(creature_id)
-            is_here = creature is not None and world.graphs[creature.graph_id].session_id in touched
-            if is_here and creature_id != but:
-                begun.append(ActBegun(creature_id, cause))
+            if creature is None or creature_id == but:
+                continue
+            is_here = world.graphs[creature.graph_id].session_id in touched
+            if is_here or (run_id is not None and creature.run_id == run_id):
+                begun.append(ActBegun(creature_id, cause, has_looked))
         return tuple(begun)
 
     def _give_up_world(self, unforeseen: BaseException) -> None:

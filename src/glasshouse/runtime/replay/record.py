@@ -54,6 +54,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The sessions of these runs. What was written elsewhere is adopted."""
     segments: dict[str, Segment]
     """How the sessions began that began meanwhile."""
+    later: tuple[Event, ...] = ()
+    """What was written after its end, if others shared a graph with it: the answers of acts that were under way then."""
     grows_from: str | None = None
     """The run of this house that it goes on from."""
 
@@ -84,7 +86,10 @@ async def record_of(house: House, run_id: str) -> RunRecord:
         story=tuple(story),
         skews={name: session.skew for name, session in sessions.items() if session.skew},
         starts_after=starts_after,
-        changes=await _changes(house, starts_after, upto),
+        changes=grouped(
+            await _events(house, starts_after, upto), await house.store.requests(starts_after + 1, upto)
+        ),
+        later=tuple(await _events(house, upto, position) if len(run_ids) > 1 else ()),
         run_ids=run_ids,
         sessions=frozenset([name for name, one in sessions.items() if run_ids & {*one.runs, *one.writers}]),
         segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},
@@ -105,15 +110,14 @@ def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[
     return frozenset(company)
 
 
-async def _changes(house: House, after: int, upto: int) -> tuple[RecordedChange, ...]:
+async def _events(house: House, after: int, upto: int) -> list[Event]:
     events: list[Event] = []
     position = after
     while position < upto:
         page = await house.store.read_after(position, min(fold_page_events, upto - position))
         events += page
         position += len(page)
-    requests = await house.store.requests(after + 1, upto)
-    return grouped(events, requests)
+    return events
 
 
 def grouped(events: Iterable[Event], requests: Mapping[int, Request]) -> tuple[RecordedChange, ...]:

@@ -40,13 +40,14 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.folding import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.replay.cassette import Cassette, NoModel, PromptChange, RecordedAgent, act_of
+from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, PromptChange, RecordedAgent, act_of
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
 from glasshouse.turns.runs.purses import tripped_by_turn
-from glasshouse.turns.runs.schedule import due_of
+from glasshouse.turns.runs.schedule import Due, due_of, runs_acting
 from glasshouse.world.decisions.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Request, with_manifest
+from glasshouse.world.state.state import GraphState
 
 diff_lines_max: Final = 200
 prompt_changes_max: Final = 8
@@ -173,6 +174,8 @@ class _Replay:
         self._conductor = parts.conductor
         self._driver = ""
         """Whose change the conductor's loop is at; others that thought side by side with it have tasks."""
+        self._chosen: set[Act] = set()
+        """Acts that were next when something from outside came before them, and that saw it."""
         self._main: asyncio.Task[object] | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._tried: set[tuple[int, str]] = set()
@@ -196,7 +199,8 @@ class _Replay:
             name: (act.cause, [await house.history.event(event_id) for event_id in act.events])
             for name, act in under_way.items()
         }
-        cassette = Cassette([event for change in record.changes for event in change.events], begun)
+        events = [event for change in record.changes for event in change.events]
+        cassette = Cassette([*events, *record.later], begun)
         store = OverlayStore(house.store, record.starts_after, before.world.sessions)
         return cls(record, cassette, store, tools)
 
@@ -210,7 +214,9 @@ class _Replay:
             await self._conductor.conduct(Recorded(self._next_graph), until)
             if run_id not in self._ledger.world.runs:
                 return [], {}
-            return await house.history.events_of_run(run_id), self._parts.archive.skews()
+            end = max(self._change_after, default=0) + len(self._record.changes[-1].events)
+            story = await house.history.events_of_run(run_id)
+            return [event for event in story if (event.position or 0) <= end], self._parts.archive.skews()
         finally:
             for task in self._tasks.values():
                 task.cancel()
@@ -278,19 +284,40 @@ class _Replay:
             await self._conductor.advance(graph_id)
 
     async def _is_written(self, change: RecordedChange) -> bool:
-        """Write the change of an act that had begun, or the end of a run that has nothing left to do; false if it is
-        neither."""
-        act, end = act_of(change.first), change.first
-        if act is not None:
-            graph = self._ledger.world.graphs.get(self._graph_of(change) or "")
-            due = None if graph is None else self._conductor.agendas.of(graph.id).due
-            is_next = due is not None and (due.creature, due.cause) == act
-            return not is_next and await self._conductor.end_act(*act)
-        if end.kind != kinds.RUN_FINISHED or payload_of(end, RunFinished).reason == "budget":
+        """Write a change that no step of its graph brings forth: false if the next step does."""
+        act, graph_id, folded = act_of(change.first), self._graph_of(change), self._ledger.folded
+        due = None if graph_id is None else self._conductor.agendas.of(graph_id).due
+        if act is None:
+            return change.first.kind == kinds.RUN_FINISHED and await self._is_ended(change.first, due)
+        if due is not None and (due.creature, due.cause) == act:
             return False
-        if not self._conductor.agendas.is_idle(end.run_id or ""):
+        if act in self._chosen and (chosen := due_of(folded.world, folded.agenda, *act)) is not None:
+            await self._conductor.begin_act(chosen)
+        return await self._conductor.end_act(*act)
+
+    async def _is_ended(self, end: Event, due: Due | None) -> bool:
+        """End a run that has nothing left to do, or whose acts find no budget while others are next in their graph."""
+        folded, run_id = self._ledger.folded, end.run_id or ""
+        payload = payload_of(end, RunFinished)
+        if payload.reason != "budget":
+            is_idle = self._conductor.agendas.is_idle(run_id)
+            return is_idle and await self._conductor.finish(run_id, "ended") is not None
+        if payload.axis == "max_turns" or (
+            due is not None and folded.world.creatures[due.creature].run_id == run_id
+        ):
             return False
-        return await self._conductor.finish(end.run_id or "", "ended") is not None
+        owing = [name for name, one in folded.world.creatures.items() if one.run_id == run_id]
+        acts = [
+            (name, cause)
+            for name in owing
+            for cause in ([folded.agenda.ticks[name].cause] if name in folded.agenda.ticks else [])
+            + list(folded.agenda.owed.get(name, ()))
+        ]
+        for name, cause in acts:
+            if (owed := due_of(folded.world, folded.agenda, name, cause)) is not None:
+                await self._conductor.begin_act(owed)
+                return await self._conductor.end_act(name, cause)
+        return False
 
     def _who_wrote(self, change: RecordedChange) -> str:
         """Who wrote a change: a creature in its act; for a turn its graph, for an end its run."""
@@ -314,23 +341,30 @@ class _Replay:
     def _graph_at_its_end(self, end: Event) -> str | None:
         """The graph in which the conductor finds that a run is over. A run that used up its turns in one graph may tell of
         it in another."""
-        folded, agendas = self._ledger.folded, self._conductor.agendas
-        run_id = end.run_id or ""
-        graphs = [folded.world.graphs[name] for name in agendas.graphs_of(run_id)]
+        agendas, run_id = self._conductor.agendas, end.run_id or ""
+        graphs = [self._ledger.world.graphs[name] for name in agendas.graphs_of(run_id)]
         if payload_of(end, RunFinished).axis == "max_turns":
-            limits = folded.runs.purses[run_id].limits
             for graph in graphs:
-                ahead = agendas.of(graph.id)
-                if ahead.due is None and ahead.turn:
-                    played = folded.runs.turns_of(run_id, graph.id) + ahead.turn - graph.turn - 1
-                    if tripped_by_turn(limits, played) is not None:
-                        return graph.id
+                if self._run_out_of_turns(graph) == run_id:
+                    return graph.id
         busy = [
             (turn, graph.born, graph.id)
             for graph in graphs
             if (turn := agendas.of(graph.id).turn) is not None
         ]
         return min(busy)[2] if busy else None
+
+    def _run_out_of_turns(self, graph: GraphState) -> str | None:
+        """The first run of a graph that may not begin the next turn there."""
+        ahead, runs = self._conductor.agendas.of(graph.id), self._ledger.folded.runs
+        if ahead.due is not None or not ahead.turn:
+            return None
+        for run_id in runs_acting(self._ledger.world, graph):
+            purse = runs.purses.get(run_id)
+            played = runs.turns_of(run_id, graph.id) + ahead.turn - graph.turn - 1
+            if purse is not None and tripped_by_turn(purse.limits, played) is not None:
+                return run_id
+        return None
 
     # What needs no conductor
 
@@ -363,15 +397,16 @@ class _Replay:
 
     async def _begin_acts(self, change: RecordedChange) -> None:
         """Let those begin to think who had begun when this was written: they did not see it."""
-        if change.request is None:
+        if change.request is None or self._is_of_others(change):
             return
         folded = self._ledger.folded
         for act in change.request.during:
             as_of = self._seen_at.get(self.cassette.as_of(act.creature, act.cause) or "", 0)
             due = due_of(folded.world, folded.agenda, act.creature, act.cause)
-            # One that was cut off then, and thought again later, did see it.
-            if due is not None and as_of < (change.first.position or 0):
+            if due is not None and act.has_looked and as_of < (change.first.position or 0):
                 await self._conductor.begin_act(due)
+            elif due is not None:  # It was about to look, or was cut off and began anew.
+                self._chosen.add((act.creature, act.cause))
 
     async def _has_happened(self, change: RecordedChange) -> bool:
         """Make a change again that is not the conductor's to make; false if it is."""

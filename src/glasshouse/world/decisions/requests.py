@@ -90,11 +90,13 @@ class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tru
 Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
 
 
-class ActBegun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An act that had begun when a change was made, so it does not see that change."""
+class ActBegun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An act that had begun when a change was made."""
 
     creature: str
     cause: str
+    has_looked: bool = True
+    """Whether it had looked at the world already: then it does not see the change. Else it was only chosen as next."""
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -109,15 +111,17 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
 def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
     """What is kept of a granted intent; none if its events say everything."""
+    if by == "tool":
+        return Request(by, None, during) if during else None
     if isinstance(intent, GraphEdit):
         kept = replace(intent, manifest={}) if isinstance(intent, AddCreature) else intent
-        return Request(by or "api", None if by == "tool" else kept, during)
+        return Request(by or "api", kept, during)
     if isinstance(intent, MoveRun) and by is not None:
         return Request(by, _moved(intent), during)
     is_answer = isinstance(intent, Say) and intent.caused_by is not None  # It looks like the end of an act.
     if isinstance(intent, Say | Inject) and (during or is_answer):
         return Request("api" if isinstance(intent, Say) else "visitor", None, during)
-    return Request(by, None, during) if by == "tool" and during else None
+    return None
 
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
