@@ -12,7 +12,7 @@ from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.topology import LISTEN
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
 from tests.rules.turns.prompts_by_hand import moment_in, prompt_in
-from tests.rules.turns.test_tables import heard, ids, seen_by_force
+from tests.rules.turns.test_recent_lines import heard, ids, seen_by_force
 from tests.rules.worlds_by_hand import table
 
 

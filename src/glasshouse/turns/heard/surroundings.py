@@ -1,4 +1,4 @@
-"""What a creature sees when its act begins: who is around it, and by which names.
+"""What a creature sees when its act begins: who is around it, by which names, and the lines of a prompt that say so.
 
 Always holds: it is a function of the topology at that moment, and bounded, however large the graph is. Nobody is seen
 but those on a creature's own channels, at the other ends of its wires, and its children; a root sees those on every
@@ -27,6 +27,8 @@ from glasshouse.world.state.topology import LISTEN, SEND
 neighbours_max: Final = 12
 channels_seen_max: Final = 12
 members_looked_at_max: Final = 256
+names_shown_max: Final = 8
+around_cache_values_max: Final = 4_096
 
 PLAYED_BY_VISITOR: Final = "visitor"
 
@@ -188,16 +190,11 @@ def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) 
     return replace(seen, payload={}) if is_kept_back else seen
 
 
-neighbours_shown_max: Final = 12
-names_shown_max: Final = 8
-around_cache_values_max: Final = 4_096
-
-
 @lru_cache(maxsize=around_cache_values_max)
 def around_lines(around: Around) -> tuple[str, ...]:
     """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
     heard = "You hear every channel here" if around.channels_heard_count else "You hear"
-    shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_shown_max]]
+    shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_max]]
     parts = (
         ("With you", _and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
         (heard, _names(around.listens, around.channels_heard_count)),

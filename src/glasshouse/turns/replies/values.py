@@ -75,9 +75,8 @@ def items_in(name: str, given: object) -> list[Any]:
 
 def named(given: object) -> str:
     """A wrong value as a problem shows it: short, and on one line."""
-    return (
-        f'"{cut(one_line(str(given)), named_chars_max)}"' if isinstance(given, str | int | float) else "that"
-    )
+    is_short = isinstance(given, str | int | float)
+    return f'"{cut(one_line(str(given)), named_chars_max)}"' if is_short else "that"
 
 
 def asks_for_tool(reply: Json, offers: tuple[ToolOffer, ...]) -> bool:
@@ -96,10 +95,9 @@ def tool_call_in(reply: Json, offers: tuple[ToolOffer, ...]) -> tuple[str, Json]
 
 
 def _offer(reply: Json, offers: tuple[ToolOffer, ...]) -> ToolOffer:
-    given = reply.get("tool")
-    if given is None:
-        kind = str(reply.get("kind", "")).strip().casefold()
-        given = kind if kind != kinds.TOOL_CALLED else None
+    given, kind = reply.get("tool"), str(reply.get("kind", "")).strip().casefold()
+    if given is None and kind != kinds.TOOL_CALLED:
+        given = kind
     names = tuple([offer.name for offer in offers])
     if given is None and len(offers) > 1:
         choice = ", ".join(f'"{name}"' for name in names)
