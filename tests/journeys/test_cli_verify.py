@@ -136,3 +136,23 @@ def test_whoever_looks_back_sees_every_word_at_any_width(
     assert max(len(line.rstrip()) for line in plain.splitlines()) <= columns
     if words == ("runs",):
         assert plain.count("thousand-token-wood") == len(FORMS)
+
+
+async def play_two_that_meet(path: Path) -> tuple[str, str]:
+    async with Terrarium(SqliteStore(path)) as t:
+        wood = await t.open_world("thousand-token-wood")
+        roots = await t.open_world("mystery-roots")
+        await t.step(1)
+        guest = next(creature for creature in t.creatures() if creature.run_id == roots.id)
+        await t.connect(t.creatures()[0].id, guest.id, channel="bridge", both=True)
+        await t.run()
+    return wood.id, roots.id
+
+
+def test_two_runs_that_met_in_one_graph_are_verified(tmp_path: Path) -> None:
+    path = tmp_path / "met.glasshouse"
+    for run_id in asyncio.run(play_two_that_meet(path)):
+        done = run("replay", run_id, "--verify", "--store", str(path))
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"{run_id}: verified." in done.stdout
