@@ -321,19 +321,23 @@ def heard_by(
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     if own is not None:
         return _heard_by_root(tables, world, creature, own, upto)
-    ears, channels = creature.ears, picked(tables.said, creature.ears)
+    ears, said = creature.ears, tables.said
     lines: list[Event] = []
-    total, has_others = 0, False
-    for channel_id, table in channels.items():
-        total += _count_heard(tables, channel_id, table, creature.id, upto)
-        ear = ears[channel_id]
-        lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
-    if len(channels) > 1:
+    total, channels, has_others = 0, 0, False
+    for channel_id, ear in ears.items():
+        table = said.get(channel_id)
+        if table is not None:
+            channels += 1
+            total += _count_heard(tables, channel_id, table, creature.id, upto)
+            lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
+    if channels > 1:
         lines.sort(key=lambda event: _time_of(world, event))
-    for table in picked(tables.said, _places_without_channel(creature)).values():
-        more = [event for event in _seen(creature, table, upto) if event.channel_id not in ears]
-        _set_in(world, lines, more)
-        has_others = has_others or bool(more)
+    for place in _places_without_channel(creature):
+        table = said.get(place)
+        more = [] if table is None else _seen(creature, table, upto)
+        if more := [event for event in more if event.channel_id not in ears]:
+            _set_in(world, lines, more)
+            has_others = True
     newest = lines[-heard_lines_max:]
     on_channels = sum([event.channel_id in ears for event in newest]) if has_others else len(newest)
     return newest, max(0, total - on_channels)
@@ -371,11 +375,13 @@ def places_heard(tables: Tables, creature: CreatureState) -> Heard:
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
-        for channel_id, table in picked(tables.said, creature.ears).items():
-            ear = creature.ears[channel_id]
-            heard.append((channel_id, table, ear.is_full and ear.is_open))
-    for graph_id, table in picked(tables.said, [stay.graph_id for stay in creature.stays]).items():
-        if not table.speakers.keys() <= RESERVED_ACTORS:
+        for channel_id, ear in creature.ears.items():
+            table = tables.said.get(channel_id)
+            if table is not None:
+                heard.append((channel_id, table, ear.is_full and ear.is_open))
+    for graph_id in dict.fromkeys([stay.graph_id for stay in creature.stays]):
+        table = tables.said.get(graph_id)
+        if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
             heard.append((graph_id, table, False))
     return heard
 
@@ -396,8 +402,9 @@ def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: s
     """A line by its id, looked for where this creature listens, the newest first."""
     creature = world.creatures[creature_id]
     places = (by_rule(creature_id), *creature.ears, creature.graph_id)
-    for table in picked(tables.said, places).values():
-        for line in reversed(table.lines):  # A loop, since it is walked for every act that a line causes.
+    for place in places:
+        table = tables.said.get(place)
+        for line in () if table is None else reversed(table.lines):
             if line.id == id_of_event:
                 return line
     return None
@@ -412,7 +419,7 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
 
 def _places_without_channel(creature: CreatureState) -> list[str]:
     """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
-    return [*(stay.graph_id for stay in creature.stays), creature.id]
+    return list(dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id]))
 
 
 def _all(table: RecentLines, upto: int | None) -> list[Event]:

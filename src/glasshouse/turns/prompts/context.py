@@ -25,7 +25,6 @@ from glasshouse.turns.moment.line_text import (
     compact_json,
     content_words,
     cut,
-    is_line_for,
     line_chars_max,
     one_line,
     quoted,
@@ -244,12 +243,12 @@ def _shown(moment: Moment, lines: NumberedLines, indexes: dict[str, Sequence[int
     """The events behind the lines of a prompt, after all cutting."""
     events, first = lines.events, lines.first
     cause = moment.cause
-    is_older_line = not moment.is_kept_back and is_line_for(moment.creature_id, cause)
     discussed, scene, remembered, disturbances = [
         tuple([events[index - first].id for index in indexes[heading]])
         for heading in (DISCUSSION, SCENE, REMEMBERED, DISTURBANCES)
     ]
-    answered = (cause.id,) if is_older_line or lines.index_of(cause.id) is not None else ()
+    is_shown = lines.index_of(cause.id) is not None or older_cause(moment, lines) is not None
+    answered = (cause.id,) if is_shown else ()
     return Shown(discussed, scene, remembered, disturbances, answered)
 
 

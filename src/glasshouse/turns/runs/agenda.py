@@ -123,7 +123,10 @@ class Agenda(msgspec.Struct, dict=True):
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """What a creature is to react to first, in this turn."""
-        return next((owed for owed in self.owed.get(name, _NOTHING).values() if owed.due <= turn), None)
+        for owed in self.owed.get(name, _NOTHING).values():
+            if owed.due <= turn:
+                return owed
+        return None
 
     def _ready(self, world: World, graph: GraphState) -> Ready:
         ready = self.ready_cache.get(graph.id)
