@@ -211,17 +211,13 @@ def ancestors_of(sessions: Mapping[str, SessionState], session_id: str) -> list[
     return _by_age(sessions, [name for name in prefixes if name != session_id])
 
 
-def descendants_of(
-    sessions: Mapping[str, SessionState], session_id: str, *, in_one_life: bool = False
-) -> list[str]:
-    """All descendants of a session, oldest first. `in_one_life` leaves out branches, resumed sessions, and sessions that
-    descend only from those."""
+def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> list[str]:
+    """All descendants of a session, oldest first."""
     descendants: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
         for child in _session(sessions, waiting.pop()).children or ():
-            is_another_life = sessions[child].segment.origin in GOES_ON
-            if child not in descendants and not (in_one_life and is_another_life):
+            if child not in descendants:
                 descendants[child] = None
                 waiting.append(child)
     return _by_age(sessions, list(descendants))
