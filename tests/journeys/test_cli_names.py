@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshouse.cli.ids import id_meant, short_ids
+from glasshouse.cli.store_reader import id_meant, short_ids
 from glasshouse.errors import Refused
 from tests.journeys.commanding import OPEN, ROOTS, WOOD, objects, run
 

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.screen import Screen, counted, one_line
-from glasshouse.cli.store_file import checked_settings, holder_of, store_path
-from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.cli.store_reader import StoreReader, checked_settings, holder_of, read_store, store_path
 from glasshouse.errors import GlasshouseError
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import found_worlds, shown_path

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from glasshouse.cli.live.pace import Pace
+from glasshouse.cli.pace import Pace
 
 _NAMED_RUN = "A run, or a session: its id, the beginning of its id, or `last` for the last run."
 

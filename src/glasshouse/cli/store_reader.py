@@ -1,30 +1,114 @@
-"""`StoreReader`: reads a store as a guest, also while a process plays it, and finds what the command line names.
+"""Stores on the command line: which file is meant, which process plays it, and what the names of runs, sessions and events
+mean in it.
 
-Always holds: reading writes nothing and asks no model.
+Always holds: reading writes nothing and asks no model. A name means exactly one id, or is refused; where one id is the
+beginning of another, the whole name wins. Numbers count the events of a run from 1, as `show --at` does; so what
+`show --numbers` prints in front of a line means that line wherever an event is asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+import fcntl
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from pydantic import ValidationError
 
 from glasshouse.assembly import SqliteStore
-from glasshouse.cli.ids import id_meant
-from glasshouse.cli.store_file import store_path
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.digest import digest_of
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Route
 from glasshouse.runtime.run import Run
+from glasshouse.settings import Settings, settings
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
+
+
+def store_path(given: Path | None) -> Path:
+    """The store that a command reads and writes: what `--store` says, else the settings."""
+    return given if given is not None else checked_settings().store
+
+
+def checked_settings() -> Settings:
+    """The settings, or a refusal that names the variable at fault."""
+    try:
+        return settings()
+    except ValidationError as invalid:
+        faults = "; ".join(
+            f"GLASSHOUSE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+            for fault in invalid.errors()
+        )
+        raise Refused(f"The settings are invalid: {faults}.", "Correct or unset the variable.") from invalid
+
+
+def holder_of(store: Path) -> int | None:
+    """The process that plays a store now, if one does.
+
+    The lock is tried only when the process that it names is alive: a process that is about to take it must not meet us there.
+    """
+    lock = Path(f"{os.path.realpath(store)}.lock")
+    try:
+        process = int(lock.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        pass  # It is alive, and another user's.
+    except (OSError, OverflowError):
+        return None
+    with suppress(OSError), lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return process
+    return None
+
+
+LAST: Final = "last"
+candidates_shown_max: Final = 8
+short_id_chars: Final = 8
+
+
+def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
+    """The id that a name means, of ids that are given oldest first."""
+    if name == LAST and known:
+        return known[-1]
+    if name == LAST and noun.startswith("run"):
+        raise Refused("Nothing was played in this store yet.", "Play a world first: glasshouse play WORLD")
+    if name in known:
+        return name
+    # The letter that says what kind of id it is may be left away.
+    parts = {known_id: (known_id, known_id.partition("-")[2]) for known_id in known if name}
+    matches = [known_id for known_id, texts in parts.items() if any(text.startswith(name) for text in texts)]
+    if not matches:
+        raise UnknownName(noun=noun, name=name, known=known)
+    if len(matches) == 1:
+        return matches[0]
+    hidden = len(matches) - candidates_shown_max
+    shown = ", ".join(matches[:candidates_shown_max]) + (f" and {hidden} more" if hidden > 0 else "")
+    raise Refused(f"{name!r} could be any of {shown}.", "Write more of it.")
+
+
+def short_ids(known: Sequence[str]) -> dict[str, str]:
+    """Each id with its shortest beginning that means it alone."""
+    ordered = sorted(set(known))
+    chars = dict.fromkeys(ordered, short_id_chars)
+    for first, second in pairwise(ordered):
+        alike = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
+        chars[first], chars[second] = max(chars[first], alike + 1), max(chars[second], alike + 1)
+    return {known_id: known_id[: chars[known_id]] for known_id in ordered}
+
 
 T = TypeVar("T")
 
@@ -155,3 +239,75 @@ def event_count_at(story: Story, at: str | None) -> int:
             raise Refused(f"{story.name} has {count:,} events.", f"Give a number from 0 to {count}.")
         return int(at)
     return story.numbers[id_meant("event", at, list(story.numbers))]
+
+
+@dataclass(frozen=True)
+class NamedEvent:
+    """One event, and the story in which people count it."""
+
+    event: Event
+    story: Story | None
+
+    def number_of(self, id_of_event: str | None) -> int | None:
+        """The number of an event in the story, if it is part of it."""
+        return None if self.story is None or id_of_event is None else self.story.numbers.get(id_of_event)
+
+    def name_of(self, id_of_event: str) -> str:
+        """How people name an event: by its number, or by its id where it has none."""
+        return str(self.number_of(id_of_event) or id_of_event)
+
+
+async def ask_about(
+    reader: StoreReader, name: str, run: str | None, ask: Callable[[Terrarium, str], Awaitable[T]]
+) -> tuple[NamedEvent, T]:
+    """The event that a name means, and what the terrarium answers about it."""
+    named = await find_event(reader, name, run)
+    return named, await ask(reader.terrarium, named.event.id)
+
+
+async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEvent:
+    """The event that a name means, counted in the run or session named, or else in the last run."""
+    if "." in name and not name.isascii():
+        raise UnknownName(noun="event", name=name)
+    session, dot, seq = name.rpartition(".")
+    if dot and seq.isascii() and seq.isdigit():
+        session_id = id_meant("session", session, await reader.session_ids())
+        event = await reader.terrarium.event(event_id(session_id, int(seq[:18])))
+        counted_in = run or await _counted_in(reader, event)
+        return NamedEvent(event, await reader.story(counted_in) if counted_in else None)
+    if run is None and not reader.terrarium.runs():
+        raise Refused(
+            "Nothing was played in this store yet, so there is no run to count in.",
+            "Name an event by its id.",
+        )
+    story = await reader.story(run or LAST)
+    return NamedEvent(_event_in(story, name), story)
+
+
+async def _counted_in(reader: StoreReader, event: Event) -> str | None:
+    """The run to count an event in; the session, where the run was played in another house."""
+    if await reader.is_imported(event.session_id):
+        return event.session_id
+    return event.run_id if any(run.id == event.run_id for run in reader.terrarium.runs()) else None
+
+
+def _event_in(story: Story, name: str) -> Event:
+    events = story.events
+    if name == LAST:
+        lines = [event for event in events if is_line(event)]
+        if not lines:
+            raise Refused(f"Nothing was said in {story.name} yet.", "Name an event by its number or its id.")
+        return lines[-1]
+    if name.isascii() and name.isdigit():
+        number = int(name[:18])
+        if not 1 <= number <= len(events):
+            raise Refused(
+                f"{story.name} has {len(events):,} events.", f"Give a number from 1 to {len(events)}."
+            )
+        return events[number - 1]
+    return events[story.numbers[id_meant("event", name, list(story.numbers))] - 1]
+
+
+def is_line(event: Event) -> bool:
+    """Whether an event is a line: `last` means the last of these."""
+    return event.kind not in kinds.WITHOUT_WORDS and not event.is_engine

@@ -4,8 +4,7 @@ import pytest
 from rich.console import Console
 
 from glasshouse.cli.drawing.causes import gist, inline_chars_max, value_in_words
-from glasshouse.cli.drawing.screen import PipeConsole, Screen
-from glasshouse.cli.drawing.tables import column_chars_min, draw_table, fitted
+from glasshouse.cli.drawing.screen import PipeConsole, Screen, column_chars_min, draw_table, fitted
 
 HEADINGS = ("run", "world", "winner", "cost", "seed")
 ROWS = [

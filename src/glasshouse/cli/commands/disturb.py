@@ -73,7 +73,7 @@ def _checked(text: str) -> str:
 
 async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
     """Leave the line in the inbox, and wait a moment for the process that plays the run to read it."""
-    from glasshouse.cli.store_file import holder_of
+    from glasshouse.cli.store_reader import holder_of
     from glasshouse.errors import Refused
 
     run = reader.run(name)

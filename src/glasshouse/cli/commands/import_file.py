@@ -26,7 +26,7 @@ def import_file(
     import asyncio
 
     from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_file import store_path
+    from glasshouse.cli.store_reader import store_path
     from glasshouse.errors import Refused
 
     into = store_path(store)

@@ -48,7 +48,7 @@ def leaderboard(
       glasshouse leaderboard --by team --json         for machines
     """
     from glasshouse.cli.drawing.screen import Screen, print_json
-    from glasshouse.cli.drawing.standings import draw_standings, standing_facts
+    from glasshouse.cli.live.matches import draw_standings, standing_facts
     from glasshouse.cli.store_reader import read_store
 
     async def read(reader: StoreReader) -> tuple[tuple[Standing, ...], int]:

@@ -76,9 +76,8 @@ def play(
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
 
-    from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.cli.live.live import LiveRequest, play_live, watch_live
     from glasshouse.cli.live.open_runs import continued_run, new_run
-    from glasshouse.cli.live.watching import watch_live
 
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     if watch:

@@ -41,8 +41,8 @@ def replay(
             raise typer.Exit(CHECK_FAILED)
         return
 
-    from glasshouse.cli.live.pace import pace_here
-    from glasshouse.cli.live.playback import play_back, print_lines
+    from glasshouse.cli.drawing.stage import play_back, print_lines
+    from glasshouse.cli.pace import pace_here
     from glasshouse.cli.store_reader import read_store
 
     story = read_store(store, lambda reader: reader.story(run))

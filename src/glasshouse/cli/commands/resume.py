@@ -51,7 +51,7 @@ def resume(
       glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
     from glasshouse.cli.live.live import LiveRequest, play_live
-    from glasshouse.cli.live.resuming import Resumption
+    from glasshouse.cli.live.open_runs import Resumption
 
     opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)

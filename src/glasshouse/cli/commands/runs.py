@@ -60,9 +60,8 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
 
 
 def _draw(listed: list[dict[str, Any]]) -> None:
-    from glasshouse.cli.drawing.screen import Screen
-    from glasshouse.cli.drawing.tables import draw_table
-    from glasshouse.cli.ids import short_id_chars, short_ids
+    from glasshouse.cli.drawing.screen import Screen, draw_table
+    from glasshouse.cli.store_reader import short_id_chars, short_ids
 
     short = short_ids([run["run_id"] for run in listed])
     rows = []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from glasshouse.cli.live.pace import Pace, pace_here
 from glasshouse.cli.options import JsonOption, PaceOption
+from glasshouse.cli.pace import Pace, pace_here
 
 if TYPE_CHECKING:
     from glasshouse.cli.tour.scenes import Scene
@@ -75,8 +75,7 @@ async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
     import asyncio
 
     from glasshouse.cli.drawing.screen import Screen
-    from glasshouse.cli.tour.pictures import opening, whole_scene
-    from glasshouse.cli.tour.scenes import SCRIPT
+    from glasshouse.cli.tour.scenes import SCRIPT, opening, whole_scene
 
     screen, count = Screen(), len(SCRIPT["scenes"])
     async with aclosing(scenes):

@@ -62,7 +62,7 @@ def tournament(
     import asyncio
 
     from glasshouse.cli.live.matches import play_matches
-    from glasshouse.cli.store_file import store_path
+    from glasshouse.cli.store_reader import store_path
 
     playing = play_matches(
         world,

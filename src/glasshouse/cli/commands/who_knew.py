@@ -16,8 +16,7 @@ def who_knew(
       glasshouse who-knew 34 --json                for machines
     """
     from glasshouse.cli.drawing.causes import draw_knowers, print_knowers
-    from glasshouse.cli.event_names import ask_about
-    from glasshouse.cli.store_reader import read_store
+    from glasshouse.cli.store_reader import ask_about, read_store
 
     named, answer = read_store(
         store, lambda reader: ask_about(reader, event, run, lambda t, name: t.who_knew(name))

@@ -32,8 +32,7 @@ def why(
       glasshouse why s-1a2b.20 --as director       by its id, with what the model was asked
     """
     from glasshouse.cli.drawing.causes import draw_why, print_why
-    from glasshouse.cli.event_names import ask_about
-    from glasshouse.cli.store_reader import read_store
+    from glasshouse.cli.store_reader import ask_about, read_store
 
     named, answer = read_store(
         store, lambda reader: ask_about(reader, event, run, lambda t, name: t.why(name, role=role.value))

@@ -15,8 +15,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
       glasshouse worlds                            what can be played by its name from here
       glasshouse worlds --json                     with the folder of each
     """
-    from glasshouse.cli.drawing.screen import Screen, print_json
-    from glasshouse.cli.drawing.tables import draw_table
+    from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
     from glasshouse.manifests.world_folders import found_worlds
 
     listed = [

@@ -13,10 +13,9 @@ import msgspec
 from rich.padding import Padding
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, print_json
-from glasshouse.cli.drawing.tables import draw_table
+from glasshouse.cli.drawing.screen import Screen, as_json, counted, draw_table, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars
-from glasshouse.cli.event_names import NamedEvent
+from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.views.who_knew import WhoKnew

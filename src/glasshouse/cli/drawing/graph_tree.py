@@ -10,8 +10,7 @@ from rich.tree import Tree
 
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.ids import short_ids
-from glasshouse.cli.store_reader import StoreReader, event_count_at
+from glasshouse.cli.store_reader import StoreReader, event_count_at, short_ids
 from glasshouse.views.topology import Member, Shape
 from glasshouse.world.state.values import Channel, Wire
 

@@ -1,4 +1,5 @@
-"""`RunView`: one run as people look on: its stage, kept by an observer, and the lines to show.
+"""`RunView`: one run as people look on: its stage, kept by an observer, and the lines to show. Above it stands a header, under it
+a bar: what is played, how far it is, what is left of its budget.
 
 Always holds: only lines that a person should see come out of it: silences and thoughts when minds are shown, failures
 always. Events of other runs in the same store do not touch it.
@@ -9,13 +10,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
+from rich.cells import cell_len, set_cell_size
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.text import Text
 
-from glasshouse.cli.drawing.screen import first_words
+from glasshouse.cli.drawing.screen import first_words, one_line
+from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
+from glasshouse.events.limits import Governor
 from glasshouse.events.payloads import CreatureStarted, payload_of
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.diff import ViewDiff
@@ -125,3 +132,62 @@ class RunView:
         if isinstance(value, list) and any(part in self._quotes for part in value if isinstance(part, str)):
             return "; ".join(str(self._quoted(part)) for part in value)
         return self._quotes.get(value, value) if isinstance(value, str) else value
+
+
+BAR_CHARS: Final = (12, 6, 0)
+"""How long a bar is, where there is room and where there is less."""
+HINT: Final = "i disturb · space pause · q stop"
+
+
+class Gauge(NamedTuple):
+    """How much of a limit is used up. None: there is no limit."""
+
+    name: str
+    used: int
+    limit: int | None
+
+    def drawn(self, chars: int = BAR_CHARS[0], *, is_plain: bool = False) -> str:
+        """The limit as words and a bar."""
+        if not self.limit:
+            return f"{self.name} {self.used}"
+        full = min(chars, self.used * chars // self.limit)
+        done, left = ("#", "-") if is_plain else ("━", "┄")
+        return f"{self.name} {self.used}/{self.limit} {done * full}{left * (chars - full)}".rstrip()
+
+
+def gauges(view: RunView) -> tuple[Gauge, Gauge]:
+    """The budget: turns and calls, each of its limit."""
+    stage, run = view.stage, view.run
+    ending = run.finished
+    calls = stage.counters.calls + view.calls_before if ending is None else ending.calls
+    turns = stage.turn if ending is None else ending.turns
+    limits = run.budget or Governor(max_turns=None, max_total_calls=None)
+    return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls)
+
+
+def header(view: RunView, voices: Voices) -> list[RenderableType]:
+    """Title, seed, cast and how far it is."""
+    run, stage = view.run, view.stage
+    cast = Text.assemble(("with ", QUIET))
+    handles = [member.handle for member in stage.cast.values()]
+    for index, handle in enumerate(dict.fromkeys([*handles, *view.expected])):
+        cast.append(", " if index else "", style=QUIET)
+        cast.append(one_line(handle), style=f"bold {voices.colour_of(handle)}")
+    title = f" {one_line(run.title or view.run_id)} "
+    seed = [Text(f"seed: {one_line(run.seed)}", style=QUIET)] if run.seed else []
+    reached = f"turn {stage.turn}" if stage.turn else ""
+    parts = [f"run {one_line(view.run_id)}", reached, one_line(stage.scene_title)]
+    about = Text(" · ".join(part for part in parts if part), style=QUIET)
+    return [Rule(Text(title, style="bold"), style=QUIET), *seed, cast, about]
+
+
+def status(view: RunView, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:
+    """The bar under the run, on one line that fits: budget, title of the scene, keys."""
+    scene, text = one_line(view.stage.scene_title), ""
+    for title in (scene, ""):
+        for chars in BAR_CHARS:
+            bars = [gauge.drawn(chars, is_plain=is_plain) for gauge in gauges(view)]
+            text = "  ".join(part for part in [*bars, title, hint] if part)
+            if cell_len(text) < columns:
+                return text
+    return set_cell_size(text, max(0, columns - 1))

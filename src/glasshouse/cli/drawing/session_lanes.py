@@ -17,8 +17,7 @@ from rich.text import Text
 
 from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET
-from glasshouse.cli.ids import short_ids
-from glasshouse.cli.store_reader import StoreReader
+from glasshouse.cli.store_reader import StoreReader, short_ids
 from glasshouse.world.state.values import Session
 
 sessions_drawn_max: Final = 256

@@ -1,10 +1,11 @@
-"""The stage on the screen, as it was after some events of a story; or those events themselves.
+"""The stage on the screen as it was after some events of a story; those events themselves; or the whole story performed again.
 
 Always holds: everything drawn is folded from events as the one who looks may read them; no model is asked.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -12,9 +13,10 @@ import msgspec
 from rich.rule import Rule
 from rich.text import Text
 
-from glasshouse.cli.drawing.run_view import RunView
+from glasshouse.cli.drawing.run_view import RunView, header
 from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json, spelled
 from glasshouse.cli.drawing.voices import QUIET, Voices
+from glasshouse.cli.pace import Pace, seconds_to_read
 from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
@@ -160,3 +162,31 @@ def ending_of(run: RunFinished, judged: Iterable[str] = ()) -> str:
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
     why = f" {spelled(one_line(run.why))}" if run.why and run.why not in judged else ""
     return f"{ended}{winner}{why} It took {spent}, {price(run.usd)}."
+
+
+def print_lines(story: Story, *, has_minds: bool) -> None:
+    """One JSON object for each line."""
+    for line in transcript_of(story.seen_by("audience" if has_minds else "spectator"), story.run_id):
+        print_json(msgspec.to_builtins(line))
+
+
+def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -> None:
+    """Each line, and after it as long a pause as reading it takes."""
+    events = story.seen_by("audience" if has_minds else "spectator")
+    whole = RunView(story.run_id or "", past_run_ids=story.past_run_ids)
+    for event in events:  # The header shows the whole cast from the first line on.
+        whole.take(event)
+    screen, cast = Screen(), [member.handle for member in whole.stage.cast.values()]
+    voices = Voices(cast, has_minds=has_minds, numbers=story.numbers if has_numbers else None)
+    if story.run_id is None:
+        screen.draw(Rule(Text(f" {story.name} ", style="bold"), style=QUIET))
+    else:
+        screen.draw(*header(whole, voices))
+    for line in lines_of(story, events, has_minds=has_minds):
+        voices.show(screen, line)
+        if pace is Pace.READING:
+            time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
+    if whole.run.finished is not None:
+        judged = [note.text for note in whole.stage.judge_notes]
+        screen.draw(Text(), Text(ending_of(whole.run.finished, judged), style="bold"))
+    screen.draw(Text(f"digest {story.digest}", style=QUIET))

@@ -1,21 +1,136 @@
-"""`Controls`: the keys of whoever reads along: `i` disturbs, space pauses, `q` stops; and the answer about a change.
+"""`Controls`: the keys of whoever reads along: `i` disturbs, space pauses, `q` stops; and the answer about a change. `Keys` reads
+them from the terminal, key by key, while a run is played.
 
 Always holds: what a key asks for is done between two acts, never in the middle of one; only a change that waits for approval
 is asked about in the middle of its act. Pausing holds the play up and writes nothing: how long somebody reads is no part of
-the story.
+the story. The terminal is given back as it was, whatever happens in between; reading never blocks the event loop. While a
+line is asked for, the terminal edits it as it always does.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import termios
+import tty
+from codecs import getincrementaldecoder
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, Self
 
 from glasshouse.cli.drawing.screen import one_line
-from glasshouse.cli.live.displays import Display
-from glasshouse.cli.live.feed import Feed
-from glasshouse.cli.live.keys import Keys
+from glasshouse.cli.live.feed import Display, Feed
 from glasshouse.errors import Refused
 from glasshouse.runtime.ports import Proposal
+
+ESCAPE: Final = "\x1b"
+keys_waiting_max: Final = 64
+read_bytes_max: Final = 4_096
+
+
+def are_ours(descriptor: int) -> bool:
+    """Whether this is a terminal whose keys come to this process, because it runs in the foreground."""
+    if not os.isatty(descriptor):
+        return False
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
+
+
+class Keys:
+    """The keys of the terminal behind a file descriptor. Use it as a context, inside a running event loop."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._settings: list[object] = []
+        self._pressed: deque[str] = deque(maxlen=keys_waiting_max)
+        self._typed = ""
+        self._is_line_wanted = False
+        self.is_gone = False
+        """Whether the terminal was closed."""
+        self._changed = asyncio.Event()
+        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
+
+    def __enter__(self) -> Self:
+        self._settings = termios.tcgetattr(self._descriptor)
+        self._read_by_key()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._descriptor, self._read)
+        loop.add_signal_handler(signal.SIGCONT, self._read_by_key_again)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._descriptor)
+        loop.remove_signal_handler(signal.SIGCONT)
+        self._restore()
+
+    async def next(self, seconds: float | None = None) -> str | None:
+        """The next key; none when none was pressed in that time. An arrow or the like is one key, ESCAPE."""
+        if self.is_gone and seconds is not None:
+            await asyncio.sleep(seconds)
+        elif not self._pressed and not self.is_gone:
+            await self._wait_for_change(seconds)
+        return self._pressed.popleft() if self._pressed else None
+
+    def forget(self) -> None:
+        """Let go of what was pressed before: it was not meant for what is asked now."""
+        self._pressed.clear()
+
+    async def line(self) -> str:
+        """A whole line, edited by the terminal itself; empty if nobody is there any more."""
+        self._typed, self._is_line_wanted = "", True
+        self._restore()
+        try:
+            while "\n" not in self._typed and not self.is_gone:
+                await self._wait_for_change(None)
+        finally:
+            self._is_line_wanted = False
+            self._read_by_key()
+        return self._typed.partition("\n")[0].strip()
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        self._changed.clear()
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._descriptor, read_bytes_max)
+        except OSError:
+            data = b""
+        text = self._decoder.decode(data)
+        if not data:
+            self.is_gone = True
+            asyncio.get_running_loop().remove_reader(self._descriptor)
+        elif self._is_line_wanted:
+            self._typed += text
+        else:
+            self._pressed.extend([ESCAPE] if text.startswith(ESCAPE) else text)
+        self._changed.set()
+
+    def _read_by_key_again(self) -> None:
+        """After a stop with Ctrl-Z the shell has set the terminal its own way."""
+        if not self._is_line_wanted:
+            self._read_by_key()
+
+    def _read_by_key(self) -> None:
+        with suppress(termios.error):  # The terminal may be gone.
+            tty.setcbreak(self._descriptor, termios.TCSADRAIN)
+
+    def _restore(self) -> None:
+        with suppress(termios.error):  # The terminal may be gone already: then there is nothing to give back.
+            # What tcgetattr gave is what tcsetattr takes; the stubs type the two differently.
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._settings)  # type: ignore[arg-type]
+
 
 Disturb = Callable[[str], Awaitable[object]]
 """Says something to the run, as the visitor."""

@@ -1,4 +1,4 @@
-"""Playing a tournament on the command line: a line for each match as it ends, and the standings at last."""
+"""Tournaments and leaderboards: a line for each match as it ends, and the standings, for machines and as a table."""
 
 from __future__ import annotations
 
@@ -7,12 +7,40 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
-from glasshouse.cli.drawing.screen import Screen, one_line, print_json
-from glasshouse.cli.drawing.standings import draw_standings, standing_facts
+from glasshouse.cli.drawing.screen import Screen, draw_table, one_line, print_json
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
+from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.leaderboard import Outcome, Player, Standing
+
+
+def standing_facts(standing: Standing, by: str) -> Json:
+    """A line for machines."""
+    return {
+        "by": by,
+        "name": standing.name,
+        "played": standing.played,
+        "won": standing.won,
+        "lost": standing.lost,
+        "no_contest": standing.no_contest,
+        "win_rate": round(standing.win_rate, 4),
+        "calls": standing.usage.calls,
+        "tokens": standing.usage.tokens,
+        "usd": standing.usage.usd,
+    }
+
+
+def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> None:
+    """All lines as a table."""
+    rows = []
+    for standing in standings:
+        counts = (standing.played, standing.won, standing.lost, standing.no_contest)
+        usd = "unknown" if standing.usage.usd is None else f"{standing.usage.usd:.4f}"
+        spent = (f"{standing.usage.calls:,}", f"{standing.usage.tokens:,}", usd)
+        rows.append((standing.name, *map(str, counts), f"{standing.win_rate:.0%}", *spent))
+    headings = (by, "played", "won", "lost", "no contest", "rate", "calls", "tokens", "usd")
+    draw_table(screen, headings, rows, loose=(by,), spare=("usd", "tokens", "calls"))
 
 
 async def play_matches(

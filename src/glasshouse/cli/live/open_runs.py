@@ -1,22 +1,39 @@
-"""Opening the runs of one command: usually one; several where scenarios have met in a session that continues.
+"""Opening the runs of one command: a new run, one that continues, a branch, or what is resumed; and what is said about it.
+Usually it is one run; several where scenarios have met in a session that continues.
 
 Always holds: runs that share a graph are played side by side, as its creatures hear each other; all others one after the
-other, so that each can be followed.
+other, so that each can be followed. What cannot be done is refused before anything is written. An interrupted run continues
+in place wherever its shape is to stay as it is; it is ended only where its world was edited, and only once that world has
+been checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
 
 from glasshouse.assembly import SqliteStore, usual_tools
-from glasshouse.cli.ids import id_meant
+from glasshouse.cli.drawing.comparison import changes_in_words
+from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.live.summary import CommandLine
-from glasshouse.errors import Refused
-from glasshouse.events.event import Json
-from glasshouse.manifests.loading import load_world
+from glasshouse.cli.store_reader import StoreReader, Story, find_event, id_meant, is_line
+from glasshouse.errors import Refused, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
+from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import CreatureStarted, SessionForked, builtins_of, payload_of
+from glasshouse.events.run_payloads import RunStarted
+from glasshouse.manifests.loading import load_creature, load_world
+from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.past.what_if import Edge, WhatIf
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
+from glasshouse.views.stage import StageProjection, past_runs
+from glasshouse.views.transcript import transcript_of
 
 
 @dataclass(frozen=True)
@@ -94,3 +111,241 @@ def playing_with(terrarium: Terrarium, run: Run) -> tuple[Run, ...]:
     unfinished = [other for other in terrarium.runs() if other.id == run.id or not other.is_finished]
     (mine,) = [group for group in side_by_side(unfinished) if run.id in [other.id for other in group]]
     return tuple([other for other in mine if other.id != run.id])
+
+
+words_shown_max: Final = 10
+"""So many words of the line at which a branch begins are said again."""
+
+
+@dataclass(frozen=True)
+class Branching:
+    """A branch that is asked for."""
+
+    name: str
+    at: str | None
+    what_if: WhatIf
+    limits: Mapping[str, int | float] = field(default_factory=dict)
+
+    async def open(self, store: SqliteStore, terrarium: Terrarium) -> Opened:
+        """Make it, and say what it is."""
+        reader = StoreReader(store, terrarium)
+        story = await reader.story(self.name)
+        event, session_id = await self._begin(reader, story)
+        what_if = replace(self.what_if, limits=self._limits_in(story, event))
+        position = store.position
+        run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
+        opened = self._opened(story, event, what_if, run, position)
+        return replace(opened, beside=tuple([terrarium.run_of(run_id) for run_id in run.beside]))
+
+    async def _begin(self, reader: StoreReader, story: Story) -> tuple[Event | None, str]:
+        """The event at which it begins, none for the end; and the session that it is looked at from."""
+        if self.at is not None:
+            event = (await find_event(reader, self.at, story.name)).event
+            if event.id not in story.numbers:
+                raise UnknownName(noun=f"event of {story.name}", name=self.at)
+        elif self.what_if.begins_before:
+            event = _last_line(story)
+        else:
+            return None, (await reader.session_at_end_of(self.name))[0]
+        return event, event.session_id
+
+    def _limits_in(self, story: Story, event: Event | None) -> Governor | None:
+        """The limits that were there, with those that were given."""
+        if not self.limits:
+            return None
+        begun = [started for started in story.events if started.kind == kinds.RUN_STARTED]
+        mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
+        then = payload_of(mine[-1], RunStarted).limits if mine else None
+        return msgspec.structs.replace(then or Governor(), **self.limits)
+
+    def _opened(self, story: Story, event: Event | None, what_if: WhatIf, run: Run, position: int) -> Opened:
+        change = what_if.recorded()
+        number = len(story.events) if event is None else story.numbers[event.id]
+        facts: Json = {
+            "run_id": run.id,
+            "session_id": run.session_id,
+            "branch_of": run.branch_of,
+            "at": event.id if event is not None else story.events[-1].id,
+            "number": number,
+            "change": None if change is None else builtins_of(change),
+        }
+        where = f"the end (event {number:,})" if event is None else _where(story, event, number)
+        side = "from right before" if what_if.begins_before else "from"
+        said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
+        changes = changes_in_words(change, self.limits)
+        end = "" if changes.endswith("”") else "."
+        what = f"Changed: {changes}{end}" if changes else "Nothing is changed."
+        return Opened(run, position, (said, what), ({"branched": facts},), is_branch=True)
+
+
+def _last_line(story: Story) -> Event:
+    """The last line that a creature or the visitor said: only such a line can be left out."""
+    said = [e for e in story.events if e.actor not in RESERVED_ACTORS - {VISITOR} and is_line(e)]
+    if not said:
+        raise Refused(f"Nothing was said in {story.name} yet.", "Leave --drop and --replace away.")
+    return said[-1]
+
+
+def _where(story: Story, event: Event, number: int) -> str:
+    """An event as people find it again."""
+    lines = [line for line in transcript_of(story.events) if line.id == event.id]
+    if lines and lines[0].text:
+        text = first_words(one_line(lines[0].text), words_shown_max)
+        return f"event {number:,} (turn {event.turn}, {one_line(lines[0].who)}, {text})"
+    return f"event {number:,} (turn {event.turn}, {event.kind})"
+
+
+def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
+    """Options of the form HANDLE=VALUE."""
+    read: dict[str, str] = {}
+    for words in given or ():
+        handle, equals, value = words.partition("=")
+        if not equals or not handle or not value:
+            raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
+        read[handle] = value
+    return read
+
+
+def edges(option: str, given: list[str] | None) -> tuple[Edge, ...]:
+    """Options of the form A:B or A:B:CHANNEL."""
+    read: list[Edge] = []
+    for words in given or ():
+        match words.split(":"):
+            case [source, target] if source and target:
+                read.append((source, target))
+            case [source, target, channel] if source and target and channel:
+                read.append((source, target, channel))
+            case _:
+                raise Refused(
+                    f"{option} {words!r} names no two creatures.", f"Write {option} A:B or A:B:CHANNEL."
+                )
+    return tuple(read)
+
+
+def creatures(given: list[Path] | None) -> tuple[Manifest, ...]:
+    """The creatures in these files."""
+    for path in given or ():
+        if not path.is_file():
+            raise Refused(f"There is no file {path}.", "Give a creature's file, such as creatures/ada.yaml.")
+    return tuple([load_creature(path) for path in given or ()])
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What is to be resumed, and in which shape."""
+
+    name: str
+    is_as_was: bool
+    worlds: tuple[str, ...] = ()
+
+    async def open(self, store: SqliteStore, terrarium: Terrarium) -> Opened:
+        """Continue in place or make a child, and say which."""
+        if self.is_as_was and self.worlds:
+            raise Refused("--as-was needs no world: the ledger has the shape.", "Leave one of the two away.")
+        reader = StoreReader(store, terrarium)
+        session_id, playing = await self._find(reader)
+        if playing:
+            worlds = self.worlds or None
+            is_edited = any(terrarium.is_edited(run.id, world=worlds) for run in playing)
+            if self.is_as_was or not is_edited:
+                return await _in_place(store, terrarium, playing[0])
+            for run in playing:
+                await terrarium.finish(run.id, "stopped")
+            session_id, _ = await reader.session_at_end_of(playing[0].id)
+        position = store.position
+        shape: Literal["as-was", "recipe"] = "as-was" if self.is_as_was else "recipe"
+        child = await terrarium.resume(session_id, shape, world=self.worlds or None)
+        stopped = {run.id for run in playing}
+        return await _as_child(terrarium, child, session_id, shape, position, stopped)
+
+    async def _find(self, reader: StoreReader) -> tuple[str, list[Run]]:
+        """The session to continue from, and the runs that still play in it; the one that was named first."""
+        named_id, run = await reader.run_or_session(self.name)
+        if run is not None:
+            session_id, _ = await reader.session_at_end_of(run.id)
+        else:
+            session_id = named_id
+            here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == named_id}
+            unfinished = [run for run in reader.terrarium.runs() if not run.is_finished]
+            run = next((run for run in unfinished if here & set(run.graph_ids)), None)
+        if run is None or run.is_finished:
+            return session_id, []
+        return session_id, [run, *playing_with(reader.terrarium, run)]
+
+
+async def _as_child(
+    terrarium: Terrarium, child: Run, session_id: str, shape: str, position: int, stopped: set[str]
+) -> Opened:
+    """What there is to say about the runs that were made from a session."""
+    runs = (child, *[terrarium.run_of(run_id) for run_id in child.beside])
+    forked = await terrarium.event(f"{child.session_id}.1")
+    change = payload_of(forked, SessionForked).change
+    edited = {} if change is None else change.edited
+    said, facts = _several(session_id, runs), []
+    for run in runs:
+        who = _who(await terrarium.run_events(run.id), run.id, position)
+        is_edited = run.id in edited
+        said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
+        for title, handles in zip(("with a past", "new", "gone"), who.values(), strict=True):
+            said += [f"{title}: {', '.join(map(one_line, handles))}"] if handles else []
+        facts.append(_facts(run, run.branch_of, shape, is_edited, who))
+    return Opened(child, position, tuple(said), tuple(facts), beside=runs[1:])
+
+
+async def _in_place(store: SqliteStore, terrarium: Terrarium, first: Run) -> Opened:
+    opened = await continue_in_place(store, terrarium, first)
+    said = _several(terrarium.graph(opened.run.graph_ids[0]).session_id, opened.runs)
+    facts = []
+    for run in opened.runs:
+        members = [
+            terrarium.creature(name)
+            for graph_id in run.graph_ids
+            for name in terrarium.graph(graph_id).creature_ids
+        ]
+        handles = [creature.handle for creature in members if creature.run_id == run.id]
+        facts.append(_facts(run, run.id, "in-place", False, {"with_a_past": handles, "new": [], "gone": []}))
+        said.append(f"{run.id} continues in place, where it was left: turn {run.turns}.")
+    return replace(opened, said=tuple(said), facts=tuple(facts))
+
+
+def _facts(run: Run, parent: str | None, how: str, is_edited: bool, who: dict[str, list[str]]) -> Json:
+    about = {"run_id": run.id, "session_id": run.session_id, "resumed_from": parent, "how": how}
+    return {"resumed": {**about, "is_edited": is_edited, **who}}
+
+
+def _several(session_id: str, runs: tuple[Run, ...]) -> list[str]:
+    if len(runs) == 1:
+        return []
+    titles = [one_line(run.title or run.scenario) for run in runs]
+    return [f"{len(runs)} scenarios had met in {session_id}, and all continue: {', '.join(titles)}."]
+
+
+def _how(child: Run, session_id: str, shape: str, *, is_edited: bool, is_stopped: bool) -> str:
+    parent = child.branch_of or session_id
+    if shape == "as-was":
+        return f"{child.id} continues {parent}, in the very shape it had."
+    if is_stopped and not is_edited:
+        return f"{parent} is stopped with it, and {child.id} continues it, with its world as it is."
+    if is_stopped:
+        return f"The world of {parent} was edited: it is stopped, and {child.id} continues it."
+    if is_edited:
+        return f"{child.id} continues {parent}, with its world as it was edited since."
+    return f"{child.id} continues {parent}, with its world as it is."
+
+
+def _who(events: tuple[Event, ...], run_id: str, position: int) -> dict[str, list[str]]:
+    """The handles of those who have a past, of those who are new, and of those who are gone."""
+    before = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
+    births: list[CreatureStarted] = []
+    for event in events:
+        if (event.position or 0) <= position:
+            before.apply(event)
+        elif event.kind == kinds.CREATURE_STARTED:
+            births.append(payload_of(event, CreatureStarted))
+    births = [birth for birth in births if birth.run_id == run_id]
+    living = {birth.incarnation_of for birth in births}
+    return {
+        "with_a_past": [birth.handle for birth in births if birth.incarnation_of],
+        "new": [birth.handle for birth in births if not birth.incarnation_of],
+        "gone": [member.handle for creature, member in before.cast.items() if creature not in living],
+    }

@@ -12,11 +12,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from glasshouse.cli.drawing.header import gauges
-from glasshouse.cli.drawing.run_view import RunView
+from glasshouse.cli.drawing.run_view import RunView, gauges
 from glasshouse.cli.drawing.screen import one_line
 from glasshouse.cli.drawing.stage import ending_of
-from glasshouse.cli.store_file import checked_settings
+from glasshouse.cli.store_reader import checked_settings
 from glasshouse.events.event import Json
 
 
