@@ -35,6 +35,19 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.terrarium import Terrarium
 from glasshouse.world.state.values import Change, Channel, Graph, Session
 
+SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))
+IDS_SEED: Final = 1851
+ROUNDS: Final = 10
+RENAMES: Final = {
+    kinds.CREATURE_RENAMED: "{old_handle} is now {handle}",
+    kinds.CHANNEL_RENAMED: "{old_name} is now {name}",
+}
+NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
+"""How the history tells events of these kinds. Of all others it tells only changes of shape."""
+
+Played: TypeAlias = tuple[list[RenderableType], Json]
+"""What a scene shows, and the same as facts for machines."""
+
 PALETTE: Final = ("green", "magenta", "cyan", "yellow", "blue", "red")
 short_id_chars: Final = 6
 _colours: dict[str, str] = {}
@@ -97,8 +110,8 @@ def members_of(channel: Channel, handles: dict[str, str]) -> str:
 
 def speech(*events: Event) -> Group:
     """Lines with their speakers and channels."""
-    lines = [((e.actor, "bold"), (f" on {e.channel}: ", "dim"), f"“{e.payload['text']}”") for e in events]
-    return Group(*[Text.assemble(who, where, (text, "italic")) for who, where, text in lines])
+    lines = [(e.actor, f" on {e.channel}: ", f"“{e.payload['text']}”") for e in events]
+    return Group(*[Text.assemble((a, "bold"), (b, "dim"), (c, "italic")) for a, b, c in lines])
 
 
 def checked(facts: dict[str, str], *, is_good: bool = True) -> Table:
@@ -111,38 +124,27 @@ def checked(facts: dict[str, str], *, is_good: bool = True) -> Table:
 
 def lineage(sessions: Sequence[Session]) -> Group:
     """Sessions as lanes, parents before children."""
-    drawn = []
+    rows = []
     for lanes, session in lanes_of(sessions):
-        cells = [Text(lanes, style="green")]
+        rows.append([Text(lanes, style="green")])
         if session is not None:
-            cells += [Text(session.origin, style="bold"), Text(short(session.id), style="dim")]
-            cells.append(Text(counted(session.events, "event"), style="dim"))
-            cells.append(Text("nobody lives here" if session.origin == "fork" else ", ".join(session.agents)))
-        drawn.append(cells)
-    return Group(table(drawn), Text(), Text("● lives on   ○ ended, or never lived", style="dim"))
+            details = (short(session.id), counted(session.events, "event"))
+            who = "nobody lives here" if session.origin == "fork" else ", ".join(session.agents)
+            rows[-1] += [
+                Text(session.origin, style="bold"),
+                *(Text(d, style="dim") for d in details),
+                Text(who),
+            ]
+    return Group(table(rows), Text(), Text("● lives on   ○ ended, or never lived", style="dim"))
 
 
 def timeline(parent: Session, events: int, fork: Session, shared: int) -> Table:
     """A history and its fork, one mark an event, so that the eye sees where the fork begins."""
-    history = f"{'━' * (shared - 1)}┳{'━' * (events - shared)}"
-    own = f"{' ' * (shared - 1)}┗{'━' * fork.events}"
-    counts = f"shares {shared}, adds {fork.events}"
-    upper = (Text(short(parent.id), style="dim"), Text(history, style="green"), f"{events} events")
-    return table([upper, (Text(short(fork.id), style="dim"), Text(own, style="magenta"), counts)])
-
-
-SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))
-IDS_SEED: Final = 1851
-ROUNDS: Final = 10
-RENAMES: Final = {
-    kinds.CREATURE_RENAMED: "{old_handle} is now {handle}",
-    kinds.CHANNEL_RENAMED: "{old_name} is now {name}",
-}
-NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
-"""How the history tells events of these kinds. Of all others it tells only changes of shape."""
-
-Played: TypeAlias = tuple[list[RenderableType], Json]
-"""What a scene shows, and the same as facts for machines."""
+    history = Text(f"{'━' * (shared - 1)}┳{'━' * (events - shared)}", style="green")
+    own = Text(f"{' ' * (shared - 1)}┗{'━' * fork.events}", style="magenta")
+    names = [Text(short(session.id), style="dim") for session in (parent, fork)]
+    counts = [f"{events} events", f"shares {shared}, adds {fork.events}"]
+    return table(zip(names, (history, own), counts, strict=True))
 
 
 class Scene(NamedTuple):
@@ -150,41 +152,36 @@ class Scene(NamedTuple):
 
     number: int
     key: str
+    title: dict[str, str]
+    """Its heading, the call it makes, and a sentence about it."""
     drawings: list[RenderableType]
     facts: Json
-
-    @property
-    def title(self) -> dict[str, str]:
-        """Its heading, the call it makes, and a sentence about it."""
-        title: dict[str, str] = SCRIPT["scenes"][self.key]
-        return title
 
 
 async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
     """The whole tour. Both paths are new: the store, and the file that carries a session elsewhere."""
-    tour, number = _Tour(file), 0
-    *first, reopen, carry, _ = SCRIPT["scenes"]
+    tour, titles, number = _Tour(), SCRIPT["scenes"], 0
+    tour.file = file
+    *first, reopen, carry, _ = titles
     for keys in (first, [reopen, carry]):
         async with Terrarium(SqliteStore(store), clock=HandMovedClock(), ids=SeededIds(IDS_SEED)) as tour.t:
             for key in keys:
                 number += 1
-                yield Scene(number, key, *await getattr(tour, key)())
+                yield Scene(number, key, titles[key], *await getattr(tour, key)())
             tour.standing = tour.stands()
     rows = table((Text(what, style="bold cyan"), why) for what, why in SCRIPT["next"].items())
-    yield Scene(number + 1, "next", [rows], {"next": list(SCRIPT["next"])})
+    yield Scene(number + 1, "next", titles["next"], [rows], {"next": list(SCRIPT["next"])})
 
 
 class _Tour:
     """The scenes, one method each, called in the order of the script by their names."""
 
     t: Terrarium
+    file: Path
     crossing: Event
     """The line that dew says over the gap: later scenes look back at it."""
     standing: Json
     """What must be the same after reopening."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
 
     async def troupes(self) -> Played:
         for troupe in SCRIPT["troupes"]:
@@ -200,14 +197,11 @@ class _Tour:
         text = "It hummed like this the year the roof let the sky in."
         second = await self._say("oona", "commons", text, answering=first)
         third = await self._say("lux", "commons", "A word came in my sleep, and I could not read it.")
-        speakers = {event.id: event.actor for event in (first, second, third)}
-        owed = await self._owed()
-        rows = []
-        for name, causes in owed.items():
-            lines = ", ".join(f"{speakers[cause]}'s line" for cause in causes)
-            who = Text.assemble((name, "bold"), (" is owed", "dim"))
-            rows.append((who, lines or Text("nothing", style="dim")))
-        return [speech(first, second, third), table(rows)], {"owed": owed}
+        lines = {event.id: f"{event.actor}'s line" for event in (first, second, third)}
+        owed, nothing = await self._owed(), Text("nothing", style="dim")
+        titles = [Text.assemble((name, "bold"), (" is owed", "dim")) for name in owed]
+        told = [", ".join(lines[cause] for cause in causes) or nothing for causes in owed.values()]
+        return [speech(first, second, third), table(zip(titles, told, strict=True))], {"owed": owed}
 
     async def merge(self) -> Played:
         before = await self._owed()
@@ -216,26 +210,26 @@ class _Tour:
         self.crossing = await self._say("dew", "gap", "Lux, the word was rain. We kept some for you.")
         events = await self._remembered_by("dew")
         renames = [RENAMES[event.kind].format(**event.payload) for event in events if event.kind in RENAMES]
-        shown = {"graphs": _became(change), "renamed": ", ".join(renames)}
+        became, facts = _became(change)
+        shown = {"graphs": became, "renamed": ", ".join(renames)}
         shown["mail"] = "all that was owed still is" if before == after else "CHANGED"
         shown["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
         renamed = dict(rename.split(" is now ") for rename in renames)
-        facts = {**_facts(change), "renamed": renamed, "owed_before": before, "owed_after": after}
+        facts |= {"renamed": renamed, "owed_before": before, "owed_after": after}
         return [self._boxes(), checked(shown, is_good=before == after), speech(self.crossing)], facts
 
     async def split(self) -> Played:
-        change = await self.t.disconnect("dew", "lux")
+        became, facts = _became(await self.t.disconnect("dew", "lux"))
         before = len((await self._owed())["lux"])
         text = "Then I shall read it aloud until it stays."
         answer = await self._say("lux", "commons~2", text, answering=self.crossing)
         after = len((await self._owed())["lux"])
-        shown = {"graphs": _became(change), "lux is owed": f"{before} before she answers, {after} after"}
-        facts = {**_facts(change), "owed_before_answer": before, "owed_after_answer": after}
+        shown = {"graphs": became, "lux is owed": f"{before} before she answers, {after} after"}
+        facts |= {"owed_before_answer": before, "owed_after_answer": after}
         return [self._boxes(), checked(shown), speech(answer)], facts
 
     async def fork(self) -> Played:
-        at = self.crossing
-        parent = self.t.session(at.session_id)
+        at, parent = self.crossing, self.t.session(self.crossing.session_id)
         before = len(await self.t.events(parent.id))
         forked = await self.t.fork(parent.id, at=at.id)
         shared = len(await self.t.events(forked.id, upto=at.id))
@@ -244,15 +238,12 @@ class _Tour:
         shown["its parent remembers"] = f"{before} events before, {after} after"
         facts = {"session": forked.id, "forked_at": forked.forked_at, "shared": shared, "own": forked.events}
         facts |= {"parent_events_before": before, "parent_events_after": after}
-        line = timeline(parent, after, forked, shared)
-        return [line, checked(shown, is_good=before == after)], facts
+        return [timeline(parent, after, forked, shared), checked(shown, is_good=before == after)], facts
 
     async def lineage(self) -> Played:
-        facts = [
-            {"id": s.id, "parents": list(s.parent_session_ids), "origin": s.origin, "events": s.events}
-            for s in self._sessions()
-        ]
-        return [lineage(self._sessions())], {"sessions": facts}
+        sessions, names = self._sessions(), ("id", "parents", "origin", "events")
+        facts = [(s.id, list(s.parent_session_ids), s.origin, s.events) for s in sessions]
+        return [lineage(sessions)], {"sessions": [dict(zip(names, f, strict=True)) for f in facts]}
 
     async def rounds(self) -> Played:
         sessions = len(self._sessions())
@@ -271,16 +262,15 @@ class _Tour:
     async def history(self) -> Played:
         events = await self._remembered_by("lux")
         lines = [event for event in events if event.kind == kinds.AGENT_SPOKE]
-        rows = [row for event in events[: events.index(lines[-1]) + 1] if (row := _told(event)) is not None]
-        wide = max(len(kind) for kind, _, _ in rows)
-        kinds_told = [Text(f"[{kind.ljust(wide)}]", style="dim") for kind, _, _ in rows]
-        shown = [
-            (kind, Text(row[1], style="bold"), row[2]) for kind, row in zip(kinds_told, rows, strict=True)
-        ]
+        notable = [event for event in events[: events.index(lines[-1]) + 1] if _gist(event)]
+        wide, rows = max(len(event.kind) for event in notable), []
+        for event in notable:
+            kind, speaker = f"[{event.kind.ljust(wide)}]", event.actor if event in lines else ""
+            rows.append((Text(kind, style="dim"), Text(speaker, style="bold"), _gist(event)))
         more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
         facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
         said = [{"id": event.id, "actor": event.actor, "text": event.payload["text"]} for event in lines]
-        return [table(shown, gap=1), Text(more, style="dim")], {**facts, "lines": said}
+        return [table(rows, gap=1), Text(more, style="dim")], {**facts, "lines": said}
 
     async def shape(self) -> Played:
         past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
@@ -306,13 +296,13 @@ class _Tour:
 
     async def carry(self) -> Played:
         session_id = self.t.creature("lux").session_id
-        await self.t.export(session_id, self._file, role="director")
+        await self.t.export(session_id, self.file, role="director")
         async with Terrarium(MemoryStore()) as elsewhere:
-            there = await elsewhere.events((await elsewhere.import_file(self._file)).id)
+            there = await elsewhere.events((await elsewhere.import_file(self.file)).id)
         here = await self.t.events(session_id)
         sent, arrived = digest_of(here), digest_of(there)
-        shown = {"events": f"{len(here)} sent, {len(there)} arrived"}
-        shown |= {"digest here": sent[:32], "digest there": arrived[:32]}
+        shown = {"events": f"{len(here)} sent, {len(there)} arrived", "digest here": sent[:32]}
+        shown["digest there"] = arrived[:32]
         facts = {"session": session_id, "events": len(there), "digest": sent, "digest_there": arrived}
         return [checked(shown, is_good=sent == arrived)], facts
 
@@ -344,28 +334,22 @@ class _Tour:
         handles = {creature.id: creature.handle for creature in self.t.creatures()}
         boxes = []
         for graph in self.t.graphs():
-            channels = self.t.environment(graph.id).channels
-            members = [(channel.name, members_of(channel, handles)) for channel in channels]
+            members = [(c.name, members_of(c, handles)) for c in self.t.environment(graph.id).channels]
             boxes.append(graph_box(graph, [handles[name] for name in graph.creature_ids], members))
         return table([boxes])
 
 
-def _became(change: Change) -> str:
-    return f"{len(change.old_graph_ids)} became {len(change.new_graph_ids)}"
-
-
-def _facts(change: Change) -> Json:
+def _became(change: Change) -> tuple[str, Json]:
+    """What became of the graphs, for people and for machines."""
     facts: Json = msgspec.to_builtins(change)
-    return {"change": facts.pop("kind"), **facts}
+    counts = f"{len(change.old_graph_ids)} became {len(change.new_graph_ids)}"
+    return counts, {"change": facts.pop("kind"), **facts}
 
 
-def _told(event: Event) -> tuple[str, str, str] | None:
-    """An event as kind, speaker and gist; none if the history only counts it."""
-    if event.kind in NOTABLE:
-        speaker = event.actor if event.kind == kinds.AGENT_SPOKE else ""
-        return event.kind, speaker, NOTABLE[event.kind].format(**event.payload)
-    change = payload_of(event, TopologyChanged) if event.kind == kinds.TOPOLOGY_CHANGED else None
-    if change is None or change.kind == "nothing":
-        return None
+def _gist(event: Event) -> str:
+    """An event in a few words; empty if the history only counts it."""
+    if event.kind != kinds.TOPOLOGY_CHANGED:
+        return NOTABLE.get(event.kind, "").format(**event.payload)
+    change = payload_of(event, TopologyChanged)
     counts = f"{len(change.old_graph_ids)} to {len(change.new_graph_ids)}"
-    return event.kind, "", f"{change.kind}: {counts}"
+    return "" if change.kind == "nothing" else f"{change.kind}: {counts}"
