@@ -13,8 +13,7 @@ from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
 from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
-from glasshouse.tools.joined import JoinedTools
-from glasshouse.tools.toolbox import Toolbox
+from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
 __all__ = [
     "MemoryStore",

@@ -20,7 +20,7 @@ from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Toolbox as Port
 from glasshouse.tools import running
-from glasshouse.tools.joined import JoinedTools
+from glasshouse.tools.toolbox import JoinedTools
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall
 from glasshouse.world.decisions.intents import CallTool
 

@@ -219,8 +219,8 @@ async def test_after_a_crash_what_was_decided_stands_and_nobody_is_asked_again(*
     async with on_stage(store) as t:
         await expedition(t)
         errand = await errand_for(t, "lead", call.tool, call.arguments, is_untrusted=True)
-        approving = GroupTools(first)._approving
-        await approving._verdict(errand, t._house.ledger.world.creatures["lead"], call, "remove moth")
+        approval = GroupTools(first)._approval
+        await approval._verdict(errand, t._house.ledger.world.creatures["lead"], call, "remove moth")
     async with on_stage(store) as reopened:
         again = await errand_again(reopened, errand.called.id)
 

@@ -25,7 +25,7 @@ _SIGNS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.FloorDiv: lambda one, other: Fraction(one // other),
+    ast.FloorDiv: lambda left, right: Fraction(left // right),
     ast.Mod: operator.mod,
 }
 
@@ -76,10 +76,10 @@ def _value(node: ast.expr, written: str) -> Fraction:
         case ast.BinOp(op=ast.Pow()):
             return _power(_value(node.left, written), _value(node.right, written))
         case ast.BinOp() if type(node.op) in _SIGNS:
-            one, other = _value(node.left, written), _value(node.right, written)
-            if not other and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+            left, right = _value(node.left, written), _value(node.right, written)
+            if not right and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
                 raise ValueError("Nothing can be divided by zero.")
-            return _bounded(_SIGNS[type(node.op)](one, other))
+            return _bounded(_SIGNS[type(node.op)](left, right))
     raise ValueError("Only numbers, + - * / // % ** and brackets can be worked out.")
 
 
@@ -93,15 +93,15 @@ def _literal(text: str) -> Fraction:
         raise ValueError(f"{text} is no number in tens.") from wrong
 
 
-def _power(one: Fraction, other: Fraction) -> Fraction:
-    if other.denominator != 1 or abs(other) > exponent_size_max:
+def _power(number: Fraction, exponent: Fraction) -> Fraction:
+    if exponent.denominator != 1 or abs(exponent) > exponent_size_max:
         raise ValueError(f"An exponent must be a whole number of at most {exponent_size_max}.")
-    if not one and other < 0:
+    if not number and exponent < 0:
         raise ValueError("Nothing can be divided by zero.")
-    bits = max(one.numerator.bit_length(), one.denominator.bit_length())
-    if bits * abs(other) > number_bits_max:
+    bits = max(number.numerator.bit_length(), number.denominator.bit_length())
+    if bits * abs(exponent) > number_bits_max:
         raise ValueError("The number would be too large.")
-    return Fraction(one ** int(other))
+    return Fraction(number ** int(exponent))
 
 
 def _bounded(value: Fraction) -> Fraction:

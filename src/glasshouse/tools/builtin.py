@@ -25,13 +25,13 @@ def calculator(expression: Annotated[str, "such as (3 + 4) * 2 / 5"]) -> str:
 def calendar(day: Annotated[str, _DAY], until: Annotated[str, "another date to count to"] = "") -> str:
     """Tell the weekday of a date, and how many days it is from there to another date."""
     first = _date(day)
-    told = f"{first.isoformat()} is a {_WEEKDAYS[first.weekday()]}."
+    weekday = f"{first.isoformat()} is a {_WEEKDAYS[first.weekday()]}."
     if not until:
-        return told
+        return weekday
     last = _date(until)
     days = (last - first).days
-    way = f"{abs(days):,} day{'s'[: abs(days) != 1]} {'after' if days >= 0 else 'before'}"
-    return f"{told} {last.isoformat()} is a {_WEEKDAYS[last.weekday()]}, {way} that."
+    distance = f"{abs(days):,} day{'s'[: abs(days) != 1]} {'after' if days >= 0 else 'before'}"
+    return f"{weekday} {last.isoformat()} is a {_WEEKDAYS[last.weekday()]}, {distance} that."
 
 
 @tool

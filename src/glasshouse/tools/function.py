@@ -7,24 +7,12 @@ is made, not when it is used.
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Callable
 from functools import update_wrapper
 from inspect import Parameter, getdoc, iscoroutinefunction, signature
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    overload,
-)
-from typing import get_type_hints as hints_of
+from typing import Annotated, Any, Final, Generic, Literal, ParamSpec, TypeVar, overload
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
@@ -119,19 +107,19 @@ def _bound(name: str, what: str, given: float, most: float) -> float:
 
 def _description(name: str, function: Callable[..., Any]) -> str:
     """The first paragraph of a function's docstring, on one line."""
-    told = " ".join((getdoc(function) or "").partition("\n\n")[0].split())
-    if not told:
+    description = " ".join((getdoc(function) or "").partition("\n\n")[0].split())
+    if not description:
         raise Refused(f"The tool {name} says nothing about itself.", "Give it a docstring of one sentence.")
-    if len(told) > description_chars_max:
+    if len(description) > description_chars_max:
         raise Refused(
-            f"The tool {name} says {len(told)} characters about itself.",
+            f"The tool {name} says {len(description)} characters about itself.",
             f"Let the first paragraph of its docstring have at most {description_chars_max}.",
         )
-    return told
+    return description
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> Json:
-    hints = hints_of(function, include_extras=True)
+    hints = typing.get_type_hints(function, include_extras=True)
     properties: Json = {}
     required: list[str] = []
     for parameter in signature(function).parameters.values():
@@ -150,15 +138,16 @@ def _parameters(name: str, function: Callable[..., Any]) -> Json:
 def _schema(tool_name: str, name: str, hint: Any) -> Json:
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
-    origin, parts = get_origin(hint), get_args(hint)
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
-        told = [part for part in parts[1:] if isinstance(part, str)]
-        return {**_schema(tool_name, name, parts[0]), **({"description": told[0]} if told else {})}
+        schema = _schema(tool_name, name, parts[0])
+        descriptions = [part for part in parts[1:] if isinstance(part, str)]
+        return {**schema, "description": descriptions[0]} if descriptions else schema
     if origin is Literal and all(isinstance(part, str | int) for part in parts):
         return {"enum": list(parts)}
     if origin is list and len(parts) == 1:
         return {"type": "array", "items": _schema(tool_name, name, parts[0])}
-    if origin in (Union, UnionType) and NoneType in parts and len(parts) == 2:
+    if origin in (typing.Union, UnionType) and NoneType in parts and len(parts) == 2:
         return _schema(tool_name, name, next(part for part in parts if part is not NoneType))
     raise Refused(
         f"The tool {tool_name} takes {name!r} as {'nothing that is told' if hint is Parameter.empty else hint}.",

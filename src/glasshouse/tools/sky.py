@@ -59,9 +59,9 @@ def day_minutes(day: date, latitude: float) -> int:
     mean = radians((357.529 + 0.98560028 * days) % 360)
     along = radians((280.459 + 0.98564736 * days + 1.915 * sin(mean) + 0.020 * sin(2 * mean)) % 360)
     declination = asin(sin(radians(23.439 - 0.00000036 * days)) * sin(along))
-    place = radians(max(-89.9, min(89.9, latitude)))
-    height = sin(radians(_HORIZON_DEGREES)) - sin(place) * sin(declination)
-    share = height / (cos(place) * cos(declination))
+    parallel = radians(max(-89.9, min(89.9, latitude)))
+    height = sin(radians(_HORIZON_DEGREES)) - sin(parallel) * sin(declination)
+    share = height / (cos(parallel) * cos(declination))
     if share >= 1:
         return 0
     return 1_440 if share <= -1 else round(degrees(acos(share)) * 8)

@@ -1,4 +1,4 @@
-"""`Toolbox`: Python tools for creatures: built-in ones, given ones, and those in a file beside a world.
+"""`Toolbox`: Python tools for creatures: built-in ones, given ones, and those in a file beside a world; and `JoinedTools`.
 
 Always holds: a creature is offered only what its manifest grants, and the grant is checked again before every use.
 """
@@ -13,6 +13,7 @@ from glasshouse.reprs import shown
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
+from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.tools.builtin import BUILT_IN
 from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool
 from glasshouse.tools.running import answer_from
@@ -28,13 +29,12 @@ class Toolbox:
     """Offers Python tools by grant, and runs them."""
 
     def __init__(self, *tools: AnyTool | Callable[..., Any], has_built_in: bool = True) -> None:
-        made = [one if isinstance(one, Tool) else tool(one) for one in tools]
-        names = [one.name for one in made]
+        made = [_as_tool(function) for function in tools]
+        names = [each.name for each in made]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise Refused(f"Two tools are called {twice}.", "Name one of them otherwise: @tool(name=...).")
-        self._tools: dict[str, AnyTool] = {one.name: one for one in BUILT_IN} if has_built_in else {}
-        self._tools.update({one.name: one for one in made})
+        self._tools = {each.name: each for each in ([*BUILT_IN, *made] if has_built_in else made)}
         self._grants_cache: dict[tuple[str, str | None], dict[str, AnyTool]] = {}
 
     def __repr__(self) -> str:
@@ -50,28 +50,26 @@ class Toolbox:
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """The tools that a creature's manifest grants, in its order."""
-        return tuple([one.offer for one in self._granted(folded, creature).values()])
+        return tuple([granted.offer for granted in self._granted(folded, creature).values()])
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         """Run a tool for a creature that it is granted to."""
         creature = errand.creature
         granted = {} if creature is None else self._granted(errand.folded, creature)
-        wanted = granted.get(call.tool)
-        if wanted is None:
+        if call.tool not in granted:
             known = ", ".join(granted) or "none"
             return ToolAnswer(is_ok=False, text=f"You may not use {call.tool}. Your tools: {known}.")
-        return await answer_from(wanted, call.arguments)
+        return await answer_from(granted[call.tool], call.arguments)
 
     def _granted(self, folded: Folded, creature: CreatureState) -> dict[str, AnyTool]:
         purse = folded.runs.purses.get(creature.run_id or "")
         key = (creature.manifest_digest, None if purse is None else purse.folder)
-        found = self._grants_cache.get(key)
-        if found is None:
+        if key not in self._grants_cache:
             if len(self._grants_cache) >= grants_cache_max:
                 self._grants_cache.clear()
             tools = [self._named(name, key[1]) for name in folded.world.facts_of(creature).tools]
-            found = self._grants_cache[key] = {one.name: one for one in tools}
-        return found
+            self._grants_cache[key] = {granted.name: granted for granted in tools}
+        return self._grants_cache[key]
 
     def _named(self, name: str, folder: str | None) -> AnyTool:
         if ":" not in name:
@@ -80,7 +78,35 @@ class Toolbox:
             return self._tools[name]
         if folder is None:
             raise BadWorld(f"tools: {name} stands beside no world. Put it into the folder of a world.")
-        function = function_beside(
-            folder, name, "tool", "it takes what a model gives it, and gives back data."
-        )
-        return function if isinstance(function, Tool) else tool(function)
+        advice = "it takes what a model gives it, and gives back data."
+        return _as_tool(function_beside(folder, name, "tool", advice))
+
+
+def _as_tool(function: AnyTool | Callable[..., Any]) -> AnyTool:
+    return function if isinstance(function, Tool) else tool(function)
+
+
+class JoinedTools:
+    """Toolboxes side by side, asked in order."""
+
+    def __init__(self, *boxes: AnyToolbox) -> None:
+        self._boxes = boxes
+
+    def names(self) -> frozenset[str]:
+        """The names that a manifest may grant, of all of them."""
+        return frozenset().union(*[box.names() for box in self._boxes])
+
+    def has(self, tool: str) -> bool:
+        """Whether one of them carries out such a tool."""
+        return any(box.has(tool) for box in self._boxes)
+
+    def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
+        """What each offers, in order."""
+        return tuple([offer for box in self._boxes for offer in box.offers(folded, creature)])
+
+    async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
+        """Hand a call to the one whose tool it is."""
+        for box in self._boxes:
+            if box.has(call.tool):
+                return await box.use(call, errand)
+        return ToolAnswer(is_ok=False, text=f"There is no tool {call.tool}.")

@@ -11,11 +11,11 @@ from glasshouse.errors import Refused
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
-from glasshouse.tools.group.approving import Approving, approval_seconds_max
+from glasshouse.tools.group.answers import done, forecast, unchanged
+from glasshouse.tools.group.approval import Approval, approval_seconds_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
 from glasshouse.tools.group.status import status_of
-from glasshouse.tools.group.words import already, done, forecast, refused
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.acts import check_may_act
 from glasshouse.world.decisions.decide import decide
@@ -28,7 +28,7 @@ class GroupTools:
     def __init__(
         self, approver: Approver | None = None, *, approval_seconds: float = approval_seconds_max
     ) -> None:
-        self._approving = Approving(approver, approval_seconds)
+        self._approval = Approval(approver, approval_seconds)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """What this creature may use now; nothing unless it is privileged."""
@@ -47,7 +47,7 @@ class GroupTools:
         try:
             return await self._used(call, errand)
         except Refused as refusal:
-            return refused(refusal)
+            return ToolAnswer(False, str(refusal), is_engine=True)
 
     async def _used(self, call: ToolCall, errand: Errand) -> ToolAnswer:
         _privileged(errand, call)
@@ -59,11 +59,11 @@ class GroupTools:
         request = request_of(errand.folded, caller, call.tool, given)
         decision = decide(errand.folded.world, request.intent)
         if not decision.writes:
-            return already(request)
+            return unchanged(request)
         if given.dry_run:
             return forecast(errand.folded.world, request, decision.change)
         if request.is_risky and errand.is_untrusted:
-            await self._approving.check(errand, caller, call, request.deed)
+            await self._approval.check(errand, caller, call, request.deed)
             await errand.wait_for_room()
             request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
         return await errand.edit(

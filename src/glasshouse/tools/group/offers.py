@@ -11,17 +11,9 @@ from typing import Any, Final
 
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
-from glasshouse.tools.group.names import names_of_others, nearest
-from glasshouse.tools.group.requests import (
-    ADD_NODE,
-    CHANNEL,
-    REMOVE_NODE,
-    START_NODE,
-    STATUS,
-    STOP_NODE,
-    WIRE,
-)
-from glasshouse.tools.group.words import names_in_words_max
+from glasshouse.tools.group import requests
+from glasshouse.tools.group.answers import names_in_words_max
+from glasshouse.tools.group.lookup import names_of_others, nearest
 from glasshouse.turns.moment.tools import ToolOffer
 from glasshouse.turns.runs.policy import is_protected, refusal_of_birth, refusal_of_edit
 from glasshouse.world.state.state import CreatureState, World
@@ -31,13 +23,13 @@ strangers_offered_max: Final = 16
 channels_offered_max: Final = 16
 
 DESCRIPTIONS: Final = {
-    ADD_NODE: "Bring a creature to life: a worker that you speak with on a channel of your own.",
-    REMOVE_NODE: "Take a creature away for good; what hung on it alone comes apart.",
-    START_NODE: "Let a creature that rests run again.",
-    STOP_NODE: "Let a creature rest; it stays where it is and hears what it missed later.",
-    CHANNEL: "Open or close a channel; let a creature join or leave one. Joining one of another graph makes both one.",
-    WIRE: "Hand what one creature says straight to another, or cease to.",
-    STATUS: "See who is there, how they are joined, and what you may do.",
+    requests.ADD_NODE: "Bring a creature to life: a worker that you speak with on a channel of your own.",
+    requests.REMOVE_NODE: "Take a creature away for good; what hung on it alone comes apart.",
+    requests.START_NODE: "Let a creature that rests run again.",
+    requests.STOP_NODE: "Let a creature rest; it stays where it is and hears what it missed later.",
+    requests.CHANNEL: "Open or close a channel; let a creature join or leave one. Joining one of another graph makes both one.",
+    requests.WIRE: "Hand what one creature says straight to another, or cease to.",
+    requests.STATUS: "See who is there, how they are joined, and what you may do.",
 }
 
 _DRY_RUN: Final[Json] = {"type": "boolean", "description": "true: only say what would happen"}
@@ -48,7 +40,7 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
     """The group tools that would succeed now, each with its arguments."""
     if not caller.is_privileged or caller.id not in folded.world.creatures:
         return ()
-    status = _offer(STATUS, {"scope": {"enum": ["graph", "terrarium"]}}, ())
+    status = _offer(requests.STATUS, {"scope": {"enum": ["graph", "terrarium"]}}, ())
     if refusal_of_edit(folded.runs, caller) is not None:
         return (status,)
     crowd = Crowd(folded.world, caller)
@@ -68,45 +60,41 @@ class Crowd:
     def choice(self, creatures: list[CreatureState], strangers: list[str] | None = None) -> Json:
         """One of these handles; where they are too many to be listed, any, with the nearest for an example."""
         if self.is_whole and len(creatures) <= names_offered_max:
-            return {"enum": [*[one.handle for one in creatures], *(strangers or [])]}
-        some = [one.handle for one in creatures[:names_in_words_max]] + (strangers or [])
-        return {
-            "type": "string",
-            "description": f"a handle, such as {', '.join(some)}" if some else "a handle",
-        }
+            return {"enum": [*[creature.handle for creature in creatures], *(strangers or [])]}
+        some = [creature.handle for creature in creatures[:names_in_words_max]] + (strangers or [])
+        return _text(f"a handle, such as {', '.join(some)}" if some else "a handle")
+
+
+def _text(description: str) -> Json:
+    return {"type": "string", "description": description}
 
 
 def _offer(tool: str, properties: dict[str, Any], required: tuple[str, ...]) -> ToolOffer:
-    parameters: Json = {
-        "type": "object",
-        "properties": {**properties, "dry_run": _DRY_RUN},
-        "required": list(required),
-    }
+    properties = {**properties, "dry_run": _DRY_RUN}
+    parameters = {"type": "object", "properties": properties, "required": list(required)}
     return ToolOffer(tool, DESCRIPTIONS[tool], parameters)
 
 
 def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     purse = folded.runs.purses.get(caller.run_id or "")
-    if purse is None or not purse.spawnable:
-        return []
-    if refusal_of_birth(folded.world, folded.runs, caller) is not None:
+    if purse is None or not purse.spawnable or refusal_of_birth(folded.world, folded.runs, caller):
         return []
     properties: dict[str, Any] = {
         "use": {"enum": list(islice(purse.spawnable, names_offered_max))},
-        "handle": {"type": "string", "description": "a name for it, in small letters"},
+        "handle": _text("a name for it, in small letters"),
     }
     if len(purse.profiles) > 1:
         properties["profile"] = {"enum": list(purse.profiles)}
-    return [_offer(ADD_NODE, properties, ("use",))]
+    return [_offer(requests.ADD_NODE, properties, ("use",))]
 
 
 def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:
-    workers = [one for one in crowd.nearest if not one.is_privileged]
-    loose = [one for one in workers if not is_protected(folded.runs, one)]
+    workers = [creature for creature in crowd.nearest if not creature.is_privileged]
+    loose = [creature for creature in workers if not is_protected(folded.runs, creature)]
     sorts = (
-        (REMOVE_NODE, loose),
-        (START_NODE, [one for one in workers if not one.is_running]),
-        (STOP_NODE, [one for one in loose if one.is_running]),
+        (requests.REMOVE_NODE, loose),
+        (requests.START_NODE, [creature for creature in workers if not creature.is_running]),
+        (requests.STOP_NODE, [creature for creature in loose if creature.is_running]),
     )
     return [
         _offer(tool, {"creature": crowd.choice(some)}, ("creature",))
@@ -125,12 +113,12 @@ def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
     known = f"open now: {', '.join(channels)}" if channels else "none is open"
     properties = {
         "action": {"enum": actions},
-        "channel": {"type": "string", "description": f"its name; {known}; to open one, a new name"},
+        "channel": _text(f"its name; {known}; to open one, a new name"),
         "creature": crowd.choice([caller, *crowd.nearest], strangers),
         "direction": {"enum": ["listen", "send", "both"]},
-        "description": {"type": "string", "description": "what a new channel is for"},
+        "description": _text("what a new channel is for"),
     }
-    return _offer(CHANNEL, properties, ("action",))
+    return _offer(requests.CHANNEL, properties, ("action",))
 
 
 def _channel_names(world: World, caller: CreatureState) -> list[str]:
@@ -144,7 +132,7 @@ def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
     if not crowd.nearest:
         return []
     ends = crowd.choice([caller, *crowd.nearest])
-    is_wired = any(one.id in world.wires_of for one in (caller, *crowd.nearest))
+    is_wired = any(creature.id in world.wires_of for creature in (caller, *crowd.nearest))
     properties = {
         "action": {"enum": ["add", "remove"] if is_wired or not crowd.is_whole else ["add"]},
         "source": ends,
@@ -153,4 +141,4 @@ def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
         "prompt": _TEXT,
         "when": _TEXT,
     }
-    return [_offer(WIRE, properties, ("action", "source", "target"))]
+    return [_offer(requests.WIRE, properties, ("action", "source", "target"))]

@@ -1,17 +1,20 @@
 """`group_status`: how things stand around a privileged creature, as words and as data.
 
-Always holds: bounded, however large the graph and the terrarium are; nearest first. Graphs that hide themselves are not told.
+Always holds: bounded, however large the graph and the terrarium are; nearest first. Hidden graphs are left out. The
+words are derived from the data.
 """
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Final
 
-from glasshouse.events.event import Json
+import msgspec
+
 from glasshouse.runtime.folded import Folded
-from glasshouse.tools.group.names import OF_GRAPH, nearest, other_graphs
-from glasshouse.tools.group.words import and_more, names_in_results_max
+from glasshouse.tools.group.answers import and_more, names_in_results_max, names_in_words_max
+from glasshouse.tools.group.lookup import OF_GRAPH, nearest, other_graphs
 from glasshouse.turns.moment.tools import ToolAnswer
 from glasshouse.turns.runs.policy import is_protected, policy_of, population_of
 from glasshouse.world.state.state import CreatureState, GraphState, World
@@ -21,158 +24,169 @@ creatures_told_max: Final = 32
 channels_told_max: Final = 16
 wires_told_max: Final = 32
 graphs_told_max: Final = 16
+description_chars_told_max: Final = 200
+
+
+class CreatureStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A creature, and the channels it is on."""
+
+    handle: str
+    role: str
+    channels: list[str]
+    is_stopped: bool = False
+    is_privileged: bool = False
+    is_protected: bool = False
+
+    def __str__(self) -> str:
+        marks = [mark for mark in ("stopped", "privileged", "protected") if getattr(self, f"is_{mark}")]
+        shown = self.channels[:names_in_words_max]
+        where = [f"on {and_more(shown, len(self.channels))}"] if shown else []
+        return f"{self.handle} ({', '.join([self.role, *marks, *where])})"
+
+
+class ChannelStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A channel, and how many are on it."""
+
+    name: str
+    listeners: int
+    senders: int
+    description: str = ""
+
+    def __str__(self) -> str:
+        if not self.listeners and not self.senders:
+            return f"{self.name} (empty)"
+        return f"{self.name} ({self.listeners} listen, {self.senders} send)"
+
+
+class WireStatus(msgspec.Struct, frozen=True, rename={"source": "from", "target": "to"}):
+    """A wire between two handles."""
+
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.source} to {self.target}"
+
+
+class OtherGraph(msgspec.Struct, frozen=True):
+    """Another graph of the terrarium; its creatures as `handle@graph`."""
+
+    name: str
+    creatures_count: int
+    creatures: list[str]
+
+    def __str__(self) -> str:
+        return f"{self.name}, with {and_more(self.creatures[:names_in_words_max], self.creatures_count)}"
+
+
+class Status(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The caller's graph, and what the caller may still do."""
+
+    graph: str
+    turn: int
+    creatures_count: int
+    creatures: list[CreatureStatus]
+    """The caller first, then the nearest."""
+    channels: list[ChannelStatus]
+    wires: list[WireStatus]
+    children: list[str]
+    spawnable: list[str]
+    population: int
+    population_max: int | None = None
+    edits_left_in_turn: int | None = None
+    others: list[OtherGraph] | None = None
+    """None if only the caller's own graph was asked for."""
 
 
 def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAnswer:
-    """How the caller's graph stands; with `is_wide`, the other graphs of the terrarium that do not hide, too."""
-    words, result = _graph_told(folded, caller)
-    if is_wide:
-        others = list(islice(other_graphs(folded, caller), graphs_told_max))
-        result["others"] = [_other(graph) for graph in others]
-        told = "; ".join(_other_in_words(graph) for graph in others)
-        words += f" Other graphs: {told}." if told else " There is no other graph to be found."
-    return ToolAnswer(True, words, result, is_engine=True)
-
-
-def _graph_told(folded: Folded, caller: CreatureState) -> tuple[str, Json]:
+    """How the caller's graph stands; with `is_wide`, also the other graphs of the terrarium that are not hidden."""
     world, graph = folded.world, folded.world.graphs[caller.graph_id]
-    around = nearest(world, caller)[:creatures_told_max]
-    creatures = [_creature(folded, one) for one in (caller, *around)]
-    channels = [_channel(world, channel_id) for channel_id in _channels(world, caller, around)]
-    wires = _wires(world, [caller, *around])
+    around = [caller, *nearest(world, caller)[:creatures_told_max]]
     children = [world.creatures[name].handle for name in world.children_of.get(caller.id, {})]
-    rights = _rights(folded, caller)
-    result: Json = {
-        "graph": graph.id,
-        "turn": graph.turn,
-        "creatures_count": len(graph.creatures),
-        "creatures": creatures,
-        "channels": channels,
-        "wires": wires,
-        "children": children[:names_in_results_max],
-        **rights,
-    }
-    told = [
-        f"You are {caller.handle}, in a graph of {len(graph.creatures)} at turn {graph.turn}.",
-        *_line("With you", [_creature_in_words(one) for one in creatures[1:]], len(graph.creatures) - 1),
-        *_line("Channels", [_channel_in_words(one) for one in channels], len(graph.channels)),
-        *_line("Wires", [f"{one['from']} to {one['to']}" for one in wires], len(wires)),
-        *_line("Born of you", children, len(children)),
-        *_rights_in_words(rights),
-    ]
-    return " ".join(told), result
-
-
-def _line(what: str, names: list[str], count: int) -> list[str]:
-    if not names:
-        return []
-    more = [f"{count - len(names)} more"] if count > len(names) else []
-    return [f"{what}: {', '.join([*names, *more])}."]
-
-
-def _creature(folded: Folded, one: CreatureState) -> Json:
-    world = folded.world
-    told: Json = {
-        "handle": one.handle,
-        "role": world.facts_of(one).role,
-        "channels": [
-            world.channels[name].name
-            for name in islice(world.topology.channels_of.get(one.id, ()), channels_told_max)
-        ],
-    }
-    if not one.is_running:
-        told["is_stopped"] = True
-    if one.is_privileged:
-        told["is_privileged"] = True
-    if is_protected(folded.runs, one):
-        told["is_protected"] = True
-    return told
-
-
-def _creature_in_words(told: Json) -> str:
-    marks = [
-        name.removeprefix("is_") for name in ("is_stopped", "is_privileged", "is_protected") if name in told
-    ]
-    where = [f"on {and_more(told['channels'], len(told['channels']))}"] if told["channels"] else []
-    return f"{told['handle']} ({', '.join([told['role'], *marks, *where])})"
-
-
-def _channels(world: World, caller: CreatureState, around: list[CreatureState]) -> list[str]:
-    """The channels of the caller first, then of those around it, then those that nobody is on."""
-    found: dict[str, None] = {}
-    for one in (caller, *around):
-        found.update(dict.fromkeys(world.topology.channels_of.get(one.id, ())))
-        if len(found) >= channels_told_max:
-            break
-    else:
-        found.update(
-            dict.fromkeys(islice(world.graphs[caller.graph_id].channels.values(), channels_told_max))
-        )
-    return list(found)[:channels_told_max]
-
-
-def _channel(world: World, channel_id: str) -> Json:
-    channel, members = world.channels[channel_id], world.topology.members_of.get(channel_id, {})
-    told: Json = {
-        "name": channel.name,
-        "listeners": sum(1 for how in members.values() if how & LISTEN),
-        "senders": sum(1 for how in members.values() if how & SEND),
-    }
-    if channel.description:
-        told["description"] = channel.description[:200]
-    return told
-
-
-def _channel_in_words(told: Json) -> str:
-    if not told["listeners"] and not told["senders"]:
-        return f"{told['name']} (empty)"
-    return f"{told['name']} ({told['listeners']} listen, {told['senders']} send)"
-
-
-def _wires(world: World, creatures: list[CreatureState]) -> list[Json]:
-    found: dict[str, None] = {}
-    for one in creatures:
-        found.update(dict.fromkeys(world.wires_of.get(one.id, ())))
-    wires = [world.wires[name] for name in islice(found, wires_told_max)]
-    return [
-        {"from": world.creatures[wire.source].handle, "to": world.creatures[wire.target].handle}
-        for wire in wires
-    ]
-
-
-def _rights(folded: Folded, caller: CreatureState) -> Json:
-    """What the caller may still do."""
     policy, purse = policy_of(folded.runs, caller), folded.runs.purses.get(caller.run_id or "")
-    rights: Json = {
-        "spawnable": [] if purse is None else list(purse.spawnable)[:names_in_results_max],
-        "population": population_of(folded.world, caller),
-    }
-    if policy.population_max is not None:
-        rights["population_max"] = policy.population_max
+    edits_left = None
     if policy.edits_per_turn_max is not None:
         made = folded.runs.edits_in_turn(caller.run_id, caller.graph_id)
-        rights["edits_left_in_turn"] = max(0, policy.edits_per_turn_max - made)
-    return rights
+        edits_left = max(0, policy.edits_per_turn_max - made)
+    others = [_other(other) for other in islice(other_graphs(folded, caller), graphs_told_max * is_wide)]
+    status = Status(
+        graph=graph.id,
+        turn=graph.turn,
+        creatures_count=len(graph.creatures),
+        creatures=[_creature(folded, creature) for creature in around],
+        channels=[_channel(world, channel_id) for channel_id in _channel_ids(world, graph, around)],
+        wires=_wires(world, around),
+        children=children[:names_in_results_max],
+        spawnable=[] if purse is None else list(purse.spawnable)[:names_in_results_max],
+        population=population_of(world, caller),
+        population_max=policy.population_max,
+        edits_left_in_turn=edits_left,
+        others=others if is_wide else None,
+    )
+    words = _in_words(status, channels_count=len(graph.channels), children=children)
+    return ToolAnswer(True, words, msgspec.to_builtins(status), is_engine=True)
 
 
-def _rights_in_words(rights: Json) -> list[str]:
-    told = _line("May be born", rights["spawnable"], len(rights["spawnable"]))
-    if "population_max" in rights:
-        told.append(f"Creatures of this run: {rights['population']} of {rights['population_max']} at most.")
-    if "edits_left_in_turn" in rights:
-        told.append(f"Changes left in this turn: {rights['edits_left_in_turn']}.")
-    return told
+def _in_words(status: Status, *, channels_count: int, children: list[str]) -> str:
+    caller, *around = status.creatures
+    sentences = [
+        f"You are {caller.handle}, in a graph of {status.creatures_count} at turn {status.turn}.",
+        *_sentence("With you", around, status.creatures_count - 1),
+        *_sentence("Channels", status.channels, channels_count),
+        *_sentence("Wires", status.wires),
+        *_sentence("Born of you", children),
+        *_sentence("May be born", status.spawnable),
+    ]
+    if status.population_max is not None:
+        sentences.append(f"Creatures of this run: {status.population} of {status.population_max} at most.")
+    if status.edits_left_in_turn is not None:
+        sentences.append(f"Changes left in this turn: {status.edits_left_in_turn}.")
+    if status.others:
+        sentences.append(f"Other graphs: {'; '.join(map(str, status.others))}.")
+    elif status.others is not None:
+        sentences.append("There is no other graph to be found.")
+    return " ".join(sentences)
 
 
-def _other(graph: GraphState) -> Json:
-    handles = list(islice(graph.handles, names_in_results_max))
-    return {
-        "name": graph.name,
-        "creatures_count": len(graph.creatures),
-        "creatures": [f"{handle}{OF_GRAPH}{graph.name}" for handle in handles],
-    }
+def _sentence(what: str, parts: Sequence[object], count: int = 0) -> list[str]:
+    return [f"{what}: {and_more([str(part) for part in parts], count)}."] if parts else []
 
 
-def _other_in_words(graph: GraphState) -> str:
-    told = _other(graph)
-    return f"{graph.name}, with {and_more(told['creatures'], told['creatures_count'])}"
+def _creature(folded: Folded, creature: CreatureState) -> CreatureStatus:
+    world = folded.world
+    channel_ids = islice(world.topology.channels_of.get(creature.id, ()), channels_told_max)
+    return CreatureStatus(
+        handle=creature.handle,
+        role=world.facts_of(creature).role,
+        channels=[world.channels[channel_id].name for channel_id in channel_ids],
+        is_stopped=not creature.is_running,
+        is_privileged=creature.is_privileged,
+        is_protected=is_protected(folded.runs, creature),
+    )
+
+
+def _channel_ids(world: World, graph: GraphState, around: list[CreatureState]) -> list[str]:
+    """The channels of the caller first, then of those around it, then those that nobody is on."""
+    used = [islice(world.topology.channels_of.get(creature.id, ()), channels_told_max) for creature in around]
+    rest = islice(graph.channels.values(), channels_told_max)
+    return list(dict.fromkeys(chain(*used, rest)))[:channels_told_max]
+
+
+def _channel(world: World, channel_id: str) -> ChannelStatus:
+    channel, members = world.channels[channel_id], world.topology.members_of.get(channel_id, {})
+    listeners = sum(1 for directions in members.values() if directions & LISTEN)
+    senders = sum(1 for directions in members.values() if directions & SEND)
+    return ChannelStatus(channel.name, listeners, senders, channel.description[:description_chars_told_max])
+
+
+def _wires(world: World, around: list[CreatureState]) -> list[WireStatus]:
+    ids = dict.fromkeys(chain.from_iterable(world.wires_of.get(creature.id, ()) for creature in around))
+    wires = [world.wires[wire_id] for wire_id in islice(ids, wires_told_max)]
+    creatures = world.creatures
+    return [WireStatus(creatures[wire.source].handle, creatures[wire.target].handle) for wire in wires]
+
+
+def _other(graph: GraphState) -> OtherGraph:
+    handles = islice(graph.handles, names_in_results_max)
+    names = [f"{handle}{OF_GRAPH}{graph.name}" for handle in handles]
+    return OtherGraph(graph.name, len(graph.creatures), names)

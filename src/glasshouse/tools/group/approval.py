@@ -29,7 +29,7 @@ reason_chars_max: Final = 400
 NOBODY: Final = "nobody"
 
 
-class Approving:
+class Approval:
     """Knows whom to ask, if anybody."""
 
     def __init__(self, approver: Approver | None, seconds_max: float = approval_seconds_max) -> None:
@@ -49,10 +49,12 @@ class Approving:
             )
         verdict = await self._verdict(errand, caller, call, deed)
         if not verdict.is_approved:
-            who = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
+            answer = [] if verdict.by == NOBODY else [f"The {verdict.by} said no."]
+            why = (
+                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you"
+            )
             raise Refused(
-                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you read"
-                f" now.{who}{_after_a_space(verdict.reason)}",
+                " ".join([f"{why} read now.", *answer, verdict.reason]).rstrip(),
                 "Say what should be done and why, and go on without it.",
             )
 

@@ -1,13 +1,13 @@
-"""Who can be named in a group tool: creatures of the caller's own graph, nearest first, and those of graphs that do not hide.
+"""Looking up names in calls of group tools: creatures and channels of the caller's graph, creatures of other graphs.
 
-Always holds: a handle is looked for in the caller's own graph first; however large the terrarium is, only so many are
-looked at. Nobody in a hidden graph is ever named.
+Always holds: the caller's own graph is searched first; the search is bounded, however large the terrarium is. Nobody in
+a hidden graph is ever named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import islice, zip_longest
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
@@ -27,8 +27,7 @@ OF_GRAPH: Final = "@"
 def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
     """The other creatures of a graph: first whoever shares a channel, then whoever shares one with those."""
     topology = world.topology
-    found, walked, channels = {creature.id: None}, [creature.id], set[str]()
-    edges = 0
+    walked, channels, edges = [creature.id], set[str](), 0
     for name in walked:
         for channel_id in topology.channels_of.get(name, ()):
             if channel_id in channels:
@@ -36,8 +35,7 @@ def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
             channels.add(channel_id)
             for member in topology.members_of.get(channel_id, ()):
                 edges += 1
-                if member not in found:
-                    found[member] = None
+                if member not in walked:
                     walked.append(member)  # Which lengthens the walk.
                 if len(walked) > creatures_looked_at_max or edges > edges_looked_at_max:
                     return [world.creatures[other] for other in walked[1:]]
@@ -46,53 +44,46 @@ def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
 
 def creature_called(world: World, caller: CreatureState, name: str) -> CreatureState:
     """A creature of the caller's own graph by handle or id, or a refusal that names the likely meant one."""
-    found = _own(world, caller, name)
-    if found is None:
+    creature = _own(world, caller, name)
+    if creature is None:
         handles = world.graphs[caller.graph_id].handles
         raise UnknownName(noun="creature of your graph", name=name, known=handles.owners)
-    return found
+    return creature
 
 
 def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -> CreatureState:
-    """The same, or else one of another graph that does not hide: as `handle@graph`, by handle, or by id."""
+    """The same, or else one of another graph that is not hidden: as `handle@graph`, by handle, or by id."""
     world = folded.world
-    found = _own(world, caller, name) or _of_others(folded, caller, name)
-    if found is None:
-        known = [
-            *world.graphs[caller.graph_id].handles,
-            *names_of_others(folded, caller, graphs_looked_at_max),
-        ]
+    own = _own(world, caller, name)
+    if own is not None:
+        return own
+    creature = _with_handle(world, other_graphs(folded, caller), name) or world.creatures.get(name)
+    if creature is None or is_hidden(world, folded.runs, world.graphs[creature.graph_id]):
+        others = names_of_others(folded, caller, graphs_looked_at_max)
+        known = [*world.graphs[caller.graph_id].handles, *others]
         raise UnknownName(noun="creature", name=name, known=known)
-    return found
+    return creature
 
 
 def _own(world: World, caller: CreatureState, name: str) -> CreatureState | None:
-    handle, _, graph_name = name.partition(OF_GRAPH)
-    graph = world.graphs[caller.graph_id]
-    if graph_name and graph_name != graph.name:
-        return None
-    by_handle = graph.handles.get(handle)
+    by_handle = _with_handle(world, [world.graphs[caller.graph_id]], name)
     if by_handle is not None:
-        return world.creatures[by_handle]
+        return by_handle
     by_id = world.creatures.get(name)
-    return by_id if by_id is not None and by_id.graph_id == graph.id else None
+    return by_id if by_id is not None and by_id.graph_id == caller.graph_id else None
 
 
-def _of_others(folded: Folded, caller: CreatureState, name: str) -> CreatureState | None:
-    world = folded.world
+def _with_handle(world: World, graphs: Iterable[GraphState], name: str) -> CreatureState | None:
     handle, _, graph_name = name.partition(OF_GRAPH)
-    for graph in other_graphs(folded, caller):
+    for graph in graphs:
         creature_id = graph.handles.get(handle)
         if creature_id is not None and graph_name in ("", graph.name):
             return world.creatures[creature_id]
-    by_id = world.creatures.get(name)
-    if by_id is None or is_hidden(world, folded.runs, world.graphs[by_id.graph_id]):
-        return None
-    return by_id
+    return None
 
 
 def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
-    """The graphs beside the caller's own that do not hide themselves and where somebody still plays, the oldest first."""
+    """The graphs beside the caller's own that are not hidden and where somebody still plays, the oldest first."""
     world = folded.world
     others = (
         graph
@@ -111,34 +102,28 @@ def _is_played(world: World, graph: GraphState) -> bool:
 
 
 def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
-    """The other graphs in which somebody of the caller's own run plays: of its cast, or found among the first graphs."""
+    """The other graphs where creatures of the caller's run are: of its cast, or found in the first graphs."""
     world, run_id = folded.world, caller.run_id
     purse = folded.runs.purses.get(run_id or "")
-    living = [
-        world.creatures[name] for name in (() if purse is None else purse.cast) if name in world.creatures
-    ]
-    found = {one.graph_id: world.graphs[one.graph_id] for one in living if one.graph_id != caller.graph_id}
-    found = {name: graph for name, graph in found.items() if not is_hidden(world, folded.runs, graph)}
+    cast = () if purse is None else purse.cast
+    cast_in = {world.creatures[name].graph_id for name in cast if name in world.creatures} - {caller.graph_id}
+    graphs = [world.graphs[graph_id] for graph_id in cast_in]
+    graphs = [graph for graph in graphs if not is_hidden(world, folded.runs, graph)]
     for graph in other_graphs(folded, caller):
         some = islice(graph.creatures, creatures_looked_at_max)
-        if any(world.creatures[name].run_id == run_id for name in some):
-            found.setdefault(graph.id, graph)
-    return sorted(found.values(), key=lambda graph: graph.born)
+        if graph.id not in cast_in and any(world.creatures[name].run_id == run_id for name in some):
+            graphs.append(graph)
+    return sorted(graphs, key=lambda graph: graph.born)
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
     """Creatures of the other graphs of the caller's own run as `handle@graph`: of each graph its first, then more of
-    each. What else is played in the house does not show, so that no prompt hangs on it."""
-    graphs = _graphs_of_run(folded, caller)[:names_max]
-    if not graphs:
-        return []
-    of_each = [list(islice(graph.handles, names_max)) for graph in graphs]
-    names: list[str] = []
-    for place in range(names_max):
-        for graph, handles in zip(graphs, of_each, strict=True):
-            if place < len(handles) and len(names) < names_max:
-                names.append(f"{handles[place]}{OF_GRAPH}{graph.name}")
-    return names
+    each. Other runs are left out, so that no prompt depends on what else is played."""
+    of_each = [
+        [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles, names_max)]
+        for graph in _graphs_of_run(folded, caller)[:names_max]
+    ]
+    return [name for names in zip_longest(*of_each) for name in names if name is not None][:names_max]
 
 
 def channel_called(world: World, caller: CreatureState, name: str) -> ChannelState:
