@@ -29,8 +29,8 @@ from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
 from glasshouse.runtime.conducting.order import Conducted, Pacing
 from glasshouse.runtime.creature import Creature, CreatureOrId, id_of
+from glasshouse.runtime.ledger.ledger import Acknowledgement
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump
-from glasshouse.runtime.ledger.receipts import Acknowledgement
 from glasshouse.runtime.ledger.subscriptions import Subscription
 from glasshouse.runtime.minds.minds import Agent, AgentFor
 from glasshouse.runtime.parts import Parts

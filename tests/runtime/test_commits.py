@@ -9,7 +9,7 @@ from glasshouse import MemoryStore, Refused, Terrarium, kinds
 from glasshouse.errors import BadEvent, StoreError
 from glasshouse.events.codec import encoded
 from glasshouse.runtime.ledger import ledger
-from glasshouse.runtime.ledger.folding import snapshot_key
+from glasshouse.runtime.ledger.ledger import snapshot_key
 from tests.rules.world.shape import check_folds_agree, image_of
 from tests.runtime.stores_around import GatedStore, StoreAround
 from tests.runtime.troupe import (

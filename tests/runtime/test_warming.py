@@ -3,8 +3,7 @@
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, Terrarium
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger.folding import folded_from
-from glasshouse.runtime.ledger.ledger import snapshot_on_close_events_min
+from glasshouse.runtime.ledger.ledger import folded_from, snapshot_on_close_events_min
 from glasshouse.turns.heard.recent_lines import heard_lines_max
 from tests.runtime.test_what_prompts_see import Spy
 

@@ -8,7 +8,7 @@ from glasshouse import Event, Terrarium
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import folded_from, folded_upto
+from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
 
 page_events = 4_096

@@ -8,7 +8,7 @@ import pytest
 
 from glasshouse import Draft, Manifest, MemoryStore, SqliteStore, Terrarium
 from glasshouse.runtime.ledger import ledger
-from glasshouse.runtime.ledger.folding import snapshot_key
+from glasshouse.runtime.ledger.ledger import snapshot_key
 from glasshouse.runtime.ports import Store
 from tests.simulation.ledger_checks import check_folds
 

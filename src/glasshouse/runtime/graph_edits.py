@@ -14,8 +14,7 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.folding import folded_from
-from glasshouse.runtime.ledger.receipts import Acknowledgement, Receipt
+from glasshouse.runtime.ledger.ledger import Acknowledgement, Receipt, folded_from
 from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views

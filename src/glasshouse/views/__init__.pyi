@@ -1,7 +1,7 @@
 from glasshouse.runtime.conducting.order import Conducted as Conducted
 from glasshouse.runtime.creature import Creature as Creature
+from glasshouse.runtime.ledger.ledger import Acknowledgement as Acknowledgement
 from glasshouse.runtime.ledger.observer import ObserverPump as ObserverPump
-from glasshouse.runtime.ledger.receipts import Acknowledgement as Acknowledgement
 from glasshouse.runtime.ledger.subscriptions import Subscription as Subscription
 from glasshouse.runtime.played import Played as Played
 from glasshouse.runtime.replay.replay import Verification as Verification

@@ -13,7 +13,7 @@ from glasshouse.events.model_use import ModelUse
 from glasshouse.events.run_payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import fold
+from glasshouse.runtime.ledger.ledger import fold
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn, shown_at
 from glasshouse.world.decisions.intents import (
     BeginRun,

@@ -13,7 +13,7 @@ from glasshouse.events.event import Draft, Json
 from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import Call, ModelUse, Tokens
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import fold
+from glasshouse.runtime.ledger.ledger import fold
 from glasshouse.turns.runs.purses import carried_run
 from glasshouse.world.decisions.intents import EndAct, RemoveChannel
 from glasshouse.world.fold.evolve import begin

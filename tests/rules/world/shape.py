@@ -10,7 +10,7 @@ from glasshouse import Agent, Draft, kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import folded_from, folded_upto
+from glasshouse.runtime.ledger.ledger import folded_from, folded_upto
 from glasshouse.runtime.ports import Store
 from glasshouse.terrarium import Terrarium
 from glasshouse.views import Change

@@ -27,8 +27,7 @@ from glasshouse.runtime.acts.scene import Scene
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
-from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.receipts import Queued
+from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.minds.faults import text_of_fault
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.runtime.ports import Batch, Route

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreFailed
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import folded_from
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.recent_lines import RecentLines

@@ -32,9 +32,8 @@ from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until
 from glasshouse.runtime.conducting.routes import Routes
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ledger.reading import EventById
-from glasshouse.runtime.ledger.receipts import Queued
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at

@@ -16,29 +16,32 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from glasshouse.errors import Conflict, StoreError, StoreFailed
+from glasshouse.errors import Conflict, StoreDamaged, StoreError, StoreFailed
 from glasshouse.events import codec
 from glasshouse.events.codec import encoded_within_bounds
-from glasshouse.events.event import Draft, Event
+from glasshouse.events.event import Draft, Event, own_copy
+from glasshouse.reprs import shown
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.folding import fold, fold_recorded, folded_from, snapshot_key
-from glasshouse.runtime.ledger.receipts import Queued, Receipt
-from glasshouse.runtime.ledger.staging import caused_by, taken_in, written
+from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
+from glasshouse.turns.heard import recent_lines
+from glasshouse.turns.runs import agenda as agendas
+from glasshouse.turns.runs import purses
 from glasshouse.turns.runs.agenda import Agenda
 from glasshouse.world.decisions.acts import line_of, speaker_of
 from glasshouse.world.decisions.decide import decide
-from glasshouse.world.decisions.decision import Write, event_of
+from glasshouse.world.decisions.decision import Write, event_of, stamped
 from glasshouse.world.decisions.intents import Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
-from glasshouse.world.fold.evolve import OF_RUNS, begin, take_in
+from glasshouse.world.fold import evolve as folds
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD, OF_RUNS, begin, evolve, note_written, take_in
 from glasshouse.world.state.state import Segment, World
 from glasshouse.world.state.values import Change
 
@@ -47,20 +50,10 @@ pending_events_max = 16_384
 snapshot_events_min = 384
 snapshot_bytes_per_event_max = 128
 snapshot_on_close_events_min = 1_024
-
+fold_page_events = 4_096
 
 NOTHING_BESIDE = Batch()
-
-
-class Audience(Protocol):
-    """Who is notified of commits."""
-
-    def publish(self, events: list[Event]) -> None:
-        """Receive the events of a commit."""
-
-    def catch_up(self, position: int) -> None:
-        """Note that the store now reaches this position."""
-
+NO_SEGMENTS: Mapping[str, Segment] = {}
 
 Seen = TypeVar("Seen")
 
@@ -71,10 +64,43 @@ Tell = Callable[[Change, str], Intent]
 """Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
 
 
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """The result of an intent: the change, its subject, and its events as stored."""
+
+    change: Change
+    subject: str
+    events: list[Event]
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """A batch in flight, and the future that says when it is durable."""
+
+    batch: Batch
+    events: list[Event]
+    acknowledged: asyncio.Future[None]
+
+
+class Acknowledgement:
+    """Await it to get the event once it is durable."""
+
+    __slots__ = ("_queued",)
+
+    def __init__(self, queued: Queued) -> None:
+        self._queued = queued
+
+    def __repr__(self) -> str:
+        state = "durable" if self._queued.acknowledged.done() else "on its way"
+        return shown(self, id=self._queued.events[0].id, state=state)
+
+    def __await__(self) -> Generator[Any, None, Event]:
+        yield from self._queued.acknowledged
+        return own_copy(self._queued.events[0])
+
+
 class Ledger:
     """Decides, stamps, queues, commits; keeps the pending world."""
 
-    def __init__(self, store: Store, clock: Clock, audience: Audience) -> None:
+    def __init__(self, store: Store, clock: Clock, subscriptions: Subscriptions) -> None:
         self.folded = Folded()
         self.takes_more = False
         self.acts_begun: dict[tuple[str, str], bool] = {}
@@ -82,7 +108,7 @@ class Ledger:
         looked at the world."""
         self._store = store
         self._clock = clock
-        self._audience = audience
+        self._subscriptions = subscriptions
         self._queue: deque[Queued] = deque()
         self._queued_events = 0
         self._events_since_snapshot = 0
@@ -148,16 +174,13 @@ class Ledger:
         `look` sees the subject right after the decision: by the time it is durable, others may have changed it again.
         `beside` goes into the same commit: prompt texts to keep, inbox lines that are answered.
         """
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         decision = decide(self.world, intent)
         queued = None
         if decision.writes:
             moved = intent.run_id if isinstance(intent, MoveRun) else None
             request = request_for(intent, by, self._acts_begun_where(decision.writes, run_id=moved))
-            queued = self._stage(
-                decision.writes, beside if request is None else replace(beside, request=request)
-            )
+            queued = self._stage(decision.writes, replace(beside, request=request))
         if look is not None:
             look(decision.subject)
         if queued is not None:
@@ -181,40 +204,33 @@ class Ledger:
 
         What `tell` gives must not be refused. An intent that changes nothing is told of all the same.
         """
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         decision = decide(self.world, intent)
         request = request_for(intent, "tool", self._acts_begun_where(decision.writes, but=creature_id))
-        events: list[Event] = []
-        writes: list[SegmentWrite] = []
-        if decision.writes:
-            changed = caused_by(decision.writes, cause)
-            events, writes = taken_in(self.folded, changed, self._clock.now(), self._give_up_world)
+        of_change = tuple([_with_cause(write, cause) for write in decision.writes])
+        events, writes = self._folded(of_change)
         try:
-            told = decide(self.world, tell(decision.change, decision.subject))
+            answer = decide(self.world, tell(decision.change, decision.subject))
         except BaseException as unforeseen:
             if events:
                 self._give_up_world(unforeseen)
             raise
-        if told.writes:
-            more, more_writes = taken_in(self.folded, told.writes, self._clock.now(), self._give_up_world)
-            events, writes = [*events, *more], [*writes, *more_writes]
+        events_told, writes_told = self._folded(answer.writes)
+        events += events_told
         if events:
-            await self._enqueue(Batch(tuple(writes), request=request), events).acknowledged
+            batch = Batch((*writes, *writes_told), request=request)
+            await self._enqueue(batch, events).acknowledged
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
-        if not self.takes_more:
-            self.check_is_open()
-            raise StoreFailed("The ledger takes nothing more at this moment. Await change(), which waits.")
+        self._check_takes_more("change()")
         decision = decide(self.world, intent)
         return self._stage(decision.writes, beside) if decision.writes else None
 
     async def set_aside(self, inbox_done: tuple[int, ...]) -> None:
         """Take lines out of the inbox that nobody will ever hear, without an event."""
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         await self._enqueue(Batch(inbox_done=inbox_done), []).acknowledged
 
     def submit(self, creature_id: str, draft: Draft, caused_by: str | None = None) -> Queued:
@@ -222,10 +238,8 @@ class Ledger:
 
         What most programs do most often: it takes the same steps as any intent, without a decision between them.
         """
-        if not self.takes_more:
-            self.check_is_open()
-            raise StoreFailed("The ledger takes nothing more at this moment. Await append(), which waits.")
-        folded, world = self.folded, self.folded.world
+        self._check_takes_more("append()")
+        world = self.folded.world
         creature = speaker_of(world, creature_id, caused_by)
         graph = world.graphs[creature.graph_id]
         fact = line_of(world, creature, graph, draft, caused_by)
@@ -237,13 +251,8 @@ class Ledger:
         event = event_of(
             fact, graph.session_id, graph.id, head + 1, session.segment.base, graph.turn, self._clock.now()
         )
-        body = encoded_within_bounds(event)
-        try:
-            fold(folded, event)
-        except BaseException as unforeseen:
-            self._give_up_world(unforeseen)
-            raise
-        write = SegmentWrite(graph.session_id, head, (body,))
+        write = SegmentWrite(graph.session_id, head, (encoded_within_bounds(event),))
+        self._fold((event,), NO_SEGMENTS)
         return self._enqueue(Batch((write,), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
@@ -251,10 +260,9 @@ class Ledger:
 
         Its events are stamped for the place they would have, and are written nowhere.
         """
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         decision = decide(self.world, intent)
-        events, _ = written(self.world, decision.writes, self._clock.now())
+        events, _ = self._written(decision.writes)
         return Receipt(decision.change, decision.subject, events)
 
     async def take_in(self, writes: tuple[SegmentWrite, ...]) -> bool:
@@ -262,33 +270,24 @@ class Ledger:
 
         False, and nothing has changed, if the world has moved on and the writes no longer fit it.
         """
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         if not all(_still_fits(self.world, write) for write in writes):
             return False
         events = [codec.decoded(body) for write in writes for body in write.bodies]
-        for write in writes:
-            if write.opens is not None:
-                begin(self.world, write.opens)
-        for event in events:
-            take_in(self.world, event)
+        self._fold(events, {write.session_id: write.opens for write in writes if write.opens is not None})
         await self._enqueue(Batch(writes), events).acknowledged
         return True
 
     async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:
         """Write recorded events as they are, without deciding them again. `segments` are those that may begin with them."""
-        if not self.takes_more:
-            await self.wait_for_room()
+        await self.wait_for_room()
         writes: list[SegmentWrite] = []
         for session_id, some in groupby(events, key=lambda event: event.session_id):
-            opens, part = None, list(some)
-            if session_id not in self.world.sessions:
-                opens = segments[session_id]
-                begin(self.world, opens)
-            bodies = tuple([codec.encoded(event) for event in part])
-            writes.append(SegmentWrite(session_id, part[0].seq - 1, bodies, opens))
-            for event in part:
-                fold_recorded(self.folded, event)
+            opens = None if session_id in self.world.sessions else segments[session_id]
+            of_session = list(some)
+            bodies = tuple(map(codec.encoded, of_session))
+            writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
+            self._fold(of_session, segments)
         self.run_moves += 1
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
         await self._enqueue(Batch(tuple(writes)), copies).acknowledged
@@ -301,15 +300,36 @@ class Ledger:
                 self._settling = self._loop.create_future()
             await asyncio.shield(self._settling)
 
-    def _stage(self, decided: tuple[Write, ...], beside: Batch = NOTHING_BESIDE) -> Queued:
-        """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
-        events, writes = taken_in(self.folded, decided, self._clock.now(), self._give_up_world)
+    def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
+        events, writes = self._folded(decided)
         if events[0].kind in OF_RUNS:
             self.run_moves += 1
-        return self._enqueue(
-            Batch(tuple(writes), None, beside.inbox_done, beside.prompts, beside.shown, beside.request),
-            events,
-        )
+        return self._enqueue(replace(beside, writes=tuple(writes)), events)
+
+    def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
+        """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
+        events, writes = self._written(decided)
+        self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
+        return events, writes
+
+    def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
+        """The events of a decision, and how they are written; nothing changes yet."""
+        now, all_events, writes = self._clock.now(), [], []
+        for write in decided:
+            events = stamped(self.world, write, now)
+            bodies = tuple(map(encoded_within_bounds, events))
+            writes.append(SegmentWrite(write.session_id, events[0].seq - 1, bodies, write.opens))
+            all_events += events
+        return all_events, writes
+
+    def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
+        """Move the pending world on. `segments` are those that may begin with these events."""
+        try:
+            for event in events:
+                fold_recorded(self.folded, event, segments)
+        except BaseException as unforeseen:
+            self._give_up_world(unforeseen)
+            raise
 
     def _acts_begun_where(
         self, decided: tuple[Write, ...], *, but: str | None = None, run_id: str | None = None
@@ -375,7 +395,7 @@ class Ledger:
                 group = self._next_group()
                 await self._commit(group)
         except BaseException as unforeseen:
-            self._refuse_all(group, unforeseen)
+            self._refuse(self._give_up(group, unforeseen))
             raise
 
     async def _commit(self, group: list[Queued]) -> None:
@@ -416,7 +436,7 @@ class Ledger:
             events += queued.events
             if not (acknowledged := queued.acknowledged).done():
                 acknowledged.set_result(None)
-        self._audience.publish(events)
+        self._subscriptions.publish(events)
         self._note_settled(len(group))
 
     def _note_settled(self, batches: int) -> None:
@@ -424,28 +444,31 @@ class Ledger:
         if self._settling is not None and not self._settling.done():
             self._settling.set_result(None)
 
-    def _refuse_all(self, group: list[Queued], failure: BaseException) -> None:
-        for queued, why in self._give_up(group, failure):
-            _refuse(queued, why)
-        self._note_settled(self._batches_queued - self._batches_settled)
-
     async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
         """Fold first: a refused caller may look at the world at once, and must see the real one."""
         refused = self._give_up(group, failure)
-        await self._refold()
-        for queued, why in refused:
-            _refuse(queued, why)
-        self._note_settled(len(refused))
+        try:
+            await self._refold()
+        finally:
+            self._refuse(refused)
 
     def _give_up(self, group: list[Queued], failure: BaseException) -> list[tuple[Queued, BaseException]]:
         """Empty the queue; give everything that must be refused, and why."""
+        behind = f"Nothing was written, because a commit before it failed: {failure} Then try again."
         refused: list[tuple[Queued, BaseException]] = [(queued, failure) for queued in group]
-        refused += [(queued, _behind(failure)) for queued in self._queue]
+        refused += [(queued, StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
         self._queued_events = 0
         self._broken = failure
         self._move_gate()
         return refused
+
+    def _refuse(self, refused: list[tuple[Queued, BaseException]]) -> None:
+        for queued, why in refused:
+            if not queued.acknowledged.done():
+                queued.acknowledged.set_exception(why)
+                queued.acknowledged.exception()  # Nobody waits for a snapshot; that is no cause for alarm.
+        self._note_settled(self._batches_queued - self._batches_settled)
 
     async def _refold(self) -> None:
         """Fold again from the store; if even that fails, the next caller tries once more."""
@@ -465,7 +488,7 @@ class Ledger:
         self.refolds += 1
         self._events_since_snapshot = self._store.position - folded.position
         self._snapshot_bytes = folded.snapshot_bytes
-        self._audience.catch_up(self._store.position)
+        self._subscriptions.catch_up(self._store.position)
 
     def check_is_open(self) -> None:
         """Say so if nothing can be changed or followed any more, or yet."""
@@ -473,6 +496,13 @@ class Ledger:
             raise StoreFailed(
                 "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
             ) from self._broken
+
+    def _check_takes_more(self, which_waits: str) -> None:
+        if not self.takes_more:
+            self.check_is_open()
+            raise StoreFailed(
+                f"The ledger takes nothing more at this moment. Await {which_waits}, which waits."
+            )
 
     def _move_gate(self) -> None:
         """Update whether something can be submitted, and wake those who wait for it."""
@@ -508,11 +538,81 @@ def _number_imported_changes(queued: Queued) -> None:
         force_setattr(event, "change", numbers.setdefault(name, event.position))
 
 
-def _refuse(queued: Queued, failure: BaseException) -> None:
-    if not queued.acknowledged.done():
-        queued.acknowledged.set_exception(failure)
-        queued.acknowledged.exception()  # A snapshot has nobody who waits for it; that is no cause for alarm.
+def _with_cause(write: Write, cause: str) -> Write:
+    return replace(write, facts=tuple([replace(fact, caused_by=cause) for fact in write.facts]))
 
 
-def _behind(failure: BaseException) -> StoreFailed:
-    return StoreFailed(f"Nothing was written, because a commit before it failed: {failure} Then try again.")
+def snapshot_key() -> str:
+    """Under what folds and upcasters a snapshot of the world is good."""
+    versions = (folds.version, agendas.version, purses.version, recent_lines.version)
+    return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
+
+
+async def folded_from(store: Store, upto: int | None = None) -> Folded:
+    """The world as the store tells it, now or right after the event at a position: the newest snapshot that fits, and
+    every event after it."""
+    position = store.position if upto is None else upto
+    kept = await store.snapshot("", "world", snapshot_key(), position)
+    if kept is None:
+        return await folded_upto(store, position)
+    try:
+        folded = msgspec.msgpack.decode(kept.body, type=Folded)
+    except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
+        return await folded_upto(store, position)
+    folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
+    return await _folded_on(store, folded, position)
+
+
+async def folded_upto(store: Store, position: int) -> Folded:
+    """The world right after the event at this position, folded from the beginning."""
+    return await _folded_on(store, Folded(World(house_id=store.house_id)), position)
+
+
+async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
+    folded.tables.driven_cache = set()  # Lines are brought to hand when somebody drives their graph.
+    segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
+    position = folded.position
+    while position < upto:
+        page = await store.read_after(position, min(fold_page_events, upto - position))
+        for event in page:
+            position += 1
+            if event.position != position:
+                raise StoreDamaged(f"The ledger lacks the event at position {position}. Restore a copy.")
+            fold_recorded(folded, event, segments)
+        if not page:
+            break
+    return folded
+
+
+def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment]) -> None:
+    """Move everything on by the next event of a ledger, with which one of these segments may begin.
+
+    Nobody lives in what was imported.
+    """
+    session = folded.world.sessions.get(event.session_id)
+    if session is None:
+        begin(folded.world, segments[event.session_id])
+        session = folded.world.sessions[event.session_id]
+    if session.segment.is_imported:
+        take_in(folded.world, event)
+    else:
+        fold(folded, event)
+
+
+def fold(folded: Folded, event: Event) -> None:
+    """Move everything on by one event. What concerns a part of it not at all costs it no call."""
+    world, agenda = folded.world, folded.agenda
+    if event.kind in MOVE_THE_WORLD:
+        evolve(world, event)
+        if agenda.concerns(event):
+            agenda.apply(world, event)
+        folded.tables.apply(world, event)
+        if event.run_id is not None or folded.runs.concerns(event):
+            folded.runs.apply(world, event)
+        return
+    note_written(world, event)
+    folded.tables.apply(world, event)
+    if event.model is not None or folded.runs.concerns(event):
+        folded.runs.apply(world, event)
+    if event.kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
+        agenda.apply(world, event)

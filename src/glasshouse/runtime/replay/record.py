@@ -15,7 +15,7 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.folding import fold_page_events
+from glasshouse.runtime.ledger.ledger import fold_page_events
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.state import Segment, SessionState

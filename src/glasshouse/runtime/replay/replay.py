@@ -37,7 +37,7 @@ from glasshouse.reprs import repr_of
 from glasshouse.runtime.clock import SeededIds
 from glasshouse.runtime.conducting.order import Recorded, Until
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.folding import folded_from
+from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, PromptChange, RecordedAgent, act_of
