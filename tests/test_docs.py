@@ -25,8 +25,7 @@ import glasshouse.tools
 import glasshouse.views
 from glasshouse import errors
 from glasshouse.events import kinds
-from glasshouse.events.payloads import PAYLOAD_TYPES
-from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
+from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.manifest import Manifest

@@ -10,7 +10,7 @@ from glasshouse.events.event import Draft as Draft
 from glasshouse.events.event import EngineEvent as EngineEvent
 from glasshouse.events.event import Event as Event
 from glasshouse.events.filter import EventFilter as EventFilter
-from glasshouse.events.limits import Governor as Governor
+from glasshouse.events.payloads import Governor as Governor
 from glasshouse.manifests.manifest import Manifest as Manifest
 from glasshouse.manifests.scenario import Scenario as Scenario
 from glasshouse.runtime.ledger.observer import Observer as Observer

@@ -18,10 +18,8 @@ from glasshouse.assembly import ModelRouter, store_meant, usual_agent, usual_too
 from glasshouse.errors import Refused
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import History
+from glasshouse.events.payloads import FinishReason, Governor, History
 from glasshouse.events.redaction import Role
-from glasshouse.events.run_payloads import FinishReason
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
 from glasshouse.runtime.blocking import outcome_of

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from glasshouse import Event, MemoryStore, Terrarium, kinds
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.manifests import LoadedWorld, load_world
 from glasshouse.manifests.world_folders import bundled_worlds
 from glasshouse.models.router import ModelRouter

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, kinds
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.manifests.scenario import Scenario

@@ -8,7 +8,7 @@ import pytest
 
 from glasshouse import Agent, Draft, Event, kinds
 from glasshouse.errors import ModelUnreachable
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.terrarium import Terrarium

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, MemoryStore, Refused, SqliteStore, kinds
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock

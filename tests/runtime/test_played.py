@@ -14,7 +14,7 @@ import pytest
 from glasshouse import MemoryStore, SqliteStore, Terrarium, kinds
 from glasshouse.assembly import ModelRouter
 from glasshouse.errors import UnknownName
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.scenario import Scenario

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Draft, MemoryStore, SqliteStore, kinds
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.stage_crew import (

@@ -6,7 +6,7 @@ import pytest
 
 from glasshouse import Draft, MemoryStore, Refused, kinds
 from glasshouse.errors import ModelUnreachable, StoreFailed, UnknownName
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.errand import Errand

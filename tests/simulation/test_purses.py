@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Agent, Draft, Event, Manifest, MemoryStore, Refused, SqliteStore, kinds
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.manifests.manifest import Schedule
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.ports import Store

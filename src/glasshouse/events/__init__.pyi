@@ -8,6 +8,6 @@ from glasshouse.events.model_use import Call as Call
 from glasshouse.events.model_use import ModelUse as ModelUse
 from glasshouse.events.model_use import PromptDigests as PromptDigests
 from glasshouse.events.model_use import Tokens as Tokens
+from glasshouse.events.model_use import Usage as Usage
 from glasshouse.events.payloads import BranchChange as BranchChange
-from glasshouse.events.run_payloads import RunFinished as RunFinished
-from glasshouse.events.usage import Usage as Usage
+from glasshouse.events.payloads import RunFinished as RunFinished

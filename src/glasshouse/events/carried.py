@@ -6,13 +6,10 @@ convert to and from these, so a fold can change without changing the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
-
 import msgspec
 
 from glasshouse.events.event import Json
-from glasshouse.events.usage import NOTHING, Usage
+from glasshouse.events.model_use import NOTHING, Usage
 
 
 class CarriedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -229,16 +226,3 @@ class Carried(CarriedPart, frozen=True):
     tables: CarriedTables = CarriedTables()
     clocks: CarriedClocks = CarriedClocks()
     runs: dict[str, CarriedRun] = {}
-
-
-T = TypeVar("T")
-
-
-def converted(value: Any, as_type: type[T]) -> T:
-    """A fold's struct as the one that is carried, or back: field by field, by name."""
-    return msgspec.convert(value, as_type, from_attributes=True)
-
-
-def picked(values: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
-    """The values of these names, for as many of them as have one."""
-    return {name: values[name] for name in names if name in values}

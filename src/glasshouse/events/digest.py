@@ -16,8 +16,6 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-import msgspec
-
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
@@ -29,7 +27,6 @@ _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
 _SEALED = "sealed"
 _BODY_FIELDS = ("payload", "private", "sealed", "model")
 _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
-_header_encoder = msgspec.json.Encoder(order="sorted")
 
 
 def digest_of(events: Iterable[Event], skews: Mapping[str, int] | None = None) -> str:
@@ -66,7 +63,7 @@ class Digest:
             self._names.learn(event)
             return None
         header = _header(event, self._names, self._skews.get(event.session_id, 0))
-        entry = _header_encoder.encode(header) + b"\n"
+        entry = canonical_json(header) + b"\n"
         self._story.update(entry)
         return entry
 
@@ -147,8 +144,8 @@ class _Names:
             names = {"creature ": restated.creatures, "run ": restated.runs, "": restated.places}
             if names != self._restating:  # Every graph of one restating tells the same names.
                 self._restating = names
-                told = [(noun + old, noun + new) for noun in names for old, new in names[noun].items()]
-                self._meant.update([(new, self._meant.get(old, old)) for old, new in told])
+                pairs = [(noun + old, noun + new) for noun in names for old, new in names[noun].items()]
+                self._meant.update([(new, self._meant.get(old, old)) for old, new in pairs])
 
     def of(self, generated: str | None) -> str | None:
         if generated is None:

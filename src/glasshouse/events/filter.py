@@ -40,12 +40,12 @@ class EventFilter:
             (self.kinds is None or event.kind in self.kinds)
             and (self.graph_ids is None or event.graph_id in self.graph_ids)
             and (self.channels is None or event.channel_id in self.channels or event.channel in self.channels)
-            and (self.creature_ids is None or self._names_a_creature(event, self.creature_ids))
+            and (
+                self.creature_ids is None
+                or event.actor in self.creature_ids
+                or not self.creature_ids.isdisjoint(creatures_named_in(event))
+            )
         )
-
-    @staticmethod
-    def _names_a_creature(event: Event, wanted: frozenset[str]) -> bool:
-        return event.actor in wanted or not wanted.isdisjoint(creatures_named_in(event))
 
     def __repr__(self) -> str:
         shown = (f"{name}={sorted(v)}" for name in self.__slots__ if (v := getattr(self, name)) is not None)

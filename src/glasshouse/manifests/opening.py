@@ -12,8 +12,7 @@ from typing import Any
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
-from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import Recipe, RunStarted
+from glasshouse.events.payloads import Governor, Recipe, RunStarted
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.scenario import CastEntry, Scenario
 from glasshouse.manifests.scenario import Troupe as TroupePlan

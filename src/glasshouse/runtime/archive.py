@@ -13,10 +13,8 @@ from typing import Literal
 
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import BranchChange, payload_of
+from glasshouse.events.payloads import BranchChange, Governor, RunStarted, payload_of
 from glasshouse.events.redaction import Role
-from glasshouse.events.run_payloads import RunStarted
 from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import portable

@@ -13,8 +13,7 @@ from msgspec.structs import asdict
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import ToolCalled
+from glasshouse.events.payloads import ToolCalled, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.moment.tools import ToolAnswer
 from glasshouse.world.decisions.intents import Intent, ReturnTool

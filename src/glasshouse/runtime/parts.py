@@ -5,7 +5,7 @@ Always holds: this is the only place that knows how they are joined. The public 
 
 from __future__ import annotations
 
-from glasshouse.events.limits import Governor
+from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
 from glasshouse.runtime.acts.recall import Answers, Recall
 from glasshouse.runtime.acts.tool_use import ToolDesk

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason, RunFinished
-from glasshouse.events.usage import NOTHING, Usage
+from glasshouse.events.model_use import NOTHING, Usage
+from glasshouse.events.payloads import FinishReason, Governor, RunFinished
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.world.state.ids import the_run

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Event
-from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason, RunContinued, RunPaused
+from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor

@@ -15,9 +15,8 @@ import msgspec
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import RunFinished
-from glasshouse.events.usage import Usage, usage_in
+from glasshouse.events.model_use import Usage, usage_in
+from glasshouse.events.payloads import RunFinished, payload_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 lines_compared_max: Final = 400

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events.usage import NOTHING, Usage
+from glasshouse.events.model_use import NOTHING, Usage
 
 By = Literal["creature", "team", "model"]
 Outcome = Literal["won", "lost", "no_contest"]

@@ -15,18 +15,20 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
-from glasshouse.events.limits import Governor
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     PAYLOAD_TYPES,
     CreatureRenamed,
     CreatureStarted,
     CreatureStopped,
+    Governor,
+    RunFinished,
+    RunPaused,
+    RunStarted,
     TopologyChanged,
     payload_of,
     restated_of,
 )
-from glasshouse.events.run_payloads import RunFinished, RunPaused, RunStarted
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200

@@ -40,10 +40,13 @@ from glasshouse.events.carried import (
 )
 from glasshouse.events.codec import VERSIONS, encoded
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json
-from glasshouse.events.limits import Governor
-from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens
+from glasshouse.events.model_use import Call, ModelUse, PromptDigests, Tokens, Usage
 from glasshouse.events.payloads import (
+    ActEnd,
+    AgentFailed,
     BranchChange,
+    BranchOf,
+    CastEntry,
     ChannelClosed,
     ChannelEdge,
     ChannelOpened,
@@ -51,36 +54,30 @@ from glasshouse.events.payloads import (
     CreatureRenamed,
     CreatureStarted,
     CreatureStopped,
+    EditDecided,
+    EditProposed,
+    Governor,
     ParentChanged,
     Payload,
     PrivilegeGranted,
-    SessionAttached,
-    SessionForked,
-    SessionRestated,
-    TopologyChanged,
-    WireAdded,
-    WireRemoved,
-    builtins_of,
-)
-from glasshouse.events.run_payloads import (
-    ActEnd,
-    AgentFailed,
-    BranchOf,
-    CastEntry,
-    EditDecided,
-    EditProposed,
     Recipe,
     RunContinued,
     RunFinished,
     RunPaused,
     RunStarted,
     Sealed,
+    SessionAttached,
+    SessionForked,
+    SessionRestated,
     ToolCalled,
     ToolReturned,
+    TopologyChanged,
     TurnStarted,
     UserInjected,
+    WireAdded,
+    WireRemoved,
+    builtins_of,
 )
-from glasshouse.events.usage import Usage
 
 FOLDER = Path(__file__).parent / "golden"
 

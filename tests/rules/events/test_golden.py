@@ -8,8 +8,7 @@ import pytest
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import VERSIONS, decoded, encoded
-from glasshouse.events.payloads import PAYLOAD_TYPES, builtins_of, payload_of
-from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES
+from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, builtins_of, payload_of
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.events.golden_files import FOLDER
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.events.run_payloads import JudgeVerdict, Sealed, sealed_of, verdict_of
+from glasshouse.events.payloads import JudgeVerdict, Sealed, sealed_of, verdict_of
 from tests.rules.events.events_by_hand import an_event
 
 

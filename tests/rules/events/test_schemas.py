@@ -6,8 +6,7 @@ import pytest
 from glasshouse.events import kinds
 from glasshouse.events.codec import EVENT_VERSION, UPCASTERS, VERSIONS
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import PAYLOAD_TYPES
-from glasshouse.events.run_payloads import RUN_PAYLOAD_TYPES, TurnStarted
+from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, TurnStarted
 from tests.rules.events.golden_files import OPEN_PAYLOADS, samples
 from tests.rules.events.schemas import TYPES, changed, kept, schema_of, schemas_now
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
-from glasshouse.events.limits import Governor
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.run_payloads import RunFinished, RunStarted
+from glasshouse.events.payloads import Governor, RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import fold

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from glasshouse.events.event import Json
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.payloads import RunStarted
 from glasshouse.manifests.opening import opening_of
 from glasshouse.turns.runs.policy import (
     is_hidden,

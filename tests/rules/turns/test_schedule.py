@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.events import kinds
-from glasshouse.events.run_payloads import RunContinued, RunPaused
+from glasshouse.events.payloads import RunContinued, RunPaused
 from glasshouse.turns.runs.agenda import Agenda
 from glasshouse.turns.runs.schedule import next_act, next_turn, ticks_left
 from glasshouse.world.decisions.intents import MoveRun

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasshouse.events.usage import Usage
+from glasshouse.events.model_use import Usage
 from glasshouse.views.leaderboard import By, Player, Result, Seat, leaderboard
 
 

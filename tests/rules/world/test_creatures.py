@@ -5,7 +5,7 @@ import pytest
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Json
-from glasshouse.events.run_payloads import RunFinished, RunStarted
+from glasshouse.events.payloads import RunFinished, RunStarted
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.intents import (

@@ -16,9 +16,9 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event, Json
+from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import BranchChange, SessionForked, payload_of
 from glasshouse.events.redaction import redacted
-from glasshouse.events.usage import Usage
 from glasshouse.views.comparison import ComparedStory, Comparison
 
 

@@ -22,8 +22,7 @@ from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import CreatureStarted, payload_of
+from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import RunStatus, StageProjection

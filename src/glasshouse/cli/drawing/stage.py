@@ -21,9 +21,8 @@ from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, payload_of
+from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, RunFinished, payload_of
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.events.run_payloads import RunFinished
 from glasshouse.views.stage import StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 

@@ -24,9 +24,14 @@ from glasshouse.cli.store_reader import StoreReader, Story, find_event, id_meant
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import CreatureStarted, SessionForked, builtins_of, payload_of
-from glasshouse.events.run_payloads import RunStarted
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    Governor,
+    RunStarted,
+    SessionForked,
+    builtins_of,
+    payload_of,
+)
 from glasshouse.manifests.loading import load_creature, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf

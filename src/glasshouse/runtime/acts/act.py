@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
-from glasshouse.events.model_use import ModelUse
-from glasshouse.events.usage import Usage
+from glasshouse.events.model_use import ModelUse, Usage
 from glasshouse.runtime.acts.act_so_far import ActSoFar
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.inside import act_of

@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeVar
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.model_use import Call
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import ToolCalled, ToolReturned
+from glasshouse.events.payloads import ToolCalled, ToolReturned, payload_of
 from glasshouse.turns.moment.prompt import Completion
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolTalk, answer_of
 

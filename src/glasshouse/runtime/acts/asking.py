@@ -15,9 +15,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from glasshouse.errors import ModelUnreachable, Refused
-from glasshouse.events.model_use import Call, Tokens
+from glasshouse.events.model_use import NOTHING, Call, Tokens, Usage
 from glasshouse.events.shown import Shown
-from glasshouse.events.usage import NOTHING, Usage
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest, tokens_guessed

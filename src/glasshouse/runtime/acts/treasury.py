@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 
 from glasshouse.errors import BudgetExceeded
-from glasshouse.events.limits import Governor
-from glasshouse.events.usage import NOTHING, Usage
+from glasshouse.events.model_use import NOTHING, Usage
+from glasshouse.events.payloads import Governor
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import Spend, tripped_by_call, tripped_by_time

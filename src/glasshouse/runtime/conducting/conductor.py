@@ -23,8 +23,7 @@ from weakref import WeakValueDictionary
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
 from glasshouse.events.event import Event
-from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason, RunPaused, RunStarted
+from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines

@@ -17,8 +17,7 @@ from msgspec import UNSET
 from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.limits import Governor
-from glasshouse.events.run_payloads import FinishReason, RunFinished
+from glasshouse.events.payloads import FinishReason, Governor, RunFinished
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside, given_back_by

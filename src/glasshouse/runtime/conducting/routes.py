@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.run_payloads import CastEntry, RunStarted
+from glasshouse.events.payloads import CastEntry, RunStarted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.past import Past
 from glasshouse.runtime.ports import Route, Router

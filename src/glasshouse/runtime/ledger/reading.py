@@ -13,8 +13,7 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.filter import EventFilter
-from glasshouse.events.payloads import CreatureStopped, payload_of
-from glasshouse.events.run_payloads import BranchOf
+from glasshouse.events.payloads import BranchOf, CreatureStopped, payload_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.subscriptions import Subscriptions
 from glasshouse.runtime.ports import Store

@@ -22,12 +22,20 @@ from glasshouse.events.carried import (
     CarriedCreature,
     CarriedShape,
     CarriedTable,
-    converted,
 )
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import BranchChange, ChannelOpened, CreatureStarted, WireAdded, builtins_of
-from glasshouse.events.run_payloads import BranchOf, RunStarted, Sealed
+from glasshouse.events.payloads import (
+    BranchChange,
+    BranchOf,
+    ChannelOpened,
+    CreatureStarted,
+    Governor,
+    RunStarted,
+    Sealed,
+    WireAdded,
+    builtins_of,
+    converted,
+)
 from glasshouse.runtime.past.past import Past
 from glasshouse.turns.runs.purses import Clocks, Purse, carried_run
 from glasshouse.world.decisions.intents import (

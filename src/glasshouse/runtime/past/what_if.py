@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
-from glasshouse.events.limits import Governor
-from glasshouse.events.payloads import BranchChange
+from glasshouse.events.payloads import BranchChange, Governor
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past import Past

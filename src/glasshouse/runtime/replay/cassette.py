@@ -13,8 +13,7 @@ from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
 from glasshouse.events.model_use import Call
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import AgentFailed
+from glasshouse.events.payloads import AgentFailed, payload_of
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.acts.scene import time_of

@@ -27,8 +27,15 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
-from glasshouse.events.payloads import CreatureStarted, payload_of
-from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, RunPaused, RunStarted
+from glasshouse.events.payloads import (
+    CastEntry,
+    CreatureStarted,
+    RunContinued,
+    RunFinished,
+    RunPaused,
+    RunStarted,
+    payload_of,
+)
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of

@@ -12,8 +12,7 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import EditDecided
+from glasshouse.events.payloads import EditDecided, payload_of
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict

@@ -20,10 +20,17 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables, converted, picked
+from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
-from glasshouse.events.payloads import ChannelEdge, SessionRestated, payload_of, restated_of
-from glasshouse.events.run_payloads import sealed_of
+from glasshouse.events.payloads import (
+    ChannelEdge,
+    SessionRestated,
+    converted,
+    payload_of,
+    picked,
+    restated_of,
+    sealed_of,
+)
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.world.fold.carried_over import chained_via
 from glasshouse.world.hearing.hearing import visible_to

@@ -11,8 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import payload_of
-from glasshouse.events.run_payloads import ToolReturned
+from glasshouse.events.payloads import ToolReturned, payload_of
 from glasshouse.reprs import repr_of
 
 tool_calls_in_act_max: Final = 8

@@ -26,13 +26,15 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedAgenda, converted, picked
+from glasshouse.events.carried import CarriedAgenda
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import (
     CreatureStarted,
     CreatureStopped,
     SessionRestated,
+    converted,
     payload_of,
+    picked,
     restated_of,
 )
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken

@@ -19,26 +19,25 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedMinute, CarriedRun, converted
+from glasshouse.events.carried import CarriedMinute, CarriedRun
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
-from glasshouse.events.limits import Governor
 from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.model_use import NOTHING, Usage, usage_of
 from glasshouse.events.payloads import (
-    SessionForked,
-    SessionRestated,
-    TopologyChanged,
-    payload_of,
-    restated_of,
-)
-from glasshouse.events.run_payloads import (
     BranchOf,
+    Governor,
     RunFinished,
     RunStarted,
+    SessionForked,
+    SessionRestated,
     ToolReturned,
+    TopologyChanged,
+    converted,
+    payload_of,
+    restated_of,
     sealed_of,
     verdict_of,
 )
-from glasshouse.events.usage import NOTHING, Usage, usage_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.world.state.state import World
 

@@ -18,16 +18,17 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json, json_copy
 from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, place_of
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import Payload, builtins_of
-from glasshouse.events.run_payloads import (
+from glasshouse.events.payloads import (
     ActEnd,
     AgentFailed,
     EditDecided,
     EditProposed,
+    Payload,
     ToolCalled,
     ToolReturned,
     TurnStarted,
     UserInjected,
+    builtins_of,
 )
 from glasshouse.world.decisions.decision import Decision, Fact, Write, written_in
 from glasshouse.world.decisions.intents import (

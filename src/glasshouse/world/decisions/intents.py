@@ -18,9 +18,12 @@ from glasshouse.events.payloads import (
     CreatureStarted,
     Direction,
     History,
+    RunContinued,
+    RunFinished,
+    RunPaused,
+    RunStarted,
     WireAdded,
 )
-from glasshouse.events.run_payloads import RunContinued, RunFinished, RunPaused, RunStarted
 
 
 class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True, forbid_unknown_fields=True):

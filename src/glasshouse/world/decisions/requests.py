@@ -18,8 +18,14 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import CreatureStarted, payload_of
-from glasshouse.events.run_payloads import FinishReason, RunContinued, RunFinished, RunPaused
+from glasshouse.events.payloads import (
+    CreatureStarted,
+    FinishReason,
+    RunContinued,
+    RunFinished,
+    RunPaused,
+    payload_of,
+)
 from glasshouse.world.decisions.intents import (
     AddChannel,
     AddCreature,

@@ -20,11 +20,11 @@ from glasshouse.events.payloads import (
     CreatureStopped,
     Direction,
     Payload,
+    RunPaused,
     SessionForked,
     SessionRestated,
     builtins_of,
 )
-from glasshouse.events.run_payloads import RunPaused
 from glasshouse.world.decisions.decision import (
     Decision,
     Fact,

@@ -18,8 +18,17 @@ from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.payloads import ChannelOpened, CreatureStarted, SessionForked, WireAdded, builtins_of
-from glasshouse.events.run_payloads import CastEntry, RunContinued, RunFinished, Sealed
+from glasshouse.events.payloads import (
+    CastEntry,
+    ChannelOpened,
+    CreatureStarted,
+    RunContinued,
+    RunFinished,
+    Sealed,
+    SessionForked,
+    WireAdded,
+    builtins_of,
+)
 from glasshouse.world.decisions.decision import (
     Decision,
     Fact,

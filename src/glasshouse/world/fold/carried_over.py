@@ -16,9 +16,8 @@ from glasshouse.events.carried import (
     CarriedSpan,
     CarriedStay,
     CarriedWire,
-    converted,
 )
-from glasshouse.events.payloads import SessionRestated
+from glasshouse.events.payloads import SessionRestated, converted
 from glasshouse.world.state.state import CreatureState, Ear, GraphState, Handing, Stay, World
 from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire

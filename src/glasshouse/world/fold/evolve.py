@@ -24,6 +24,7 @@ from glasshouse.events.payloads import (
     CreatureStopped,
     ParentChanged,
     PrivilegeGranted,
+    RunStarted,
     SessionAttached,
     SessionForked,
     SessionRestated,
@@ -33,7 +34,6 @@ from glasshouse.events.payloads import (
     payload_of,
     restated_of,
 )
-from glasshouse.events.run_payloads import RunStarted
 from glasshouse.world.fold.carried_over import take_over
 from glasshouse.world.fold.members import (
     absorb,

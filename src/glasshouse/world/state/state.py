@@ -13,8 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import History
-from glasshouse.events.run_payloads import Recipe
+from glasshouse.events.payloads import History, Recipe
 from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
 
