@@ -8,7 +8,9 @@ store that read the event and are not part of its content: another store has oth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
+from functools import reduce
 from typing import Any, Final, TypeAlias, TypeGuard
 
 import msgspec
@@ -16,7 +18,7 @@ from msgspec.structs import force_setattr, replace
 
 from glasshouse.events import kinds
 from glasshouse.events.kinds import check_kind, well_formed_cache
-from glasshouse.events.model_use import Call, ModelUse
+from glasshouse.events.model_use import NOTHING, Call, ModelUse, Usage, usage_of
 from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
@@ -105,6 +107,11 @@ class Event(
 
 EngineEvent: TypeAlias = Event
 """An event whose kind is in `kinds.ENGINE`."""
+
+
+def usage_in(events: Iterable[Event]) -> Usage:
+    """What the calls behind these events cost. Only a director's events say anything of their calls."""
+    return reduce(Usage.plus, [usage_of(call) for event in events for call in event.calls], NOTHING)
 
 
 def own_copy(event: Event) -> Event:

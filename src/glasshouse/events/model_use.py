@@ -7,16 +7,11 @@ A new field gets a default, so that older events are still read and keep their d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from glasshouse.reprs import repr_of
-
-if TYPE_CHECKING:
-    from glasshouse.events.event import Event
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -116,8 +111,3 @@ def usage_of(call: Call) -> Usage:
     if not call.reached:
         return NOTHING
     return Usage(1, call.usage.input + call.usage.output, call.usd or 0.0, call.usd is None)
-
-
-def usage_in(events: Iterable[Event]) -> Usage:
-    """What the calls behind these events cost. Only a director's events say anything of their calls."""
-    return reduce(Usage.plus, [usage_of(call) for event in events for call in event.calls], NOTHING)

@@ -14,8 +14,8 @@ import msgspec
 
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import Event
-from glasshouse.events.model_use import Usage, usage_in
+from glasshouse.events.event import Event, usage_in
+from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import RunFinished, payload_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 

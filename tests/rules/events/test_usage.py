@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
-from glasshouse.events.event import Event
-from glasshouse.events.model_use import NOTHING, Usage, usage_in
+from glasshouse.events.event import Event, usage_in
+from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.redaction import redacted
 from tests.rules.views.stories_on_stage import asked, said, stories, told
 
