@@ -19,7 +19,7 @@ from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.past.other_houses import OtherHouses
-from glasshouse.runtime.past.past import Past, Pasts
+from glasshouse.runtime.past.past_world import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
 from glasshouse.runtime.past.regrow import restate_of, resume_of
 from glasshouse.runtime.past.what_if import WhatIf, changed, check_line

@@ -15,7 +15,7 @@ from glasshouse.errors import Refused
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import CastEntry, RunStarted
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.ports import Route, Router
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState

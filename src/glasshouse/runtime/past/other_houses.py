@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.past.past import ends_in_a_split
+from glasshouse.runtime.past.past_world import begin_from_file, ends_in_a_split
 from glasshouse.runtime.ports import Store
-from glasshouse.world.fold.evolve import begin, evolve
+from glasshouse.world.fold.evolve import evolve
 from glasshouse.world.fold.members import part_unseen
-from glasshouse.world.state.lineage import ancestors_of, descendants_of, pages, span_of
+from glasshouse.world.state.lineage import descendants_of, pages, span_of
 from glasshouse.world.state.state import SessionState, World
 from glasshouse.world.state.values import GOES_ON
 
@@ -68,18 +66,17 @@ class OtherHouses:
         life, waiting = {session_id: None}, [session_id]
         while waiting:
             session = self._sessions[waiting.pop()]
-            goes_on = session.segment.origin in GOES_ON
-            before = [] if goes_on else [parent.session_id for parent in session.segment.parents]
-            after = [child for child in session.children or () if self._is_same_life(child)]
+            parents = () if self._goes_on(session.segment.id) else session.segment.parents
+            before = [parent.session_id for parent in parents]
+            after = [name for name in session.children or () if self.wrote(name) and not self._goes_on(name)]
             fresh = [name for name in (*before, *after) if name not in life]
             life |= dict.fromkeys(fresh)
             waiting += fresh
         in_order = sorted(life, key=lambda name: (self._sessions[name].segment.base, name))
         return tuple([(name, self._sessions[name].head) for name in in_order])
 
-    def _is_same_life(self, child: str) -> bool:
-        segment = self._sessions[child].segment
-        return segment.is_imported and segment.origin not in GOES_ON
+    def _goes_on(self, session_id: str) -> bool:
+        return self._sessions[session_id].segment.origin in GOES_ON
 
     async def _of(self, life: Life) -> Folded:
         folded = self._folded_cache.pop(life, None)
@@ -92,7 +89,8 @@ class OtherHouses:
 
     async def _fold(self, life: Life) -> Folded:
         folded = Folded(World())
-        self._begin(folded.world, [name for name, _ in life])
+        for name, _ in life:
+            begin_from_file(folded.world, self._sessions, name)
         spans = [span_of(self._sessions[name].segment, 1, head) for name, head in life if head]
         spans.sort(key=lambda span: span.starts_at)
         graphs_told = {self._sessions[name].segment.graph_id for name, _ in life}
@@ -101,16 +99,6 @@ class OtherHouses:
             for event in await self._store.read(page):
                 _take(folded, event, graphs_told)
         return folded
-
-    def _begin(self, world: World, names: list[str]) -> None:
-        """Begin the sessions of a life in the world, and those that its past came from, parents first."""
-        in_order: dict[str, None] = {}
-        for name in names:
-            if self._sessions[name].segment.origin in GOES_ON:
-                in_order |= dict.fromkeys(ancestors_of(self._sessions, name))
-        for name in (*in_order, *names):
-            if name not in world.sessions:
-                begin(world, msgspec.structs.replace(self._sessions[name].segment, is_imported=False))
 
 
 def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipes
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.state.ids import the_session
@@ -32,20 +32,15 @@ def check_is_not_live(world: World, session_id: str) -> None:
     graph = world.graphs.get(the_session(world, session_id).segment.graph_id)
     if graph is None or graph.session_id != session_id:
         return
-    run_ids = dict.fromkeys(world.creatures[name].run_id for name in graph.creatures)
-    playing = [run_id for run_id in run_ids if _is_playing(world, run_id)]
+    run_ids = dict.fromkeys(world.creatures[name].run_id or "" for name in graph.creatures)
+    over = [run.id for run in world.runs.values() if run.status == "finished"]
+    playing = [run_id for run_id in run_ids if run_id not in over]
     if playing:
-        named = [run_id for run_id in playing if run_id is not None]
-        what = f"run {' and '.join(named)}" if named else "its run"
+        what = f"run {' and '.join(filter(None, playing))}" if any(playing) else "its run"
         raise Refused(
             f"Session {session_id} is live: its graph can be driven as it is.",
             f"Drive it, or finish {what} first, or branch it.",
         )
-
-
-def _is_playing(world: World, run_id: str | None) -> bool:
-    run = world.runs.get(run_id or "")
-    return run is None or run.status != "finished"
 
 
 def recipes_of(

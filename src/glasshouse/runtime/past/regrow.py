@@ -36,9 +36,10 @@ from glasshouse.events.payloads import (
     builtins_of,
     converted,
 )
-from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.runs.purses import Clocks, Purse, carried_run
 from glasshouse.world.decisions.intents import (
+    ChannelPlan,
     LineAfter,
     Member,
     OpenRun,
@@ -67,19 +68,15 @@ def restate_of(
 ) -> Restate:
     """The intent that lets a past live again just as it was, or as it has been changed."""
     graphs = [past.world.graphs[name] for name in past.graph_ids]
-    creatures = [past.world.creatures[name] for graph in graphs for name in graph.creatures]
-    run_ids = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
+    run_ids = dict.fromkeys([creature.run_id for creature in past.creatures if creature.run_id is not None])
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
     is_as_it_was = change is None and not past.is_foreign
     ages = carrying.ages_of(past.world, graphs) if len(graphs) > 1 else [None]
-    regrown = [
-        _regrown(past, graph, own, is_over=is_over, is_as_it_was=is_as_it_was)
-        for graph, own in zip(graphs, ages, strict=True)
-    ]
-    for number, graph in enumerate(graphs):
-        here = [line for line in lines if _graph_of(past, line) == graph.id]
-        regrown[number] = msgspec.structs.replace(regrown[number], lines=tuple(here))
+    regrown = []
+    for graph, own in zip(graphs, ages, strict=True):
+        here = tuple([line for line in lines if _graph_of(past, line) == graph.id])
+        regrown.append(_regrown(past, graph, own, here, is_over=is_over, is_as_it_was=is_as_it_was))
     return Restate(how, past.at.id, tuple(regrown), runs, change, past.times_changed)
 
 
@@ -99,42 +96,45 @@ def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: G
 
 
 def _regrown(
-    past: Past, graph: GraphState, ages: CarriedAges | None, *, is_over: bool, is_as_it_was: bool
+    past: Past,
+    graph: GraphState,
+    ages: CarriedAges | None,
+    lines: tuple[LineAfter, ...],
+    *,
+    is_over: bool,
+    is_as_it_was: bool,
 ) -> Regrown:
     world = past.world
-    runs = {run_id: None for name in graph.creatures if (run_id := world.creatures[name].run_id) is not None}
     shape = msgspec.structs.replace(shape_of(world, graph), ages=ages)
-    in_order = sorted(graph.creatures, key=lambda name: world.creatures[name].born)
+    creatures = [world.creatures[name] for name in graph.creatures]
+    runs = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
+    creatures.sort(key=lambda creature: creature.born)
     channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
-    wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
     places = carrying.places_of(shape)
-    carried = carried_of(
-        past,
-        shape,
-        graph.id,
-        {**dict.fromkeys(channels), **places, graph.id: None},
-        runs,
-        is_over=is_over,
-        is_as_it_was=is_as_it_was,
-    )
+    here = {**dict.fromkeys(channels), **places, graph.id: None}
+    clocks = past.folded.runs.clocks.get(graph.id, Clocks())
+    carried = carried_of(past, shape, clocks, here, runs, is_over=is_over, is_as_it_was=is_as_it_was)
     return Regrown(
         parents=past.parents_of(graph.session_id),
         turn=graph.turn,
-        creatures=tuple([_born(past, world.creatures[name]) for name in in_order]),
-        stopped=tuple([name for name in in_order if not world.creatures[name].is_running]),
+        creatures=tuple([_born(past, creature) for creature in creatures]),
+        stopped=tuple([creature.id for creature in creatures if not creature.is_running]),
         channels=tuple([_reopened(past, channel_id) for channel_id in channels]),
-        wires=tuple([_rewired(past, wire) for wire in wires]),
+        wires=tuple(
+            [_rewired(past, wire) for wire in world.wires.values() if wire.source in graph.creatures]
+        ),
         graph_ids=(graph.id,),
         places=tuple(places),
         strangers=strangers_in(past, carried),
         carried=carried,
+        lines=lines,
     )
 
 
 def carried_of(
     past: Past,
     shape: CarriedShape,
-    graph_id: str,
+    clocks: Clocks,
     places: Mapping[str, None],
     runs: Mapping[str, None],
     *,
@@ -152,7 +152,6 @@ def carried_of(
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
-    clocks = folded.runs.clocks.get(graph_id, Clocks())
     purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
     return Carried(
         shape,
@@ -211,6 +210,7 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
     """The intent that plays scenarios on from a past."""
     graphs: list[Regrown] = []
     runs: list[Rerun] = []
+    edited: dict[str, str] = {}
     continued: set[str] = set()
     for old, opening in recipes.items():
         purse = past.folded.runs.purses[old]
@@ -220,21 +220,12 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
         cast = [cast_entry(member, keys[id(member)]) for member in members]
         started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
         runs.append(Rerun(old, opening.run_id, started))
+        if purse.scenario_digest != started.scenario_digest:
+            edited[opening.run_id] = started.scenario_digest
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
-        for part in parts:
-            regrowth = _Regrowth(past, old, keys, part, continued)
-            graphs.append(regrowth.regrown())
-    edited = {run.new: run.started.scenario_digest for run in runs if run.started and _is_edited(past, run)}
-    return Restate(
-        "resume", past.at.id, tuple(graphs), tuple(runs), BranchChange(edited=edited) if edited else None
-    )
-
-
-def _is_edited(past: Past, run: Rerun) -> bool:
-    return (
-        run.started is not None
-        and past.folded.runs.purses[run.old].scenario_digest != run.started.scenario_digest
-    )
+        graphs += [_Regrowth(past, old, keys, part, continued).regrown() for part in parts]
+    change = BranchChange(edited=edited) if edited else None
+    return Restate("resume", past.at.id, tuple(graphs), tuple(runs), change)
 
 
 def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
@@ -256,6 +247,11 @@ def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> di
     return matches
 
 
+def _old_id(key: str) -> str | None:
+    """The id that a creature or channel had in the past; none if it is new."""
+    return None if key.startswith("new ") else key
+
+
 class _Regrowth:
     """One graph of the scenario in the making."""
 
@@ -267,15 +263,11 @@ class _Regrowth:
         self._members = part.members
         self._plans = part.channels
         self._keys = {member.handle: keys[id(member)] for member in part.members}
-        self._old = [key for key in self._keys.values() if not key.startswith("new ")]
-        self._graphs = self._graphs_before()
+        self._old = [key for key in self._keys.values() if _old_id(key) is not None]
+        graph_ids = dict.fromkeys([past.world.creatures[name].graph_id for name in self._old])
+        self._graphs = [past.world.graphs[name] for name in graph_ids or past.graph_ids[:1]]
         self._continued = continued
         self._channels = {plan.name: self._channel_key(plan.name) for plan in part.channels}
-
-    def _graphs_before(self) -> list[GraphState]:
-        world = self._past.world
-        names = dict.fromkeys([world.creatures[name].graph_id for name in self._old])
-        return [world.graphs[name] for name in names or self._past.graph_ids[:1]]
 
     def _channel_key(self, name: str) -> str:
         """The channel of that name that those who have a past were on together, unless another graph goes on with it;
@@ -292,12 +284,10 @@ class _Regrowth:
         past, shape = self._past, self._shape()
         graph_ids = tuple([graph.id for graph in self._graphs])
         places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
-        open_before = {key: None for key in self._channels.values() if not key.startswith("new ")}
-        runs = {self._run_id: None}
-        carried = carried_of(
-            past, shape, "", {**open_before, **places}, runs, is_over=past.at.kind == kinds.RUN_FINISHED
-        )
-        carried = msgspec.structs.replace(carried, clocks=converted(self._clocks(), CarriedClocks))
+        open_before = {key: None for key in self._channels.values() if _old_id(key) is not None}
+        is_over = past.at.kind == kinds.RUN_FINISHED
+        here, runs = {**open_before, **places}, {self._run_id: None}
+        carried = carried_of(past, shape, self._clocks(), here, runs, is_over=is_over)
         parents: dict[str, int] = {}
         for graph in self._graphs:
             parents |= dict(past.parents_of(graph.session_id))
@@ -305,7 +295,7 @@ class _Regrowth:
             parents=tuple(parents.items()),
             turn=shape.turn,
             creatures=tuple([self._born(member) for member in self._members]),
-            channels=tuple([self._reopened(number) for number in range(len(self._plans))]),
+            channels=tuple(map(self._reopened, self._plans)),
             wires=tuple(self._wires()),
             graph_ids=graph_ids,
             places=tuple(places),
@@ -361,23 +351,19 @@ class _Regrowth:
             is_privileged=member.is_privileged,
             run_id=self._run_id,
             manifest=member.manifest,
-            incarnation_of=key if key in self._old else None,
+            incarnation_of=_old_id(key),
             is_root=member.is_root,
         )
 
-    def _reopened(self, number: int) -> Reopened:
-        plan = self._plans[number]
+    def _reopened(self, plan: ChannelPlan) -> Reopened:
         key = self._channels[plan.name]
-        members = [
-            (
-                self._keys[one.handle],
-                (SEND if plan.name in one.sends else 0) | (LISTEN if plan.name in one.listens else 0),
-            )
-            for one in self._members
-        ]
-        was = None if key.startswith("new ") else key
-        opened = ChannelOpened(key, plan.name, plan.description, plan.history, was)
-        return Reopened(opened, tuple([(name, directions) for name, directions in members if directions]))
+        members: list[tuple[str, int]] = []
+        for member in self._members:
+            sends, listens = plan.name in member.sends, plan.name in member.listens
+            if sends or listens:
+                members.append((self._keys[member.handle], SEND * sends | LISTEN * listens))
+        opened = ChannelOpened(key, plan.name, plan.description, plan.history, _old_id(key))
+        return Reopened(opened, tuple(members))
 
     def _wires(self) -> list[WireAdded]:
         return [

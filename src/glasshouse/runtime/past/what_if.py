@@ -16,7 +16,7 @@ from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
 from glasshouse.events.payloads import BranchChange, Governor
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
-from glasshouse.runtime.past.past import Past
+from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.moment.prompt import PROFILES
 from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
 from glasshouse.world.fold.evolve import manifest_facts
@@ -177,10 +177,9 @@ def _remake(past: Past, handle: str, otherwise: Json) -> None:
 def _named(past: Past, handle: str) -> str:
     """A creature of this past by its handle, or its id."""
     known: dict[str, str] = {}
-    for graph_id in past.graph_ids:
-        for name in past.world.graphs[graph_id].creatures:
-            known.setdefault(past.world.creatures[name].handle, name)
-            known.setdefault(name, name)
+    for creature in past.creatures:
+        known.setdefault(creature.handle, creature.id)
+        known.setdefault(creature.id, creature.id)
     if handle not in known:
         raise UnknownName(noun="creature", name=handle, known=known)
     return known[handle]

@@ -6,7 +6,7 @@ it is in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -24,8 +24,8 @@ from glasshouse.world.decisions.intents import Intent
 from glasshouse.world.fold.evolve import begin
 from glasshouse.world.fold.members import part_unseen
 from glasshouse.world.state.ids import the_session
-from glasshouse.world.state.lineage import visible_prefixes
-from glasshouse.world.state.state import GraphState, Segment, World
+from glasshouse.world.state.lineage import ancestors_of
+from glasshouse.world.state.state import CreatureState, GraphState, SessionState, World
 from glasshouse.world.state.values import GROWN_APART
 
 
@@ -87,12 +87,15 @@ class Past:
         session_id, seq = place_of(id_of_event)
         return seq <= self._heads.get(session_id, 0)
 
+    @property
+    def creatures(self) -> list[CreatureState]:
+        """Who is in the graphs that are meant."""
+        graphs = [self.world.graphs[name] for name in self.graph_ids]
+        return [self.world.creatures[name] for graph in graphs for name in graph.creatures]
+
     def holds_run(self, run_id: str) -> bool:
         """Whether somebody of a run is in the graphs that are meant."""
-        graphs = [self.world.graphs[name] for name in self.graph_ids]
-        return any(
-            self.world.creatures[name].run_id == run_id for graph in graphs for name in graph.creatures
-        )
+        return any(creature.run_id == run_id for creature in self.creatures)
 
     def is_new(self, name: str) -> bool:
         """Whether a creature, channel or wire came to be by a change of this past."""
@@ -122,9 +125,8 @@ class Pasts:
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
             return await self._imported(name, event, before=before)
         if before or event.kind == kinds.RUN_FINISHED:
-            return await self._folded((event.change or 0) - 1, event)
-        last = await self._history.last_of_change(event)
-        return await self._folded(last.position or 0, event, last)
+            return await self._past((event.change or 0) - 1, event)
+        return await self._past(await self._history.end_of_change(event.id), event)
 
     async def at_the_end(self, session_id: str) -> Past:
         """The last shape that a session had: where it ended in a change of its graph, that of right before; what was
@@ -135,11 +137,11 @@ class Pasts:
             return await self._imported(name, event, before=is_too_late)
         event = await self._end_of_its_runs(event)
         if event.kind == kinds.RUN_FINISHED:
-            return await self._folded(await self._before_the_ends(event), event)
-        past = await self._folded_or_none(await self._history.end_of_change(event.id), event)
-        if past is not None:
-            return past
-        return await self._folded((event.change or 0) - 1, event)
+            return await self._past(await self._before_the_ends(event), event)
+        position = await self._history.end_of_change(event.id)
+        folded = await folded_from(self._store, position)
+        is_open = any(graph.session_id == event.session_id for graph in folded.world.graphs.values())
+        return await self._past(position if is_open else (event.change or 0) - 1, event)
 
     async def _end_of_its_runs(self, last: Event) -> Event:
         """The end of the runs that were played in a session, if they went on elsewhere after its last event."""
@@ -174,19 +176,11 @@ class Pasts:
             return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))
         return session_id, await self._history.event(chosen)
 
-    async def _folded(self, position: int, event: Event, last: Event | None = None) -> Past:
+    async def _past(self, position: int, event: Event) -> Past:
+        """The past right after the event at a position, looked at from an event."""
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
         folded = await folded_from(self._store, position)
-        if last is None:
-            (last,) = await self._store.read_after(position - 1, 1)
-        return Past(folded, event, last.id, graphs_meant(folded, event))
-
-    async def _folded_or_none(self, position: int, event: Event) -> Past | None:
-        """The same, if the session was not over by then."""
-        folded = await folded_from(self._store, position)
-        if not any(graph.session_id == event.session_id for graph in folded.world.graphs.values()):
-            return None
         (last,) = await self._store.read_after(position - 1, 1)
         return Past(folded, event, last.id, graphs_meant(folded, event))
 
@@ -195,13 +189,12 @@ class Pasts:
         sessions = self._ledger.world.sessions
         folded = Folded(World(house_id=self._store.house_id))
         folded.tables.driven_cache = set()
-        waiting = {name: sessions[name].segment for name in visible_prefixes(sessions, session_id)}
         last = event
         async for page in self._history.pages(session_id, upto=event.id):
             for earlier in page:
                 if before and earlier.change == event.change:
                     return Past(folded, event, last.id, [graph_of(folded, event)], is_foreign=True)
-                _begin(folded.world, waiting, earlier.session_id)
+                begin_from_file(folded.world, sessions, earlier.session_id)
                 fold(folded, earlier)
                 if ends_in_a_split(earlier):
                     part_unseen(folded.world, earlier)
@@ -214,12 +207,12 @@ def ends_in_a_split(event: Event) -> bool:
     return event.kind == kinds.TOPOLOGY_CHANGED and payload_of(event, TopologyChanged).kind == "split"
 
 
-def _begin(world: World, waiting: dict[str, Segment], session_id: str) -> None:
-    segment = waiting.pop(session_id, None)
-    if segment is not None:
-        for parent in segment.parents:
-            _begin(world, waiting, parent.session_id)
-        begin(world, msgspec.structs.replace(segment, is_imported=False))
+def begin_from_file(world: World, sessions: Mapping[str, SessionState], session_id: str) -> None:
+    """Begin an imported session in the world of its own house, after its ancestors."""
+    if session_id not in world.sessions:
+        for name in (*ancestors_of(sessions, session_id), session_id):
+            if name not in world.sessions:
+                begin(world, msgspec.structs.replace(sessions[name].segment, is_imported=False))
 
 
 def graph_of(folded: Folded, event: Event) -> str:
@@ -227,7 +220,11 @@ def graph_of(folded: Folded, event: Event) -> str:
     for graph in folded.world.graphs.values():
         if graph.session_id == event.session_id and graph.creatures:
             return graph.id
-    raise Refused(
+    raise _nobody_at(event)
+
+
+def _nobody_at(event: Event) -> Refused:
+    return Refused(
         f"Nobody was in session {event.session_id} at {event.id}.",
         "Choose an event at which a creature lived.",
     )
@@ -235,40 +232,30 @@ def graph_of(folded: Folded, event: Event) -> str:
 
 def _graphs_of(world: World, session_id: str) -> list[GraphState]:
     """The graph that writes into a session, or, where the session has ended in a change, those that it became."""
-    now = [graph for graph in world.graphs.values() if graph.session_id == session_id]
-    if now:
-        return now
-    ended = {graph.id: world.session_of(graph).segment for graph in world.graphs.values()}
-    return [
-        world.graphs[name]
-        for name, segment in ended.items()
-        if segment.origin not in GROWN_APART
+    graphs = list(world.graphs.values())
+    return [graph for graph in graphs if graph.session_id == session_id] or [
+        graph
+        for graph in graphs
+        if (segment := world.session_of(graph).segment).origin not in GROWN_APART
         and session_id in [parent.session_id for parent in segment.parents]
     ]
 
 
 def graphs_meant(folded: Folded, event: Event) -> list[str]:
     """The graph that an event was written in, and those that hang together with it: all graphs of its scenarios."""
-    world = folded.world
+    world, purses = folded.world, folded.runs.purses
     here = _graphs_of(world, event.session_id)
-    if here:
-        runs = {world.creatures[name].run_id for graph in here for name in graph.creatures}
-    else:
-        runs = {run.id for run in world.runs.values() if run.session_id == event.session_id}
-    purses = folded.runs.purses
-    meant = {graph.id: None for graph in here}
-    waiting = {name for name in runs if name in purses and purses[name].playbill.name}
-    staged: set[str | None] = set()
-    while waiting:  # Others may have come to graphs of these runs: theirs are meant as well.
-        staged |= waiting
-        meant |= {
-            creature.graph_id: None for creature in world.creatures.values() if creature.run_id in staged
-        }
-        beside = {world.creatures[name].run_id for graph in meant for name in world.graphs[graph].creatures}
-        waiting = {name for name in beside - staged if name in purses and purses[name].playbill.name}
+    meant = {graph.id for graph in here}
+    run_ids = {run.id for run in world.runs.values() if run.session_id == event.session_id and not here}
+    graphs_before = -1
+    while graphs_before < len(
+        meant
+    ):  # Others may have come to graphs of these runs: theirs are meant as well.
+        graphs_before = len(meant)
+        creatures = [name for graph_id in meant for name in world.graphs[graph_id].creatures]
+        run_ids |= {world.creatures[name].run_id or "" for name in creatures}
+        staged = {run_id for run_id in run_ids if run_id in purses and purses[run_id].playbill.name}
+        meant |= {creature.graph_id for creature in world.creatures.values() if creature.run_id in staged}
     if not meant:
-        raise Refused(
-            f"Nobody was in session {event.session_id} at {event.id}.",
-            "Choose an event at which a creature lived.",
-        )
+        raise _nobody_at(event)
     return sorted(meant, key=lambda name: world.graphs[name].born)
