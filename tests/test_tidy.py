@@ -104,6 +104,20 @@ def complaints_about_drawers(path: PurePosixPath, _text: str) -> list[str]:
     return [f"{path}: '{word}' is a drawer; name it after its noun" for word in sorted(words & DRAWERS)]
 
 
+def names_used_twice(files: Iterable[tuple[PurePosixPath, str]]) -> list[str]:
+    """Modules, and classes, that have one name inside one layer: a folder directly under `src/glasshouse`."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for path, text in files:
+        if len(path.parts) < 4 or "worlds" in path.parts:
+            continue
+        classes = [node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+        modules = [path.stem] if path.stem != "__init__" else []
+        for sort, some in (("module", modules), ("class", classes)):
+            for name in some:
+                names.setdefault((path.parts[2], sort, name), []).append(str(path))
+    return [f"{sort} {name}: {', '.join(where)}" for (_, sort, name), where in names.items() if where[1:]]
+
+
 # Fields of what creatures write, which may have any shape. All others are read through `payload_of(event, Struct)`.
 OPEN_FIELDS = frozenset({"text", "title", "reason", "winner", "cites"})
 PAYLOAD_KEY = re.compile(r"""payload(?:\[|\.get\()["']([a-z_]+)["'](?!\]\s*=[^=])""")
@@ -245,6 +259,23 @@ def test_no_function_is_too_long() -> None:
 
 def test_there_are_no_drawers() -> None:
     assert complaints(complaints_about_drawers, modules_under("src", "tests", "bench")) == []
+
+
+def test_no_two_modules_or_classes_of_a_layer_have_one_name() -> None:
+    assert names_used_twice(modules_under("src")) == []
+
+
+def test_a_name_that_a_layer_uses_twice_is_noticed() -> None:
+    room = "src/glasshouse/world"
+    sources = [("graph", "class Edge: ..."), ("fold/graph", ""), ("fold/edge", "class Edge: ...")]
+    files = [(PurePosixPath(f"{room}/{name}.py"), text) for name, text in sources]
+    elsewhere = [(PurePosixPath("src/glasshouse/views/graph.py"), "class Edge: ...")]
+
+    assert names_used_twice(files) == [
+        f"module graph: {room}/graph.py, {room}/fold/graph.py",
+        f"class Edge: {room}/graph.py, {room}/fold/edge.py",
+    ]
+    assert names_used_twice([*files[:1], *elsewhere]) == []
 
 
 def test_payloads_of_the_engine_are_read_through_their_types() -> None:

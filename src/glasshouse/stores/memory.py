@@ -55,7 +55,7 @@ class _Texts:
         return bytes(memoryview(piece)[start:end])
 
 
-class _Kept(msgspec.Struct):
+class _KeptSegment(msgspec.Struct):
     """A segment and where its events lie."""
 
     segment: Segment
@@ -75,7 +75,7 @@ class MemoryStore:
         self._places: list[Place] = []
         self._seqs: array[int] = array("I")
         self._changes: array[int] = array("I")
-        self._segments: dict[str, _Kept] = {}
+        self._segments: dict[str, _KeptSegment] = {}
         self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         self._inbox: dict[int, InboxLine] = {}
         self._inbox_numbers = 0
@@ -190,7 +190,7 @@ class MemoryStore:
         if kept is None and write.opens is not None:
             segment = write.opens
             place = Place(segment.id, segment.graph_id, segment.base)
-            kept = _Kept(segment, len(self._bodies) + 1, place, array("I"))
+            kept = _KeptSegment(segment, len(self._bodies) + 1, place, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
         for index, body in enumerate(write.bodies):

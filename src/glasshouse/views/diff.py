@@ -87,9 +87,8 @@ UNCHANGED: Final = ViewDiff()
 def diff_of(stage: StageProjection, touched: Touched, before: Counters) -> ViewDiff:
     """What changed on a stage, given the parts that its last event touched and its counters before."""
     steps = [_step(stage, path) for path in touched]
-    now = stage.counters
     for name in _COUNTERS:
-        count = getattr(now, name)
+        count = getattr(stage.counters, name)
         if count != getattr(before, name):
             steps.append(Patch("set", ("counters", name), count))
     return ViewDiff(tuple(steps)) if steps else UNCHANGED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from glasshouse.world.state.ids import the_session
-from glasshouse.world.state.lineage import MembersNow, agents_of, ancestors_of, descendants_of
+from glasshouse.world.state.lineage import agents_of, ancestors_of, descendants_of
 from glasshouse.world.state.state import World
 from glasshouse.world.state.values import GROWN_APART, Lineage, Session
 
@@ -31,7 +31,11 @@ def lineage_of(world: World, session_id: str) -> Lineage:
 
 
 def _sessions_of(world: World, names: Sequence[str]) -> list[Session]:
-    agents = agents_of(world.sessions, names, _members_now(world))
+    def members_now(session_id: str) -> Mapping[str, None] | None:
+        graph = world.graphs.get(world.sessions[session_id].segment.graph_id)
+        return graph.creatures if graph is not None and graph.session_id == session_id else None
+
+    agents = agents_of(world.sessions, names, members_now)
     return [_session(world, name, agents[name]) for name in names]
 
 
@@ -54,11 +58,3 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         forked_at=segment.at if segment.origin in GROWN_APART else None,
         skew=state.skew,
     )
-
-
-def _members_now(world: World) -> MembersNow:
-    def members_now(session_id: str) -> Mapping[str, None] | None:
-        graph = world.graphs.get(world.sessions[session_id].segment.graph_id)
-        return graph.creatures if graph is not None and graph.session_id == session_id else None
-
-    return members_now

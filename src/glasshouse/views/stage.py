@@ -8,7 +8,7 @@ the events before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     PAYLOAD_TYPES,
+    RUN_PAYLOAD_TYPES,
     CreatureRenamed,
     CreatureStarted,
     CreatureStopped,
@@ -187,13 +188,6 @@ def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> b
 
 
 NOTHING: Touched = ()
-_SCENE: Touched = (("current_scene",),)
-_TITLE: Touched = (("scene_title",),)
-_TURN: Touched = (("turn",),)
-_AGENT_NOTE: Touched = (("agent_notes",),)
-_JUDGE_NOTE: Touched = (("judge_notes",),)
-_USER_NOTE: Touched = (("user_artifacts",),)
-_WORLD_NOTE: Touched = (("world_notes",),)
 
 
 def _say(stage: StageProjection, event: Event) -> Touched:
@@ -205,8 +199,7 @@ def _say(stage: StageProjection, event: Event) -> Touched:
     if member is not None and member.role == "judge":
         return _judge(stage, event)
     stage.counters.lines += 1
-    _keep(stage.agent_notes, _note(event, actor if member is None else member.handle))
-    return _AGENT_NOTE
+    return _keep(stage, "agent_notes", _note(event, actor if member is None else member.handle))
 
 
 def _think(stage: StageProjection, event: Event) -> Touched:
@@ -216,39 +209,37 @@ def _think(stage: StageProjection, event: Event) -> Touched:
 
 def _judge(stage: StageProjection, event: Event) -> Touched:
     stage.counters.lines += 1
-    _keep(stage.judge_notes, _note(event, handle_on(stage, event.actor), "judge"))
-    return _JUDGE_NOTE
+    return _keep(stage, "judge_notes", _note(event, handle_on(stage, event.actor), "judge"))
 
 
 def _disturb(stage: StageProjection, event: Event) -> Touched:
-    _keep(stage.user_artifacts, _note(event, handle_on(stage, event.actor), "visitor"))
-    return _USER_NOTE
+    return _keep(stage, "user_artifacts", _note(event, handle_on(stage, event.actor), "visitor"))
 
 
 def _observe(stage: StageProjection, event: Event) -> Touched:
     """The scene is what was shown last; a movement keeps its title until the next one brings its own."""
     text = _words(event.payload.get("text"))
     title = _words(event.payload.get("title")) or stage.scene_title
-    touched = (_SCENE if text != stage.current_scene else NOTHING) + (
-        _TITLE if title != stage.scene_title else NOTHING
-    )
-    stage.current_scene, stage.scene_title = text, title
-    _keep(stage.world_notes, _note(event, handle_on(stage, event.actor), "world"))
-    return touched + _WORLD_NOTE
+    touched = _keep(stage, "world_notes", _note(event, handle_on(stage, event.actor), "world"))
+    for name, value in (("scene_title", title), ("current_scene", text)):
+        if value != getattr(stage, name):
+            setattr(stage, name, value)
+            touched = ((name,), *touched)
+    return touched
 
 
 def _begin_turn(stage: StageProjection, event: Event) -> Touched:
     stage.counters.turns += 1
     stage.turn = event.turn
-    return _TURN
+    return (("turn",),)
 
 
 def _be_silent(stage: StageProjection, event: Event) -> Touched:
     """An act without a line: its note says why."""
     stage.counters.passes += event.kind == kinds.AGENT_PASSED
     stage.counters.failures += event.kind == kinds.AGENT_FAILED
-    _keep(stage.world_notes, _note(event, handle_on(stage, event.actor), "silence", text_field="reason"))
-    return _WORLD_NOTE
+    note = _note(event, handle_on(stage, event.actor), "silence", text_field="reason")
+    return _keep(stage, "world_notes", note)
 
 
 def _tell_change(stage: StageProjection, event: Event) -> Touched:
@@ -271,15 +262,8 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
             pass
     if not text:
         return NOTHING
-    _keep(
-        stage.world_notes,
-        Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, voice="change"),
-    )
-    return _WORLD_NOTE
-
-
-def _count_only(_stage: StageProjection, _event: Event) -> Touched:
-    return NOTHING
+    note = Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, voice="change")
+    return _keep(stage, "world_notes", note)
 
 
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
@@ -313,12 +297,12 @@ def _stop_creature(stage: StageProjection, event: Event) -> Touched:
     known = stage.cast.get(stopped.creature)
     if known is None:
         return NOTHING
-    told = _tell_change(stage, event)
+    touched = _tell_change(stage, event)
     if stopped.reason == "removed":
         del stage.cast[stopped.creature]
     else:
         stage.cast[stopped.creature] = replace(known, is_running=False)
-    return (("cast", stopped.creature), *told)
+    return (("cast", stopped.creature), *touched)
 
 
 def _rename_creature(stage: StageProjection, event: Event) -> Touched:
@@ -355,28 +339,19 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
     return tuple(touched)
 
 
-def _pause_run(stage: StageProjection, event: Event) -> Touched:
-    if event.actor not in RESERVED_ACTORS:
-        return NOTHING
-    return _change_run(stage, event, state="paused", paused=payload_of(event, RunPaused).reason)
-
-
-def _continue_run(stage: StageProjection, event: Event) -> Touched:
-    return _change_run(stage, event, state="playing", paused=None)
-
-
-def _finish_run(stage: StageProjection, event: Event) -> Touched:
-    if event.actor not in RESERVED_ACTORS:
-        return NOTHING
-    return _change_run(stage, event, state="finished", paused=None, finished=payload_of(event, RunFinished))
-
-
-def _change_run(stage: StageProjection, event: Event, **changes: Any) -> Touched:
+def _change_run(stage: StageProjection, event: Event) -> Touched:
+    """A run was paused, continued or finished."""
     name = event.run_id or ""
     known = stage.runs.get(name)
     if known is None or event.actor not in RESERVED_ACTORS:
         return NOTHING
-    stage.runs[name] = replace(known, **changes)
+    match payload_of(event, RUN_PAYLOAD_TYPES[event.kind]):
+        case RunPaused(reason=reason):
+            stage.runs[name] = replace(known, state="paused", paused=reason)
+        case RunFinished() as finished:
+            stage.runs[name] = replace(known, state="finished", paused=None, finished=finished)
+        case _:
+            stage.runs[name] = replace(known, state="playing", paused=None)
     return (("runs", name),)
 
 
@@ -404,10 +379,12 @@ def _note(event: Event, handle: str, voice: Voice = "cast", *, text_field: str =
     )
 
 
-def _keep(notes: list[Note], note: Note) -> None:
+def _keep(stage: StageProjection, name: str, note: Note) -> Touched:
+    notes: list[Note] = getattr(stage, name)
     notes.append(note)
     if len(notes) > stage_lines_max:
         del notes[0]
+    return ((name,),)
 
 
 def handle_on(stage: StageProjection, actor: str) -> str:
@@ -423,7 +400,7 @@ def _words(value: object) -> str:
 
 
 FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
-    **dict.fromkeys((*sorted(kinds.ENGINE), *sorted(kinds.WITHOUT_WORDS)), _count_only),
+    **dict.fromkeys(sorted(kinds.NO_LINES), lambda _stage, _event: NOTHING),
     **dict.fromkeys(sorted(kinds.INNER), _think),
     kinds.WORLD_OBSERVED: _observe,
     kinds.JUDGE_VERDICT: _judge,
@@ -436,7 +413,5 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     kinds.SESSION_RESTATED: _restate,
     kinds.TOPOLOGY_CHANGED: _tell_change,
     kinds.RUN_STARTED: _start_run,
-    kinds.RUN_PAUSED: _pause_run,
-    kinds.RUN_CONTINUED: _continue_run,
-    kinds.RUN_FINISHED: _finish_run,
+    **dict.fromkeys((kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED), _change_run),
 }

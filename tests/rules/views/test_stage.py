@@ -230,4 +230,4 @@ def test_checkpoints_stay_bounded_and_seeking_stays_right(monkeypatch: pytest.Mo
     stages = [seeker.stage_at(k) for k in (60, 31, 7, 0, 59)]
 
     assert stages == [rebuild_stage(story[:k]) for k in (60, 31, 7, 0, 59)]
-    assert len(seeker._checkpoints._counts) <= 4
+    assert len(seeker._checkpoints_cache) <= 4
