@@ -13,10 +13,10 @@ from msgspec.structs import asdict
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import ToolCalled, payload_of
+from glasshouse.events.payloads import ToolCalled, ToolReturned, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.moment.tools import ToolAnswer
-from glasshouse.world.decisions.intents import Intent, ReturnTool
+from glasshouse.world.decisions.intents import FollowCall, Intent
 from glasshouse.world.state.state import CreatureState
 from glasshouse.world.state.values import Change
 
@@ -103,7 +103,7 @@ class Errand:
         """
         answers: list[ToolAnswer] = []
 
-        def tell(change: Change, subject: str) -> ReturnTool:
+        def tell(change: Change, subject: str) -> FollowCall:
             answers.append(answer(change, subject))
             return self.returning(answers[0], is_edit=True)
 
@@ -116,9 +116,8 @@ class Errand:
         self.returned = answered[0] if answered else None
         return answers[0]
 
-    def returning(self, answer: ToolAnswer, *, is_edit: bool = False) -> ReturnTool:
+    def returning(self, answer: ToolAnswer, *, is_edit: bool = False) -> FollowCall:
         """The intent that writes an answer."""
         call = payload_of(self.called, ToolCalled)
-        return ReturnTool(
-            self.creature_id, self.called.id, call.tool, call.number, is_edit=is_edit, **asdict(answer)
-        )
+        returned = ToolReturned(call.tool, call.number, is_edit=is_edit, **asdict(answer))
+        return FollowCall(self.creature_id, self.called.id, returned)

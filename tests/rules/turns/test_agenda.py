@@ -11,8 +11,9 @@ from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Draft
+from glasshouse.events.payloads import ToolReturned
 from glasshouse.turns.runs.agenda import Agenda, Owed
-from glasshouse.world.decisions.intents import CallTool, ReturnTool, Say
+from glasshouse.world.decisions.intents import CallTool, FollowCall, Say
 from glasshouse.world.fold.evolve import begin, evolve
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.hearing.wires import Handed
@@ -144,7 +145,7 @@ def test_steps_on_the_way_of_an_act_are_not_handed_over_by_wires() -> None:
     made.wire("ada", "bo")
 
     called = made.do(CallTool("ada", line.id, "lantern", {}, 1)).events[0]
-    made.do(ReturnTool("ada", called.id, "lantern", 1, is_ok=True, text="lit"))
+    made.do(FollowCall("ada", called.id, ToolReturned("lantern", 1, is_ok=True, text="lit")))
 
     assert made.owed("bo") == []
 
@@ -192,7 +193,7 @@ def test_steps_on_the_way_of_an_act_do_not_settle_its_cause() -> None:
     line = made.say("ada", channel="stage")
 
     called = made.do(CallTool("bo", line.id, "lantern", {}, 1)).events[0]
-    made.do(ReturnTool("bo", called.id, "lantern", 1, is_ok=True, text="lit"))
+    made.do(FollowCall("bo", called.id, ToolReturned("lantern", 1, is_ok=True, text="lit")))
     assert made.owed("bo") == [line.id]
     made.say("bo", kind=kinds.AGENT_PASSED, caused_by=line.id)
 

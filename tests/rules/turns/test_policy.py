@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from glasshouse.events.event import Json
-from glasshouse.events.payloads import RunStarted
+from glasshouse.events.payloads import RunStarted, ToolReturned
 from glasshouse.manifests.opening import opening_of
 from glasshouse.turns.runs.policy import (
     is_hidden,
@@ -13,7 +13,7 @@ from glasshouse.turns.runs.policy import (
     refusal_of_edit,
     refusal_to_touch,
 )
-from glasshouse.world.decisions.intents import CallTool, LeaveChannel, ReturnTool, Spawn, StartTurn
+from glasshouse.world.decisions.intents import CallTool, FollowCall, LeaveChannel, Spawn, StartTurn
 from tests.rules.turns.houses_by_hand import House, member, opening
 from tests.runtime.stage_crew import hearing, world_of
 
@@ -35,7 +35,9 @@ def edit(house: House, name: str, *, is_edit: bool = True) -> None:
     """Let a creature call a tool that changed something."""
     cause = house.ledger[0].id
     (called,) = house.do(CallTool(name, cause, "group_wire", {}, 1)).events
-    house.do(ReturnTool(name, called.id, "group_wire", 1, is_ok=True, text="done", is_edit=is_edit))
+    house.do(
+        FollowCall(name, called.id, ToolReturned("group_wire", 1, is_ok=True, text="done", is_edit=is_edit))
+    )
 
 
 def edits_left(house: House, name: str) -> bool:

@@ -1,9 +1,10 @@
 """Acts under way: noted from their first call of a tool until they end, and taken up before anything else."""
 
 from glasshouse.events import kinds
+from glasshouse.events.payloads import ToolReturned
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.turns.runs.schedule import Due, next_act
-from glasshouse.world.decisions.intents import CallTool, Connect, ReturnTool, StartTurn
+from glasshouse.world.decisions.intents import CallTool, Connect, FollowCall, StartTurn
 from tests.rules.worlds_by_hand import HandWorld
 
 TALK = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED)
@@ -24,7 +25,7 @@ def test_an_act_is_under_way_from_its_first_call_until_it_ends() -> None:
     line = made.say("ada", channel="stage")
 
     called = made.do(CallTool("bo", line.id, "lantern", {}, 1)).events[0]
-    told = made.do(ReturnTool("bo", called.id, "lantern", 1, is_ok=True, text="lit")).events[0]
+    told = made.do(FollowCall("bo", called.id, ToolReturned("lantern", 1, is_ok=True, text="lit"))).events[0]
     on_its_way = dict(made.agenda.under_way)
     made.say("bo", kind=kinds.AGENT_PASSED, caused_by=line.id)
 

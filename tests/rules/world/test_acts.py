@@ -5,10 +5,11 @@ import pytest
 from glasshouse.errors import BadEvent, Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft
+from glasshouse.events.payloads import ToolReturned
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.world.decisions.acts import answer_result_bytes_max, answer_text_chars_max
 from glasshouse.world.decisions.decide import decide
-from glasshouse.world.decisions.intents import CallTool, ReturnTool, Say
+from glasshouse.world.decisions.intents import CallTool, FollowCall, Say
 from tests.rules.worlds_by_hand import HandWorld, table
 
 
@@ -21,7 +22,9 @@ def test_a_call_names_the_cause_of_its_act_and_an_answer_names_its_call() -> Non
     made = table("ada", "bo")
 
     call = called(made)
-    told = made.do(ReturnTool("bo", call, "lamp", 1, is_ok=True, text="lit", result={"lux": 3})).events[0]
+    told = made.do(
+        FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=True, text="lit", result={"lux": 3}))
+    ).events[0]
 
     first = next(event for event in made.ledger if event.id == call)
     assert (first.actor, first.channel, first.private) == ("bo", None, {"thought": "Hm."})
@@ -35,7 +38,7 @@ def test_an_answer_is_told_where_its_creature_is_then() -> None:
 
     made.disconnect("ada", "bo")
     made.disconnect("bo", "ada")
-    told = made.do(ReturnTool("bo", call, "lamp", 1, is_ok=False, text="dark")).events[0]
+    told = made.do(FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=False, text="dark"))).events[0]
 
     assert told.graph_id == made.world.creatures["bo"].graph_id != made.world.creatures["ada"].graph_id
 
@@ -45,7 +48,7 @@ def test_one_who_is_gone_calls_nothing_and_is_told_nothing() -> None:
     call = called(made)
     made.remove("bo")
 
-    told = decide(made.world, ReturnTool("bo", call, "lamp", 1, is_ok=True, text="lit"))
+    told = decide(made.world, FollowCall("bo", call, ToolReturned("lamp", 1, is_ok=True, text="lit")))
 
     assert told.writes == ()
     with pytest.raises(Refused, match="removed in the middle"):
@@ -57,7 +60,11 @@ def test_telling_an_answer_never_fails_and_leaves_out_what_cannot_be_kept(result
     made = table("ada", "bo")
     call = called(made)
 
-    told = made.do(ReturnTool("bo", call, "lamp", 1, is_ok=True, text="\ud800" + "x" * 99_999, result=result))
+    told = made.do(
+        FollowCall(
+            "bo", call, ToolReturned("lamp", 1, is_ok=True, text="\ud800" + "x" * 99_999, result=result)
+        )
+    )
 
     payload = told.events[0].payload
     assert "result" not in payload

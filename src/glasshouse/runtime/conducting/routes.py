@@ -54,7 +54,7 @@ class Routes:
         """The same for everybody who lives in a run."""
         world = self._ledger.world
         cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
-        self.check_prices({(world.facts_of(one).profile, None) for one in cast})
+        self.check_prices({(world.facts_of(one).model_profile, None) for one in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
         """The same opening, with the model behind each profile written down; refused where money is limited and a price unknown."""
@@ -77,7 +77,7 @@ class Routes:
         creature = past.world.creatures.get(entry.creature)
         if creature is None:
             return entry
-        profile = past.world.facts_of(creature).profile
+        profile = past.world.facts_of(creature).model_profile
         model = self.route(profile, entry.model if entry.is_bound else None).name
         return replace(entry, profile=profile, model=model)
 

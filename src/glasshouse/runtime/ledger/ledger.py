@@ -38,7 +38,7 @@ from glasshouse.turns.runs.agenda import Agenda
 from glasshouse.world.decisions.acts import line_of, speaker_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Write, event_of, stamped
-from glasshouse.world.decisions.intents import Intent, MoveRun, Say
+from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
 from glasshouse.world.fold import evolve as folds
 from glasshouse.world.fold.evolve import MOVE_THE_WORLD, OF_RUNS, begin, evolve, note_written, take_in
@@ -179,7 +179,9 @@ class Ledger:
         queued = None
         if decision.writes:
             moved = intent.run_id if isinstance(intent, MoveRun) else None
-            request = request_for(intent, by, self._acts_begun_where(decision.writes, run_id=moved))
+            during = self._acts_begun_where(decision.writes, run_id=moved)
+            may_need_request = during or isinstance(intent, GraphEdit | MoveRun | Say)
+            request = request_for(intent, by, during) if may_need_request else None
             queued = self._stage(decision.writes, replace(beside, request=request))
         if look is not None:
             look(decision.subject)

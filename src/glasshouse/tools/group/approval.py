@@ -12,14 +12,14 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
-from glasshouse.events.payloads import EditDecided, payload_of
+from glasshouse.events.payloads import EditDecided, EditProposed, payload_of
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
 from glasshouse.turns.moment.line_text import cut, one_line
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.runs.policy import policy_of
-from glasshouse.world.decisions.intents import DecideEdit, ProposeEdit
+from glasshouse.world.decisions.intents import FollowCall
 from glasshouse.world.state.state import CreatureState
 
 approval_seconds_max: Final = 120.0
@@ -65,14 +65,14 @@ class Approval:
         called, number = errand.called.id, errand.number
         why = f"{caller.handle} wants to {deed}, and a visitor's or a tool's words were in what it read."
         if not errand.on_the_way:
-            await errand.write(ProposeEdit(caller.id, called, call.tool, call.arguments, number, why))
+            proposed = EditProposed(call.tool, call.arguments, number, why)
+            await errand.write(FollowCall(caller.id, called, proposed))
         verdict = _decided(errand.then)
         if verdict is None:
             proposal = Proposal(caller.id, caller.handle, caller.run_id, call.tool, call.arguments, why)
             verdict = await self._asked(proposal)
-        await errand.write(
-            DecideEdit(caller.id, called, number, verdict.is_approved, verdict.by, verdict.reason)
-        )
+        decided = EditDecided(verdict.is_approved, verdict.by, verdict.reason, number)
+        await errand.write(FollowCall(caller.id, called, decided))
         return verdict
 
     async def _asked(self, proposal: Proposal) -> Verdict:

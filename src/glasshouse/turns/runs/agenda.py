@@ -201,7 +201,7 @@ class Agenda(msgspec.Struct, dict=True):
             for name, other in self._ticks_beside(world, event.actor):
                 if other.as_of is None:
                     self.ticks[name] = replace(other, as_of=event.lamport - 1)
-        is_together = world.facts_of(world.creatures[event.actor]).is_together
+        is_together = world.facts_of(world.creatures[event.actor]).schedule.together
         if is_together and event.actor not in self.under_way and _may_begin(tick, event):
             # All that go together think already, on the world before this event.
             for name, other in self._ticks_beside(world, event.actor):
@@ -270,7 +270,7 @@ class Agenda(msgspec.Struct, dict=True):
             creature, waiting = world.creatures[name], self.ticks.get(name)
             if waiting is not None and waiting.begun_by is not None:
                 self.ticks[name] = replace(waiting, begun_by=None)  # It goes with those of this turn.
-            every = world.manifests[creature.manifest_digest].tick_every
+            every = world.facts_of(creature).schedule.tick_every
             if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
                 self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
 

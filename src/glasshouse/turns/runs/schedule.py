@@ -102,7 +102,7 @@ def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, 
 
 
 def _tick(world: World, owed: Owed, name: str) -> Due:
-    is_together = world.facts_of(world.creatures[name]).is_together
+    is_together = world.facts_of(world.creatures[name]).schedule.together
     due = Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
     if not is_together or owed.begun_by is None:
         return due
@@ -122,7 +122,7 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
     turns: list[int] = []
     for creature in map(world.creatures.__getitem__, graph.creatures):
         if may_act(world, creature):
-            every = world.manifests[creature.manifest_digest].tick_every
+            every = world.facts_of(creature).schedule.tick_every
             if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
                 return graph.turn + 1
             if every:

@@ -21,7 +21,6 @@ from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import (
     ActEnd,
     AgentFailed,
-    EditDecided,
     EditProposed,
     Payload,
     ToolCalled,
@@ -31,16 +30,7 @@ from glasshouse.events.payloads import (
     builtins_of,
 )
 from glasshouse.world.decisions.decision import Decision, Fact, Write, written_in
-from glasshouse.world.decisions.intents import (
-    CallTool,
-    DecideEdit,
-    EndAct,
-    Inject,
-    ProposeEdit,
-    ReturnTool,
-    Say,
-    StartTurn,
-)
+from glasshouse.world.decisions.intents import CallTool, EndAct, FollowCall, Inject, Say, StartTurn
 from glasshouse.world.state.ids import check_length, the_channel, the_creature, the_graph, the_unfinished_run
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import SEND
@@ -200,12 +190,15 @@ def act_ended(world: World, intent: EndAct) -> Decision:
 
 def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
     if intent.failure:
-        kind, payload = kinds.AGENT_FAILED, builtins_of(AgentFailed(intent.failure, intent.attempts))
-    else:
-        kind, payload = kinds.AGENT_PASSED, builtins_of(ActEnd(intent.passed))
+        return _of_act(intent, kinds.AGENT_FAILED, AgentFailed(intent.failure, intent.attempts), run_id)
+    return _of_act(intent, kinds.AGENT_PASSED, ActEnd(intent.passed), run_id)
+
+
+def _of_act(intent: EndAct | CallTool, kind: str, payload: Payload, run_id: str | None) -> Fact:
+    """A fact of an act, which names the act's cause."""
     return Fact(
         kind,
-        payload,
+        builtins_of(payload),
         intent.creature,
         private=intent.private,
         caused_by=intent.cause,
@@ -235,14 +228,8 @@ def _discarded(world: World, intent: EndAct) -> Decision:
         if run is None or run.status == "finished":
             return Decision(subject=intent.creature)
         session_id = run.session_id
-    fact = Fact(
-        kinds.ACT_DISCARDED,
-        builtins_of(ActEnd("The creature was removed before its act ended.")),
-        intent.creature,
-        caused_by=intent.cause,
-        run_id=intent.run_id,
-        model=intent.model,
-    )
+    ended = ActEnd("The creature was removed before its act ended.")
+    fact = replace(_of_act(intent, kinds.ACT_DISCARDED, ended, intent.run_id), private=None)
     write = Write(session_id, world.sessions[session_id].segment.graph_id, (fact,))
     return Decision((write,), subject=intent.creature)
 
@@ -270,30 +257,29 @@ def tool_called(world: World, intent: CallTool) -> Decision:
         raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
     check_may_act(world, creature)
     arguments = json_copy(kinds.TOOL_CALLED, intent.arguments)
-    fact = Fact(
-        kinds.TOOL_CALLED,
-        builtins_of(ToolCalled(intent.tool, arguments, intent.number)),
-        creature.id,
-        private=intent.private,
-        caused_by=intent.cause,
-        run_id=creature.run_id,
-        model=intent.model,
-    )
+    called = ToolCalled(intent.tool, arguments, intent.number)
+    fact = _of_act(intent, kinds.TOOL_CALLED, called, creature.run_id)
     return written_in(world.graphs[creature.graph_id], [fact], creature.id)
 
 
-def tool_returned(world: World, intent: ReturnTool) -> Decision:
-    """A tool call returned."""
-    returned = ToolReturned(
-        intent.tool,
-        intent.number,
-        bool(intent.is_ok),
-        intent.text[:answer_text_chars_max].encode("utf-8", "replace").decode(),
-        _kept(intent.result),
-        intent.is_edit,
-        intent.is_engine,
-    )
-    return _after_call(world, intent, kinds.TOOL_RETURNED, returned)
+def call_followed(world: World, intent: FollowCall) -> Decision:
+    """What followed a tool call. Nothing is written for a removed creature, or if the run has finished."""
+    creature = world.creatures.get(intent.creature)
+    run = None if creature is None else world.runs.get(creature.run_id or "")
+    if creature is None or (run is not None and run.status == "finished"):
+        return Decision(subject=intent.creature)
+    match intent.payload:
+        case ToolReturned(text=text, result=result) as payload:
+            kind, text = kinds.TOOL_RETURNED, text[:answer_text_chars_max]
+            text = text.encode("utf-8", "replace").decode()
+            payload = replace(payload, is_ok=bool(payload.is_ok), text=text, result=_kept(result))
+        case EditProposed(arguments=arguments) as payload:
+            kind = kinds.EDIT_PROPOSED
+            payload = replace(payload, arguments=json_copy(kind, arguments))
+        case payload:
+            kind = kinds.EDIT_DECIDED
+    fact = Fact(kind, builtins_of(payload), creature.id, caused_by=intent.called, run_id=creature.run_id)
+    return written_in(world.graphs[creature.graph_id], [fact], creature.id)
 
 
 def _kept(result: Any) -> Any:
@@ -306,28 +292,3 @@ def _kept(result: Any) -> Any:
     except (BadEvent, ValueError, OverflowError):
         return None
     return kept["result"] if size <= answer_result_bytes_max else None
-
-
-def edit_proposed(world: World, intent: ProposeEdit) -> Decision:
-    """A creature's change waits for approval."""
-    arguments = json_copy(kinds.EDIT_PROPOSED, intent.arguments)
-    proposed = EditProposed(intent.tool, arguments, intent.number, intent.why)
-    return _after_call(world, intent, kinds.EDIT_PROPOSED, proposed)
-
-
-def edit_decided(world: World, intent: DecideEdit) -> Decision:
-    """A proposal was approved or rejected, or nobody was there."""
-    decided = EditDecided(intent.is_approved, intent.by, intent.reason, intent.number)
-    return _after_call(world, intent, kinds.EDIT_DECIDED, decided)
-
-
-def _after_call(
-    world: World, intent: ReturnTool | ProposeEdit | DecideEdit, kind: str, payload: Payload
-) -> Decision:
-    """An event that follows a tool call. None is written for a removed creature, or if the run has finished."""
-    creature = world.creatures.get(intent.creature)
-    run = None if creature is None else world.runs.get(creature.run_id or "")
-    if creature is None or (run is not None and run.status == "finished"):
-        return Decision(subject=intent.creature)
-    fact = Fact(kind, builtins_of(payload), creature.id, caused_by=intent.called, run_id=creature.run_id)
-    return written_in(world.graphs[creature.graph_id], [fact], creature.id)

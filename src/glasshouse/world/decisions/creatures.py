@@ -7,7 +7,6 @@ purse of its parent's run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
 
 from glasshouse.errors import Refused
@@ -47,25 +46,21 @@ from glasshouse.world.state.state import CreatureState, GraphState, Segment, Wor
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
-Placing = Callable[[str, str, int], list[Fact]]
-"""From a newcomer's id, its handle and the number of facts before, to the facts that put it on a channel."""
 DEFAULT_PROFILE = "fast"
 
 
 def creature_added(world: World, intent: AddCreature) -> Decision:
     """Add a creature: in a graph of its own, or on the commons of the given graph."""
-    check_called(intent.name, intent.handle)
+    _check_called(intent.name, intent.handle)
     if intent.parent is not None:
         the_creature(world, intent.parent)
     if intent.graph_id is None:
         return _born_alone(world, intent)
     graph = the_graph(world, intent.graph_id)
-    return born_into(
-        world, graph, intent, lambda newcomer, _, facts: _onto_commons(world, graph, newcomer, facts)
-    )
+    return _born_into(world, graph, intent, None)
 
 
-def check_called(name: str, handle: str | None) -> None:
+def _check_called(name: str, handle: str | None) -> None:
     """Refuse a name or a handle that no creature can have."""
     check_name("creature name", name)
     check_not_spoken_for(name)
@@ -87,12 +82,29 @@ def _born_alone(world: World, intent: AddCreature) -> Decision:
     return Decision((Write(session_id, graph_id, facts, opens),), change, creature_id)
 
 
-def born_into(world: World, graph: GraphState, intent: AddCreature, placing: Placing) -> Decision:
-    """Add a creature to an existing graph, on the channel that `placing` chooses."""
+def _born_into(
+    world: World, graph: GraphState, intent: AddCreature, spawned_by: CreatureState | None
+) -> Decision:
+    """Add a creature to an existing graph: on the commons, or on a channel between it and the one that spawned it."""
     handle = _handle_for(graph, intent.handle, intent.name)
     creature_id = free_creature_id(world, intent.name)
     facts = [_born(world, intent, creature_id, handle), *attached(graph.session_id, [creature_id])]
-    facts += placing(creature_id, handle, len(facts))
+    new_channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)
+    if spawned_by is not None:
+        channel_id, members = new_channel_id, [spawned_by.id, creature_id]
+        name = name_between(spawned_by.handle, handle, graph.channels)
+        facts.append(
+            opened(channel_id, name, f"where {spawned_by.handle} and {handle} speak with each other")
+        )
+    else:
+        channel_id = graph.channels.get(COMMONS) or new_channel_id
+        if channel_id == new_channel_id:
+            facts.append(opened(channel_id, COMMONS, "where everybody added to this graph can be heard"))
+        # If nobody is on the commons yet, everybody is put there, so that it connects them.
+        is_used = world.topology.members_of.get(channel_id)
+        members = [creature_id] if is_used else [*graph.creatures, creature_id]
+    for member in members:
+        facts += [joined(member, channel_id, "listen"), joined(member, channel_id, "send")]
     change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
     return written_in(graph, [*facts, topology_changed(change)], creature_id, change)
 
@@ -130,31 +142,13 @@ def _next_ordinal(world: World, run_id: str | None) -> int:
     return 0 if run_id is None else 1 if run is None else run.creatures_born + 1
 
 
-def _onto_commons(world: World, graph: GraphState, newcomer: str, facts_before: int) -> list[Fact]:
-    """Put the newcomer on the commons; if nobody is on it yet, put everybody there, so that it connects them."""
-    facts: list[Fact] = []
-    channel_id = graph.channels.get(COMMONS)
-    if channel_id is None:
-        channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + facts_before + 1)
-        facts.append(opened(channel_id, COMMONS, "where everybody added to this graph can be heard"))
-    on_it = world.topology.members_of.get(channel_id)
-    for member in (newcomer,) if on_it else (*graph.creatures, newcomer):
-        facts += on_both_ways(member, channel_id)
-    return facts
-
-
-def on_both_ways(creature: str, channel_id: str) -> tuple[Fact, Fact]:
-    """A creature listens and sends on a channel."""
-    return joined(creature, channel_id, "listen"), joined(creature, channel_id, "send")
-
-
 def creature_spawned(world: World, intent: Spawn) -> Decision:
     """Add a worker with a parent; the two hear each other."""
     parent = the_creature(world, intent.parent)
-    check_called(intent.name, intent.handle)
+    _check_called(intent.name, intent.handle)
     check_may_act(world, parent)
     graph = world.graphs[parent.graph_id]
-    manifest = narrowed(world, parent, intent)
+    manifest = _narrowed(world, parent, intent)
     asked = AddCreature(
         name=intent.name,
         manifest=manifest,
@@ -163,27 +157,10 @@ def creature_spawned(world: World, intent: Spawn) -> Decision:
         parent=parent.id,
         run_id=parent.run_id,
     )
-    return born_into(
-        world,
-        graph,
-        asked,
-        lambda child, handle, facts: _beside(world, graph, parent, child, handle, facts),
-    )
+    return _born_into(world, graph, asked, parent)
 
 
-def _beside(
-    world: World, graph: GraphState, parent: CreatureState, child: str, handle: str, facts_before: int
-) -> list[Fact]:
-    """Put the newcomer and its parent on a channel of their own."""
-    channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + facts_before + 1)
-    name = name_between(parent.handle, handle, graph.channels)
-    facts = [opened(channel_id, name, f"where {parent.handle} and {handle} speak with each other")]
-    for member in (parent.id, child):
-        facts += on_both_ways(member, channel_id)
-    return facts
-
-
-def narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
+def _narrowed(world: World, parent: CreatureState, intent: Spawn) -> Json:
     """The newcomer's manifest: only tools that its parent has too, and the requested profile."""
     manifest = {key: value for key, value in intent.manifest.items() if key != "tools"}
     granted = world.facts_of(parent).tools

@@ -5,7 +5,7 @@ Always holds: an intent names things by id and decides nothing; `decide` answers
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -17,11 +17,14 @@ from glasshouse.events.payloads import (
     ChannelOpened,
     CreatureStarted,
     Direction,
+    EditDecided,
+    EditProposed,
     History,
     RunContinued,
     RunFinished,
     RunPaused,
     RunStarted,
+    ToolReturned,
     WireAdded,
 )
 
@@ -30,7 +33,11 @@ class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True
     """Base of all intents: an immutable value, encoded under its class name when it is kept as a request."""
 
 
-class AddCreature(Intent, frozen=True, gc=False):
+class GraphEdit(Intent, frozen=True, gc=False):
+    """Base of the intents that change a graph from outside. They are kept as requests, so that a replay can repeat them."""
+
+
+class AddCreature(GraphEdit, frozen=True, gc=False):
     """Add a creature, alone or to a graph."""
 
     name: str
@@ -53,25 +60,25 @@ class Spawn(Intent, frozen=True, gc=False):
     profile: str | None = None
 
 
-class RemoveCreature(Intent, frozen=True, gc=False):
+class RemoveCreature(GraphEdit, frozen=True, gc=False):
     """Remove a creature with all its edges and wires."""
 
     creature: str
 
 
-class StartCreature(Intent, frozen=True, gc=False):
+class StartCreature(GraphEdit, frozen=True, gc=False):
     """Start a stopped creature."""
 
     creature: str
 
 
-class StopCreature(Intent, frozen=True, gc=False):
+class StopCreature(GraphEdit, frozen=True, gc=False):
     """Stop a creature; its edges and mail stay."""
 
     creature: str
 
 
-class AddChannel(Intent, frozen=True, gc=False):
+class AddChannel(GraphEdit, frozen=True, gc=False):
     """Open a channel that nobody is on yet."""
 
     graph_id: str
@@ -80,14 +87,20 @@ class AddChannel(Intent, frozen=True, gc=False):
     history: History = "full"
 
 
-class RemoveChannel(Intent, frozen=True, gc=False):
+class RemoveChannel(GraphEdit, frozen=True, gc=False):
     """Close a channel with all its edges."""
 
     graph_id: str
     name: str
 
 
-class JoinChannel(Intent, frozen=True, gc=False):
+class CloseGraph(GraphEdit, frozen=True, gc=False):
+    """Close a graph whose runs have all finished: its creatures are removed, its session stays."""
+
+    graph_id: str
+
+
+class JoinChannel(GraphEdit, frozen=True, gc=False):
     """Let a creature listen, send or both on a channel of its own graph."""
 
     creature: str
@@ -95,7 +108,7 @@ class JoinChannel(Intent, frozen=True, gc=False):
     directions: tuple[Direction, ...] = ("listen", "send")
 
 
-class LeaveChannel(Intent, frozen=True, gc=False):
+class LeaveChannel(GraphEdit, frozen=True, gc=False):
     """Take a creature off a channel, in one direction or both."""
 
     creature: str
@@ -103,13 +116,7 @@ class LeaveChannel(Intent, frozen=True, gc=False):
     directions: tuple[Direction, ...] = ("listen", "send")
 
 
-class CloseGraph(Intent, frozen=True, gc=False):
-    """Close a graph whose runs have all finished: its creatures are removed, its session stays."""
-
-    graph_id: str
-
-
-class Connect(Intent, frozen=True, gc=False):
+class Connect(GraphEdit, frozen=True, gc=False):
     """Let `source` send and `target` listen on one channel; with `both`, also in the other direction."""
 
     source: str
@@ -118,7 +125,7 @@ class Connect(Intent, frozen=True, gc=False):
     both: bool = False
 
 
-class Disconnect(Intent, frozen=True, gc=False):
+class Disconnect(GraphEdit, frozen=True, gc=False):
     """Remove `source`'s send edge and `target`'s listen edge where both exist."""
 
     source: str
@@ -126,7 +133,7 @@ class Disconnect(Intent, frozen=True, gc=False):
     channel: str | None = None
 
 
-class AddWire(Intent, frozen=True, gc=False):
+class AddWire(GraphEdit, frozen=True, gc=False):
     """Hand every finished line of `source` to `target`."""
 
     source: str
@@ -136,14 +143,14 @@ class AddWire(Intent, frozen=True, gc=False):
     when: str | None = None
 
 
-class RemoveWire(Intent, frozen=True, gc=False):
+class RemoveWire(GraphEdit, frozen=True, gc=False):
     """Remove an output wire."""
 
     source: str
     target: str
 
 
-class GrantPrivilege(Intent, frozen=True, gc=False):
+class GrantPrivilege(GraphEdit, frozen=True, gc=False):
     """Give a creature the right to change its graph. Only from outside."""
 
     creature: str
@@ -158,7 +165,7 @@ class Say(Intent, frozen=True, gc=False):
     caused_by: str | None = None
 
 
-class Fork(Intent, frozen=True, gc=False):
+class Fork(GraphEdit, frozen=True, gc=False):
     """Start a session that shares the past of another up to `upto`, the end of the batch of event `at`."""
 
     session_id: str
@@ -282,41 +289,13 @@ class CallTool(Intent, frozen=True, gc=False):
     model: ModelUse | None = None
 
 
-class ReturnTool(Intent, frozen=True, gc=False):
-    """Write the result of a tool call: `called` is the id of its `tool.called`."""
+class FollowCall(Intent, frozen=True, gc=False):
+    """Write what followed a tool call: its result, a change that waits for approval, or the decision about that change."""
 
     creature: str
     called: str
-    tool: str
-    number: int
-    is_ok: bool
-    text: str
-    result: Any = None
-    is_edit: bool = False
-    """Whether it changed the graph; then it is written together with that change."""
-    is_engine: bool = False
-
-
-class ProposeEdit(Intent, frozen=True, gc=False):
-    """Write that a change by a tool waits for approval; `called` is the id of its `tool.called`."""
-
-    creature: str
-    called: str
-    tool: str
-    arguments: Json
-    number: int
-    why: str
-
-
-class DecideEdit(Intent, frozen=True, gc=False):
-    """Write that a proposed change was approved or rejected, or that nobody was there."""
-
-    creature: str
-    called: str
-    number: int
-    is_approved: bool
-    by: str
-    reason: str = ""
+    """The id of the `tool.called`."""
+    payload: ToolReturned | EditProposed | EditDecided
 
 
 class Inject(Intent, frozen=True, gc=False):

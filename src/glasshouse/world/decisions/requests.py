@@ -10,7 +10,7 @@ its store, never of an event, a digest or a file.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Union
 
 import msgspec
 from msgspec.structs import replace
@@ -26,50 +26,12 @@ from glasshouse.events.payloads import (
     RunPaused,
     payload_of,
 )
-from glasshouse.world.decisions.intents import (
-    AddChannel,
-    AddCreature,
-    AddWire,
-    CloseGraph,
-    Connect,
-    Disconnect,
-    Fork,
-    GrantPrivilege,
-    Inject,
-    Intent,
-    JoinChannel,
-    LeaveChannel,
-    MoveRun,
-    RemoveChannel,
-    RemoveCreature,
-    RemoveWire,
-    Say,
-    StartCreature,
-    StopCreature,
-)
+from glasshouse.world.decisions.intents import AddCreature, GraphEdit, Inject, Intent, MoveRun, Say
 
 request_version: Final = 1
 
 Asker: TypeAlias = Literal["api", "visitor", "outage", "tool"]
 """Who asked: a program; the visitor; the conductor, because a model was out of reach; or a tool in an act."""
-
-GraphEdit: TypeAlias = (
-    AddCreature
-    | RemoveCreature
-    | StartCreature
-    | StopCreature
-    | AddChannel
-    | RemoveChannel
-    | CloseGraph
-    | JoinChannel
-    | LeaveChannel
-    | Connect
-    | Disconnect
-    | AddWire
-    | RemoveWire
-    | GrantPrivilege
-    | Fork
-)
 
 
 class PauseRun(msgspec.Struct, frozen=True, tag=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -93,7 +55,10 @@ class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tru
     reason: FinishReason
 
 
-Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
+if TYPE_CHECKING:
+    Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
+else:  # The codec needs every class by itself.
+    Requested = Union[*GraphEdit.__subclasses__(), PauseRun, ContinueRun, FinishRun]
 
 
 class ActBegun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedNames
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
 from glasshouse.events.payloads import (
     CreatureStarted,
@@ -46,14 +46,6 @@ from glasshouse.world.state.ids import (
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.topology import LISTEN, SEND
 from glasshouse.world.state.values import Change
-
-
-class Names(msgspec.Struct):
-    """New names by old names."""
-
-    creatures: dict[str, str] = msgspec.field(default_factory=dict)
-    places: dict[str, str] = msgspec.field(default_factory=dict)
-    runs: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def restated(world: World, intent: Restate) -> Decision:
@@ -119,10 +111,10 @@ def _session_ids(world: World, intent: Restate) -> list[str]:
     return session_ids
 
 
-def _names(world: World, intent: Restate, sessions: list[str]) -> Names:
+def _names(world: World, intent: Restate, sessions: list[str]) -> CarriedNames:
     """New ids for everything. A channel's id depends on the seq of the event that opens it, so that is computed here."""
-    names, given = Names(), dict(world.numbers_given)
-    names.runs = {run.old: run.new for run in intent.runs}
+    names = CarriedNames({}, {}, {run.old: run.new for run in intent.runs})
+    given = dict(world.numbers_given)
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for born in graph.creatures:
@@ -164,7 +156,7 @@ def _segment(
 
 
 def _shape_facts(
-    intent: Restate, number: int, session_id: str, names: Names, change: Change
+    intent: Restate, number: int, session_id: str, names: CarriedNames, change: Change
 ) -> Iterator[Fact]:
     graph = intent.graphs[number]
     yield from _runs(_runs_in(graph, intent.runs), names)
@@ -197,7 +189,7 @@ def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
     return [run for run in runs if run.started is not None and run.old in here]
 
 
-def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
+def _runs(runs: list[Rerun], names: CarriedNames) -> Iterator[Fact]:
     for run in runs:
         if run.started is not None:
             cast = [
@@ -211,7 +203,7 @@ def _runs(runs: list[Rerun], names: Names) -> Iterator[Fact]:
                 yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
 
 
-def _born(born: CreatureStarted, names: Names) -> Fact:
+def _born(born: CreatureStarted, names: CarriedNames) -> Fact:
     """Restate a creature. Its manifest is plain JSON already and is not converted again."""
     now = replace(
         born,
@@ -225,7 +217,7 @@ def _born(born: CreatureStarted, names: Names) -> Fact:
     return fact
 
 
-def _line(line: LineAfter, graph: Regrown, names: Names) -> Fact:
+def _line(line: LineAfter, graph: Regrown, names: CarriedNames) -> Fact:
     actor = line.actor if line.actor in RESERVED_ACTORS else names.creatures[line.actor]
     sealed = line.sealed
     if sealed is not None:

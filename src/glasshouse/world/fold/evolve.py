@@ -1,6 +1,6 @@
 """The fold: apply one event to the world.
 
-Always holds: the ledger's world changes here and in what is called from here (`members`, `carrying`) and nowhere
+Always holds: the ledger's world changes here and in what is called from here (`members`, `carried_over`) and nowhere
 else. The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
 cost of an event is what it changes: the fold never walks a graph that does not change.
 """
@@ -10,30 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from glasshouse.events import kinds
+from msgspec.structs import asdict
+
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event, Json
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.payloads import (
-    PAYLOAD_TYPES,
-    ChannelClosed,
-    ChannelEdge,
-    ChannelOpened,
-    ChannelRenamed,
-    CreatureRenamed,
-    CreatureStarted,
-    CreatureStopped,
-    ParentChanged,
-    PrivilegeGranted,
-    RunStarted,
-    SessionAttached,
-    SessionForked,
-    SessionRestated,
-    TopologyChanged,
-    WireAdded,
-    WireRemoved,
-    payload_of,
-    restated_of,
-)
+from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of, restated_of
 from glasshouse.world.fold.carried_over import take_over
 from glasshouse.world.fold.members import (
     absorb,
@@ -57,7 +39,7 @@ from glasshouse.world.state.state import (
 from glasshouse.world.state.topology import BITS, LISTEN
 from glasshouse.world.state.values import GOES_ON
 
-version: Final = 9
+version: Final = 10
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
@@ -153,24 +135,24 @@ def take_in(world: World, event: Event) -> None:
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
-        _note_joined(session, payload_of(event, SessionAttached).creatures, event.seq)
+        _note_joined(session, payload_of(event, payloads.SessionAttached).creatures, event.seq)
     elif event.kind == kinds.SESSION_FORKED:
-        _note_skew(world, session, payload_of(event, SessionForked))
+        _note_skew(world, session, payload_of(event, payloads.SessionForked))
     elif event.kind == kinds.RUN_STARTED:
         recipe = payload_of(event, RunStarted).recipe
         session.recipes += () if recipe is None else (recipe,)
     elif event.kind == kinds.CREATURE_STOPPED:
-        payload = payload_of(event, CreatureStopped)
+        payload = payload_of(event, payloads.CreatureStopped)
         if payload.reason == "removed":
             _note_left(session, payload.creature, event.seq)
     elif event.kind == kinds.TOPOLOGY_CHANGED:
-        change = payload_of(event, TopologyChanged)
+        change = payload_of(event, payloads.TopologyChanged)
         if change.kind == "split":  # The file may lack the other side, which would say who moved there.
             for name in change.affected_creatures:
                 _note_left(session, name, event.seq)
 
 
-def _note_skew(world: World, session: SessionState, payload: SessionForked) -> None:
+def _note_skew(world: World, session: SessionState, payload: payloads.SessionForked) -> None:
     """A session that restates a past says how far its times are ahead. Its descendants may exist already: all segments
     of a file are added before its events."""
     if not payload.restated:
@@ -195,7 +177,7 @@ def _note_left(session: SessionState, creature: str, seq: int) -> None:
     session.left[creature] = seq
 
 
-def _creature_started(world: World, event: Event, payload: CreatureStarted) -> None:
+def _creature_started(world: World, event: Event, payload: payloads.CreatureStarted) -> None:
     there = world.creatures.get(payload.creature)
     if there is not None:
         there.is_running = True
@@ -227,18 +209,7 @@ def _creature_started(world: World, event: Event, payload: CreatureStarted) -> N
 
 def manifest_facts(manifest: Json) -> ManifestFacts:
     """A manifest, and the fields of it that rules read."""
-    fields = fields_of(manifest)
-    return ManifestFacts(
-        manifest,
-        fields.may_emit,
-        fields.subscribes_to,
-        fields.schedule.tick_every or 0,
-        fields.schedule.together,
-        fields.role,
-        fields.model_profile,
-        fields.tools,
-        fields.played_by,
-    )
+    return ManifestFacts(**asdict(fields_of(manifest)), manifest=manifest)
 
 
 def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphState:
@@ -248,7 +219,7 @@ def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphSt
     return graph
 
 
-def _creature_stopped(world: World, event: Event, payload: CreatureStopped) -> None:
+def _creature_stopped(world: World, event: Event, payload: payloads.CreatureStopped) -> None:
     creature = world.creatures[payload.creature]
     if payload.reason == "stopped":
         creature.is_running = False
@@ -276,19 +247,19 @@ def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
             del table[key]
 
 
-def _creature_renamed(world: World, _event: Event, payload: CreatureRenamed) -> None:
+def _creature_renamed(world: World, _event: Event, payload: payloads.CreatureRenamed) -> None:
     creature = world.creatures[payload.creature]
     world.graphs[creature.graph_id].handles.rename(creature.handle, payload.handle, creature.id)
     creature.handle = payload.handle
 
 
-def _channel_opened(world: World, event: Event, payload: ChannelOpened) -> None:
+def _channel_opened(world: World, event: Event, payload: payloads.ChannelOpened) -> None:
     world.births += 1
     world.channels[payload.channel_id] = channel_arriving(payload, event, world.births)
     world.graphs[event.graph_id].channels.take(payload.name, payload.channel_id)
 
 
-def _channel_closed(world: World, event: Event, payload: ChannelClosed) -> None:
+def _channel_closed(world: World, event: Event, payload: payloads.ChannelClosed) -> None:
     channel = world.channels.pop(payload.channel_id)
     world.graphs[channel.graph_id].channels.release(channel.name, channel.id)
     for member, directions in world.topology.members_of.get(channel.id, {}).items():
@@ -297,13 +268,13 @@ def _channel_closed(world: World, event: Event, payload: ChannelClosed) -> None:
     world.topology.remove_channel(channel.id)
 
 
-def _channel_renamed(world: World, _event: Event, payload: ChannelRenamed) -> None:
+def _channel_renamed(world: World, _event: Event, payload: payloads.ChannelRenamed) -> None:
     channel = world.channels[payload.channel_id]
     world.graphs[channel.graph_id].channels.rename(channel.name, payload.name, channel.id)
     channel.name = payload.name
 
 
-def _channel_joined(world: World, event: Event, payload: ChannelEdge) -> None:
+def _channel_joined(world: World, event: Event, payload: payloads.ChannelEdge) -> None:
     world.topology.join(payload.creature, payload.channel_id, BITS[payload.direction])
     if payload.direction == "listen":
         ears = world.creatures[payload.creature].ears
@@ -315,27 +286,27 @@ def _channel_joined(world: World, event: Event, payload: ChannelEdge) -> None:
             ear.spans += (event.lamport,)
 
 
-def _channel_left(world: World, event: Event, payload: ChannelEdge) -> None:
+def _channel_left(world: World, event: Event, payload: payloads.ChannelEdge) -> None:
     world.topology.leave(payload.creature, payload.channel_id, BITS[payload.direction])
     if payload.direction == "listen":
         world.creatures[payload.creature].ears[payload.channel_id].spans += (event.lamport,)
 
 
-def _wire_added(world: World, event: Event, payload: WireAdded) -> None:
+def _wire_added(world: World, event: Event, payload: payloads.WireAdded) -> None:
     wire = world.wires[payload.edge_id] = wire_arriving(payload)
     note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(payload.source, {})[payload.edge_id] = None
     world.wires_of.setdefault(payload.target, {})[payload.edge_id] = None
 
 
-def _wire_removed(world: World, event: Event, payload: WireRemoved) -> None:
+def _wire_removed(world: World, event: Event, payload: payloads.WireRemoved) -> None:
     world.wires.pop(payload.edge_id, None)
     note_unwired(world, payload.target, payload.edge_id, event.lamport)
     _drop(world.wires_of, payload.source, payload.edge_id)
     _drop(world.wires_of, payload.target, payload.edge_id)
 
 
-def _parent_changed(world: World, _event: Event, payload: ParentChanged) -> None:
+def _parent_changed(world: World, _event: Event, payload: payloads.ParentChanged) -> None:
     world.creatures[payload.child].parent = payload.new_parent
     if payload.old_parent is not None:
         _drop(world.children_of, payload.old_parent, payload.child)
@@ -343,7 +314,7 @@ def _parent_changed(world: World, _event: Event, payload: ParentChanged) -> None
         world.children_of.setdefault(payload.new_parent, {})[payload.child] = None
 
 
-def _topology_changed(world: World, event: Event, payload: TopologyChanged) -> None:
+def _topology_changed(world: World, event: Event, payload: payloads.TopologyChanged) -> None:
     if payload.kind == "merge":
         survivor = world.graphs[payload.new_graph_ids[0]]
         survivor.session_id = event.session_id
@@ -356,7 +327,7 @@ def _topology_changed(world: World, event: Event, payload: TopologyChanged) -> N
                 del world.channels[channel_id]
 
 
-def _session_forked(world: World, event: Event, payload: SessionForked) -> None:
+def _session_forked(world: World, event: Event, payload: payloads.SessionForked) -> None:
     if payload.restated:
         world.sessions[event.session_id].skew = payload.skew
     graph = world.graphs.get(event.graph_id)
@@ -367,7 +338,7 @@ def _session_forked(world: World, event: Event, payload: SessionForked) -> None:
         _graph_born(world, event, name="", turn=parent.turn)
 
 
-def _session_attached(world: World, event: Event, payload: SessionAttached) -> None:
+def _session_attached(world: World, event: Event, payload: payloads.SessionAttached) -> None:
     session = world.sessions[event.session_id]
     _note_joined(session, payload.creatures, event.seq)
     graph = world.graphs[event.graph_id]
@@ -377,11 +348,11 @@ def _session_attached(world: World, event: Event, payload: SessionAttached) -> N
             move(world, creature, graph, session.segment.base + 1)
 
 
-def _session_restated(world: World, event: Event, payload: SessionRestated) -> None:
+def _session_restated(world: World, event: Event, payload: payloads.SessionRestated) -> None:
     take_over(world, world.graphs[event.graph_id], payload, event.lamport)
 
 
-def _privilege_granted(world: World, _event: Event, payload: PrivilegeGranted) -> None:
+def _privilege_granted(world: World, _event: Event, payload: payloads.PrivilegeGranted) -> None:
     world.creatures[payload.creature].is_privileged = True
 
 

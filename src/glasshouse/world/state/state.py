@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from glasshouse.events.event import Event, Json
+from glasshouse.events.manifest_fields import ManifestFields
 from glasshouse.events.payloads import History, Recipe
 from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
@@ -243,18 +244,10 @@ class GraphState(msgspec.Struct):
     """The members that hear every channel."""
 
 
-class ManifestFacts(msgspec.Struct):
-    """A manifest, and the fields of it that rules read."""
+class ManifestFacts(ManifestFields, frozen=True, gc=False):
+    """The fields of a manifest that rules read, and the manifest itself."""
 
-    manifest: Json
-    may_emit: frozenset[str]
-    subscribes_to: frozenset[str]
-    tick_every: int = 0
-    is_together: bool = False
-    role: str = "worker"
-    profile: str = "fast"
-    tools: tuple[str, ...] = ()
-    played_by: str | None = None
+    manifest: Json = msgspec.field(default_factory=dict)
 
 
 RunStatus = Literal["playing", "paused", "finished"]
