@@ -5,13 +5,12 @@ Always holds: it writes nothing and calls no model. Events are read by id, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
-from glasshouse.events.model_use import Call
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
@@ -102,6 +101,7 @@ class WhyReader:
         cited = [await self._event_or_none(cited_event) for cited_event in cited_in(event)]
         calls = () if event.model is None else event.model.calls
         shown = await self._store.shown(event.position or 0) if calls else ()
+        told, text = calls[-prompt_texts_max:] if role == "director" else (), self._store.prompt
         return Link(
             event=event,
             who=_name_of(folded, event.actor),
@@ -110,7 +110,9 @@ class WhyReader:
             lines=await self._lines(shown[-1], events) if shown else (),
             tools=tuple(await self._tools(event)),
             cites=tuple([cited_event for cited_event in cited if cited_event is not None]),
-            prompts=await self._prompts(calls) if role == "director" else (),
+            prompts=tuple(
+                [Asked(call.model, await text(call.system), await text(call.user)) for call in told]
+            ),
             missing=tuple(self._missing(event, cause, shown, house)),
         )
 
@@ -127,16 +129,6 @@ class WhyReader:
             yield "cause"
         if house is None:
             yield "cast"
-
-    async def _prompts(self, calls: Sequence[Call]) -> tuple[Asked, ...]:
-        """What models were given."""
-        text = self._store.prompt
-        return tuple(
-            [
-                Asked(call.model, await text(call.system), await text(call.user))
-                for call in calls[-prompt_texts_max:]
-            ]
-        )
 
     async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[SeenLine, ...]:
         """The lines that a call was shown. `events` are those that this answer has read already."""

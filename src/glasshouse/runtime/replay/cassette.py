@@ -12,7 +12,6 @@ from typing import NamedTuple
 from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
-from glasshouse.events.model_use import Call
 from glasshouse.events.payloads import AgentFailed, payload_of
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
@@ -55,17 +54,15 @@ class Cassette:
         """The world of the replay."""
         self.wait_for_turn_of: Callable[[str], Awaitable[None]] | None = None
         """Waits until the next recorded change is of this creature, graph or run."""
-        before = {name: ((name, cause), way) for name, (cause, way) in begun.items()}
+        before = {name: ((name, cause), written) for name, (cause, written) in begun.items()}
         self._calls_before = {
-            act: sum(len(event.calls) for event in way if event.kind == kinds.TOOL_CALLED)
-            for act, way in before.values()
+            act: sum(len(event.calls) for event in written if event.kind == kinds.TOOL_CALLED)
+            for act, written in before.values()
         }
         """How many calls acts had made before the record begins, which are not asked again."""
         recorded = list(events)
         self._ways = ways_of(recorded, act_of, before)
-        self._ends = {
-            act: event for event in recorded if event.ends_its_act and (act := act_of(event)) is not None
-        }
+        self._ends = {act_of(event): event for event in recorded if event.ends_its_act}
 
     async def before_commit(self, who: str) -> None:
         """Wait until the next recorded change is of this creature, graph or run."""
@@ -85,8 +82,8 @@ class Cassette:
 
     def as_of(self, creature_id: str, cause_id: str) -> str | None:
         """The last event that an act's prompts saw then."""
-        told = self.end_of(creature_id, cause_id)
-        return self.way_of(creature_id, cause_id).as_of or (None if told is None else told.as_of)
+        end = self.end_of(creature_id, cause_id)
+        return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
         """The time up to which an act's prompts saw the past then."""
@@ -97,9 +94,9 @@ class Cassette:
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
         """The recorded answers to an act's calls, in order: those on its way, then those behind its end."""
         act = (creature.id, cause.id)
-        told = self.end_of(*act)
+        end = self.end_of(*act)
         calls = [call for step in self.way_of(*act).steps for call in step.called.calls]
-        calls += [] if told is None else told.calls
+        calls += [] if end is None else end.calls
         calls = calls[self._calls_before.get(act, 0) :]
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
@@ -107,9 +104,11 @@ class Cassette:
                 raise ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
             call = calls[number]
             if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
-                turn = 0 if told is None else told.turn
+                turn = 0 if end is None else end.turn
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
-            return _answer(call)
+            if not call.reached:
+                raise ModelUnreachable(call.error)
+            return completion_of(call)
 
         return recorded
 
@@ -117,12 +116,6 @@ class Cassette:
         """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""
         steps = self.way_of(creature.id, cause.id).steps
         return steps[len(way) - 1] if len(way) <= len(steps) else None
-
-
-def _answer(call: Call) -> Completion:
-    if not call.reached:
-        raise ModelUnreachable(call.error)
-    return completion_of(call)
 
 
 class RecordedAgent(Agent):
@@ -136,22 +129,20 @@ class RecordedAgent(Agent):
 
     async def act(self, moment: Moment) -> Draft | None:
         """What was said then, found again by the same way where that can be."""
-        told = self._cassette.end_of(moment.creature_id, moment.cause.id)
-        if told is None or told.model is not None:
+        end = self._cassette.end_of(moment.creature_id, moment.cause.id)
+        if end is None or end.model is not None:
             return await self._by_manifest.act(moment)
-        way = self._cassette.way_of(moment.creature_id, moment.cause.id)
-        for step in way.steps[len(moment.talk) :]:
-            if moment.carry is not None:
+        if moment.carry is not None:
+            for step in self._cassette.way_of(moment.creature_id, moment.cause.id).steps[len(moment.talk) :]:
                 await moment.carry(step.call)
-        if told.kind == kinds.AGENT_FAILED:
-            raise ModelUnreachable(payload_of(told, AgentFailed).reason)
-        return Draft(
-            kind=told.kind,
-            payload=told.payload,
-            channel=told.channel,
-            private=told.private,
-            sealed=told.sealed,
-        )
+        if end.kind == kinds.AGENT_FAILED:
+            raise ModelUnreachable(payload_of(end, AgentFailed).reason)
+        return draft_of(end)
+
+
+def draft_of(event: Event) -> Draft:
+    """What a creature handed in that became this event."""
+    return Draft(**{name: getattr(event, name) for name in Draft.__struct_fields__})
 
 
 class NoModel:

@@ -6,7 +6,7 @@ of others is adopted as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 
 import msgspec
@@ -60,6 +60,11 @@ class RunRecord(msgspec.Struct, frozen=True):
     """The run of this house that it goes on from."""
 
     @property
+    def events(self) -> list[Event]:
+        """The events of all changes."""
+        return [event for change in self.changes for event in change.events]
+
+    @property
     def taken(self) -> int:
         """How many events of the story are the past that it goes on from."""
         return len([event for event in self.story if (event.position or 0) <= self.starts_after])
@@ -86,9 +91,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
         story=tuple(story),
         skews={name: session.skew for name, session in sessions.items() if session.skew},
         starts_after=starts_after,
-        changes=grouped(
-            await _events(house, starts_after, upto), await house.store.requests(starts_after + 1, upto)
-        ),
+        changes=await _changes(house, starts_after, upto),
         later=tuple(await _events(house, upto, position) if len(run_ids) > 1 else ()),
         run_ids=run_ids,
         sessions=frozenset([name for name, one in sessions.items() if run_ids & {*one.runs, *one.writers}]),
@@ -100,8 +103,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
 def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[str]:
     """A run, those that shared a graph with it, and so on."""
     together = [{*session.runs, *session.writers} for session in sessions.values()]
-    company = {run_id}
-    size = 0
+    company, size = {run_id}, 0
     while size < len(company):
         size = len(company)
         for run_ids in together:
@@ -112,19 +114,13 @@ def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[
 
 async def _events(house: House, after: int, upto: int) -> list[Event]:
     events: list[Event] = []
-    position = after
-    while position < upto:
-        page = await house.store.read_after(position, min(fold_page_events, upto - position))
-        events += page
-        position += len(page)
+    while (left := upto - after - len(events)) > 0:
+        events += await house.store.read_after(upto - left, min(fold_page_events, left))
     return events
 
 
-def grouped(events: Iterable[Event], requests: Mapping[int, Request]) -> tuple[RecordedChange, ...]:
-    """Events in the order of commits, change by change."""
-    return tuple(
-        [
-            RecordedChange(tuple(together), requests.get(number or 0))
-            for number, together in groupby(events, key=lambda event: event.change)
-        ]
-    )
+async def _changes(house: House, after: int, upto: int) -> tuple[RecordedChange, ...]:
+    """What was written between two positions, change by change."""
+    requests = await house.store.requests(after + 1, upto)
+    together = groupby(await _events(house, after, upto), key=lambda event: event.change or 0)
+    return tuple([RecordedChange(tuple(events), requests.get(number)) for number, events in together])

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.digest import Digest
-from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Draft, Event
+from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event
 from glasshouse.events.payloads import (
     CastEntry,
     CreatureStarted,
@@ -47,13 +47,21 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, PromptChange, RecordedAgent, act_of
+from glasshouse.runtime.replay.cassette import (
+    Act,
+    Cassette,
+    NoModel,
+    PromptChange,
+    RecordedAgent,
+    act_of,
+    draft_of,
+)
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
 from glasshouse.turns.runs.purses import tripped_by_turn
 from glasshouse.turns.runs.schedule import Due, due_of, runs_acting
 from glasshouse.world.decisions.intents import AddCreature, Inject, Member, MoveRun, OpenRun, Say
-from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Request, with_manifest
+from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
 from glasshouse.world.state.state import GraphState
 
 diff_lines_max: Final = 200
@@ -128,11 +136,11 @@ def _at(events: Sequence[Event], index: int | None) -> Event | None:
 async def _diff(house: House, change: PromptChange) -> str:
     system = await house.store.prompt(change.system_then) or ""
     user = await house.store.prompt(change.user_then) or ""
+    name = f"{change.creature}, turn {change.turn}"
     if not system and not user:
-        return f"{change.creature}, turn {change.turn}: the recorded prompt is no longer kept."
+        return f"{name}: the recorded prompt is no longer kept."
     then = f"{system}\n\n{user}".splitlines()
     now = f"{change.prompt_now.system}\n\n{change.prompt_now.user}".splitlines()
-    name = f"{change.creature}, turn {change.turn}"
     lines = list(unified_diff(then, now, f"{name}, recorded", f"{name}, replayed", lineterm=""))
     return "\n".join(lines[:diff_lines_max])
 
@@ -141,7 +149,7 @@ class _Clock:
     """The time at which the next event was written then."""
 
     def __init__(self, record: RunRecord, store: OverlayStore) -> None:
-        self._times = [event.created_at for change in record.changes for event in change.events]
+        self._times = [event.created_at for event in record.events]
         self._starts_after = record.starts_after
         self._store = store
 
@@ -166,8 +174,7 @@ class _Replay:
         for change in record.changes:
             self._change_after[position] = change
             position += len(change.events)
-        events = [event for change in record.changes for event in change.events]
-        self._seen_at = {event.id: event.position or 0 for event in events}
+        self._seen_at = {event.id: event.position or 0 for event in record.events}
         self._parts = parts = Parts(
             store,
             _Clock(record, store),
@@ -206,8 +213,7 @@ class _Replay:
             name: (act.cause, [await house.history.event(event_id) for event_id in act.events])
             for name, act in under_way.items()
         }
-        events = [event for change in record.changes for event in change.events]
-        cassette = Cassette([*events, *record.later], begun)
+        cassette = Cassette([*record.events, *record.later], begun)
         store = OverlayStore(house.store, record.starts_after, before.world.sessions)
         return cls(record, cassette, store, tools)
 
@@ -221,7 +227,7 @@ class _Replay:
             await self._conductor.conduct(Recorded(self._next_graph), until)
             if run_id not in self._ledger.world.runs:
                 return [], {}
-            end = max(self._change_after, default=0) + len(self._record.changes[-1].events)
+            end = self._record.starts_after + len(self._record.events)
             story = await house.history.events_of_run(run_id)
             return [event for event in story if (event.position or 0) <= end], self._parts.archive.skews()
         finally:
@@ -313,17 +319,12 @@ class _Replay:
             due is not None and folded.world.creatures[due.creature].run_id == run_id
         ):
             return False
-        owing = [name for name, one in folded.world.creatures.items() if one.run_id == run_id]
-        acts = [
-            (name, cause)
-            for name in owing
-            for cause in ([folded.agenda.ticks[name].cause] if name in folded.agenda.ticks else [])
-            + list(folded.agenda.owed.get(name, ()))
-        ]
-        for name, cause in acts:
-            if (owed := due_of(folded.world, folded.agenda, name, cause)) is not None:
-                await self._conductor.begin_act(owed)
-                return await self._conductor.end_act(name, cause)
+        for name in [name for name, one in folded.world.creatures.items() if one.run_id == run_id]:
+            tick = folded.agenda.ticks.get(name)
+            for cause in (*([] if tick is None else [tick.cause]), *folded.agenda.owed.get(name, ())):
+                if (owed := due_of(folded.world, folded.agenda, name, cause)) is not None:
+                    await self._conductor.begin_act(owed)
+                    return await self._conductor.end_act(name, cause)
         return False
 
     def _who_wrote(self, change: RecordedChange) -> str:
@@ -428,11 +429,11 @@ class _Replay:
             else:
                 await self._ledger.change(_opening(first.run_id or "", started, change.events))
         elif request is not None and request.intent is not None:
-            await self._ask_again(request, change.events)
+            await self._ask_again(request.intent, change.events)
         elif first.actor == VISITOR:
             await self._ledger.change(Inject(first.graph_id, first.payload["text"], first.run_id))
         elif (request is not None and request.by == "api") or _is_said_from_outside(first):
-            drafts = tuple([_draft(event) for event in change.events])
+            drafts = tuple(map(draft_of, change.events))
             await self._ledger.change(Say(first.actor, drafts, first.caused_by))
         else:
             return False
@@ -444,16 +445,14 @@ class _Replay:
             event.session_id in self._record.sessions for event in change.events
         )
 
-    async def _ask_again(self, request: Request, events: Sequence[Event]) -> None:
-        match request.intent:
+    async def _ask_again(self, intent: Requested, events: Sequence[Event]) -> None:
+        match intent:
             case PauseRun(run_id=run_id, reason=reason, graph_id=graph_id):
                 await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
             case ContinueRun(run_id=run_id):
                 await self._ledger.change(MoveRun(run_id, RunContinued()))
             case FinishRun(run_id=run_id, reason=reason):
                 await self._conductor.finish(run_id, reason)
-            case None:
-                pass
             case AddCreature() as birth:
                 whole = with_manifest(birth, events)
                 digest = Manifest.model_validate(whole.manifest).digest
@@ -464,10 +463,9 @@ class _Replay:
 
 def _check_manifests(change: RecordedChange) -> None:
     """A manifest that is known already is not read again: one that is not what its digest says would go unseen."""
-    for event in change.events:
-        born = payload_of(event, CreatureStarted) if event.kind == kinds.CREATURE_STARTED else None
-        manifest = None if born is None else born.manifest
-        if born and manifest and Manifest.model_validate(manifest).digest != born.manifest_digest:
+    for event in [event for event in change.events if event.kind == kinds.CREATURE_STARTED]:
+        born = payload_of(event, CreatureStarted)
+        if born.manifest and Manifest.model_validate(born.manifest).digest != born.manifest_digest:
             raise Refused(f"The manifest in {event.id} is not the one that was recorded.", "Restore a copy.")
 
 
@@ -475,16 +473,6 @@ def _is_said_from_outside(event: Event) -> bool:
     """Whether a program spoke for a creature: nothing had asked for it."""
     is_act = event.kind in kinds.ENGINE or event.kind in kinds.MID_ACT or event.caused_by is not None
     return not is_act and event.actor not in RESERVED_ACTORS
-
-
-def _draft(event: Event) -> Draft:
-    return Draft(
-        kind=event.kind,
-        payload=event.payload,
-        channel=event.channel,
-        private=event.private,
-        sealed=event.sealed,
-    )
 
 
 def _opening(run_id: str, started: RunStarted, events: Sequence[Event]) -> OpenRun:
@@ -511,10 +499,9 @@ def _opening(run_id: str, started: RunStarted, events: Sequence[Event]) -> OpenR
 def _models(record: RunRecord) -> dict[str, str]:
     """The models that stood behind profiles: as the cast is told, and of those who came later as they were asked."""
     names: dict[str, str] = {}
-    events = [event for change in record.changes for event in change.events]
-    own = [event for event in (*record.story, *events) if event.run_id == record.run_id]
     bound: set[str] = set()
-    for event in (*own, *events):
+    own = [event for event in (*record.story, *record.events) if event.run_id == record.run_id]
+    for event in (*own, *record.events):
         if event.kind == kinds.RUN_STARTED:
             for entry in payload_of(event, RunStarted).cast:
                 if entry.is_bound:
