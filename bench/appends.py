@@ -13,9 +13,8 @@ from bench.creatures import LINE, line, pairs, store_file
 from bench.result import Result, judged, middle, profiled
 from glasshouse import Event, SqliteStore, Terrarium
 from glasshouse.events.codec import encoded
-from glasshouse.stores.sqlite.journal import prepare
+from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
-from glasshouse.stores.sqlite.queries import SQL
 
 rounds = 15
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from glasshouse.runtime.ports import Batch, Store
+from glasshouse.stores.sqlite.journal import SQL
 from glasshouse.stores.sqlite.migrate import bundled_migrations
-from glasshouse.stores.sqlite.queries import SQL
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 Place = Callable[[], Store]

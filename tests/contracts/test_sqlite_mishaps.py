@@ -14,9 +14,8 @@ from glasshouse import SqliteStore
 from glasshouse.errors import Conflict, StoreFailed
 from glasshouse.runtime.ports import InboxLine
 from glasshouse.stores.placing import check_room
-from glasshouse.stores.sqlite.journal import Journal, prepare
+from glasshouse.stores.sqlite.journal import SQL, Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
-from glasshouse.stores.sqlite.queries import SQL
 from glasshouse.stores.sqlite.thread import WorkThread
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 from tests.runtime.troupe import soon
@@ -129,7 +128,7 @@ def test_a_repeated_append_to_a_session_with_a_hole_is_a_conflict() -> None:
     again = lines(ADA, 0, "a", "b")
 
     with pytest.raises(Conflict, match="stands at seq 2"):
-        check_room(again, 2, lambda _session, _first, _last: list(again.bodies[:1]))
+        check_room(again, 2, None, lambda _session, _first, _last: list(again.bodies[:1]))
 
 
 def test_a_file_system_without_a_write_ahead_log_is_told_in_words() -> None:

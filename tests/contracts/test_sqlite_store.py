@@ -13,9 +13,8 @@ import pytest
 from glasshouse import Draft, Manifest, SqliteStore, Terrarium
 from glasshouse.errors import StoreBusy, StoreFailed, StoreTooNew
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.stores.sqlite.journal import prepare
+from glasshouse.stores.sqlite.journal import SQL, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations
-from glasshouse.stores.sqlite.queries import SQL
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
 ADA = root("ada")

@@ -20,7 +20,7 @@ import pytest
 
 from glasshouse import Draft, Event, Manifest, SqliteStore, Terrarium
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
-from glasshouse.stores.sqlite import journal
+from glasshouse.stores.sqlite import store
 from glasshouse.stores.sqlite.migrate import bundled_migrations
 
 disk_bytes = 2 * 1024 * 1024
@@ -332,7 +332,7 @@ def locked_by_another_program(path: Path) -> Iterator[None]:
 @pytest.fixture
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait a twentieth of a second for a lock instead of five."""
-    monkeypatch.setattr(journal, "busy_milliseconds_max", 50)
+    monkeypatch.setattr(store, "busy_milliseconds_max", 50)
 
 
 @pytest.mark.usefixtures("little_patience")

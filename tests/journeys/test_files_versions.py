@@ -9,8 +9,8 @@ import pytest
 
 from glasshouse import Event, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.events import codec, digest_of
+from glasshouse.events.codec import Place
 from glasshouse.events.event import Json
-from glasshouse.stores.placing import Place
 from tests.journeys.carrying import ROLES, Role, a_play, contents, lines_of, said, seal
 
 Change = Callable[[], None]

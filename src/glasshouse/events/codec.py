@@ -63,6 +63,33 @@ def decoded(
     return event
 
 
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """A segment, as much as it says of each of its events: what the body of every event begins with.
+
+    No store need keep that with each event.
+    """
+
+    session_id: str
+    graph_id: str
+    base: int
+
+    def without_start(self, body: str, seq: int) -> str:
+        """The body of an event without what its place says; the whole of it if it begins otherwise."""
+        start = self._start(seq)
+        return "{" + body[len(start) :] if body.startswith(start) else body
+
+    def whole(self, kept: str, seq: int) -> str:
+        """The body that was kept without its start. What is no text is damage, and is found so when it is decoded."""
+        if type(kept) is not str or kept.startswith('{"id":'):
+            return kept
+        return self._start(seq) + kept[1:]
+
+    def _start(self, seq: int) -> str:
+        session_id = self.session_id
+        names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{self.graph_id}"'
+        return f'{names},"seq":{seq},"lamport":{self.base + seq},'
+
+
 def raw_decoded(body: bytes | str) -> Event:
     """The event in `body` as it was written, whatever its payload version."""
     try:

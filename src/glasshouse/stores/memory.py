@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from glasshouse.errors import Conflict, Refused
-from glasshouse.events.codec import decoded
+from glasshouse.errors import Refused
+from glasshouse.events.codec import Place, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import Place, check_room, in_order_of_histories
+from glasshouse.stores.placing import check_room, in_order_of_histories
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -68,7 +68,8 @@ class MemoryStore:
     """Keeps everything until the process ends. Opening it again finds it as it was."""
 
     def __init__(self) -> None:
-        self._house_id = ""
+        self.house_id = ""
+        """The id that this store was given when it was first opened."""
         self._is_open = False
         self._bodies = _Texts()
         """Of the events by their positions, each without what the next two say."""
@@ -93,16 +94,11 @@ class MemoryStore:
         if self._is_open:
             raise Refused("This store is open already.", "Give each terrarium a store of its own.")
         self._is_open = True
-        self._house_id = self._house_id or new_house_id
+        self.house_id = self.house_id or new_house_id
 
     async def close(self) -> None:
         """Let the next one in; everything stays."""
         self._is_open = False
-
-    @property
-    def house_id(self) -> str:
-        """The id that this store was given when it was first opened."""
-        return self._house_id
 
     @property
     def position(self) -> int:
@@ -158,27 +154,23 @@ class MemoryStore:
         placed: dict[str, list[bytes]] = {}
 
         def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
-            return [*self._bodies_of(session_id), *placed.get(session_id, ())][first - 1 : last]
+            kept = self._segments.get(session_id)
+            in_store = () if kept is None else map(self._body, kept.positions)
+            return [*in_store, *placed.get(session_id, ())][first - 1 : last]
 
         def is_new(write: SegmentWrite) -> bool:
             name, kept = write.session_id, self._segments.get(write.session_id)
-            there = begun.get(name) if kept is None else kept.segment
-            if write.opens is not None and there is not None and there != write.opens:
-                raise Conflict(f"Session {name} began otherwise. Give the new one another id.")
+            opened = begun.get(name) if kept is None else kept.segment
             in_store = 0 if kept is None else len(kept.positions)
-            head = None if there is None else in_store + len(placed.get(name, ()))
-            if not check_room(write, head, bodies_of):
+            head = None if opened is None else in_store + len(placed.get(name, ()))
+            if not check_room(write, head, opened, bodies_of):
                 return False
-            if there is None and write.opens is not None:
+            if write.opens is not None:
                 begun[name] = write.opens
             placed.setdefault(name, []).extend(write.bodies)
             return True
 
         return [[write for write in batch.writes if is_new(write)] for batch in batches]
-
-    def _bodies_of(self, session_id: str) -> list[bytes]:
-        kept = self._segments.get(session_id)
-        return [] if kept is None else [self._body(position) for position in kept.positions]
 
     def _body(self, position: int) -> bytes:
         """The whole body of the event at a position."""
@@ -226,14 +218,14 @@ class MemoryStore:
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position."""
         kept = self._snapshots.get((scope, name), ())
-        fitting = [one for one in kept if one.key == key and (at_most is None or one.at <= at_most)]
-        newest = max(fitting, key=lambda one: one.at, default=None)
+        fitting = [other for other in kept if other.key == key and (at_most is None or other.at <= at_most)]
+        newest = max(fitting, key=lambda snapshot: snapshot.at, default=None)
         return None if newest is None else newest._replace(body=zlib.decompress(newest.body))
 
     def _keep_snapshot(self, given: Snapshot) -> None:
         kept = given._replace(at=given.at or self.position, body=zlib.compress(given.body, 1))
         others = self._snapshots.get((kept.scope, kept.name), ())
-        still_good = [one for one in others if one.key == kept.key and one.at != kept.at]
+        still_good = [other for other in others if other.key == kept.key and other.at != kept.at]
         self._snapshots[kept.scope, kept.name] = [*still_good, kept]
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:

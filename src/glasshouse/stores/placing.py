@@ -5,47 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
-import msgspec
-
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged
 from glasshouse.events.codec import all_decoded, content_of, decoded
 from glasshouse.events.event import Event
 from glasshouse.runtime.ports import SegmentWrite
 from glasshouse.world.state.lineage import Span
+from glasshouse.world.state.state import Segment
 
 BodiesOf = Callable[[str, int, int], list[bytes]]
 """(session, first seq, last seq) -> the bodies kept there."""
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
-    """A segment, as much as it says of each of its events: what the body of every event begins with.
+def check_room(write: SegmentWrite, head: int | None, opened: Segment | None, bodies_of: BodiesOf) -> bool:
+    """Whether the write is new. False if the very same events are there already; `Conflict` if others are.
 
-    No store need keep that with each event.
+    `head` is how far the session is written, and `opened` how it began, as far as the store knows it.
     """
-
-    session_id: str
-    graph_id: str
-    base: int
-
-    def without_start(self, body: str, seq: int) -> str:
-        """The body of an event without what its place says; the whole of it if it begins otherwise."""
-        start = self._start(seq)
-        return "{" + body[len(start) :] if body.startswith(start) else body
-
-    def whole(self, kept: str, seq: int) -> str:
-        """The body that was kept without its start. What is no text is damage, and is found so when it is decoded."""
-        if type(kept) is not str or kept.startswith('{"id":'):
-            return kept
-        return self._start(seq) + kept[1:]
-
-    def _start(self, seq: int) -> str:
-        session_id = self.session_id
-        names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{self.graph_id}"'
-        return f'{names},"seq":{seq},"lamport":{self.base + seq},'
-
-
-def check_room(write: SegmentWrite, head: int | None, bodies_of: BodiesOf) -> bool:
-    """Whether the write is new. False if the very same events are there already; `Conflict` if others are."""
+    if write.opens is not None and opened is not None and opened != write.opens:
+        raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
     if head is None:
         if write.opens is None or write.expected_head != 0:
             raise Conflict(f"There is no session {write.session_id} to append to. Open it first.")

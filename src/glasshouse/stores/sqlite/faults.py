@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +12,6 @@ FAULTS: Final = (sqlite3.Error, OverflowError)
 """What a statement can raise: SQLite's own errors, and Python's for a number that does not fit into a column."""
 
 _PRIMARY_CODE_BITS = 0xFF
-
-
-@contextmanager
-def in_words(path: Path) -> Iterator[None]:
-    """Turn any SQLite error into the `StoreError` that fits."""
-    try:
-        yield
-    except FAULTS as wrong:
-        raise store_error(path, wrong) from wrong
 
 
 def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:

@@ -7,24 +7,26 @@ which library the connection comes from, so that the power-cut rig can bring one
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec.structs import astuple
 
-from glasshouse.errors import BadEvent, Conflict, StoreDamaged, StoreFailed
+from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
+from glasshouse.events.codec import Place
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import Place, check_room, in_order_of_histories, soundly_decoded
-from glasshouse.stores.sqlite.queries import SQL
+from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
 
-busy_milliseconds_max = 5_000
 wal_pages_max = 4_000
 prompts_remembered_max = 4_096
 places_remembered_max = 4_096
@@ -32,6 +34,20 @@ places_remembered_max = 4_096
 event_columns: Final = 5
 insert_events_max: Final = 50
 """So many events go into one statement, because each one lets go of the interpreter's lock and waits for it again."""
+
+_HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+def statements(text: str) -> dict[str, str]:
+    """Each statement under its `-- name:` heading, on one line."""
+    _, *parts = _HEADING.split(text)
+    return {
+        name: " ".join(body.split()).rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+SQL: Final = statements(files("glasshouse.stores.sqlite").joinpath("queries.sql").read_text())
+"""The statements of `queries.sql`, by name."""
 
 
 @lru_cache(maxsize=insert_events_max)
@@ -48,27 +64,14 @@ class _Kept(msgspec.Struct):
     place: Place
 
 
-class Cursor(Protocol):
-    """What a statement gives back."""
-
-    def fetchone(self) -> Any:
-        """The next row, or none."""
-
-    def fetchall(self) -> list[Any]:
-        """All rows left."""
-
-
 class Connection(Protocol):
     """As much of a SQLite connection as the journal uses."""
 
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor:
-        """Run one statement."""
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """Run one statement; give a cursor over its rows."""
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
         """Run one statement for each row."""
-
-    def close(self) -> None:
-        """Let go of the file."""
 
     @property
     def in_transaction(self) -> bool:
@@ -77,7 +80,6 @@ class Connection(Protocol):
 
 def prepare(connection: Connection) -> None:
     """Durable before fast: write-ahead log, a sync for every commit."""
-    connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchall()[0][0]
     if mode != "wal":
         raise StoreFailed(
@@ -102,11 +104,18 @@ class Journal:
 
     def house_id(self, new_house_id: str) -> str:
         """The store's id; a new store takes the one given."""
-        row = self._connection.execute(SQL["house_id"]).fetchone()
+        row = self._row("house_id")
         if row is None:
             self._connection.execute(SQL["give_house_id"], (new_house_id,))
         self._forget()
         return new_house_id if row is None else str(row[0])
+
+    def _row(self, query: str, *values: object) -> Any:
+        return self._connection.execute(SQL[query], values).fetchone()
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        rows: list[Any] = self._connection.execute(SQL[query], values).fetchall()
+        return rows
 
     def commit(self, batches: Sequence[Batch]) -> int:
         """All batches in one transaction; the position of the first event."""
@@ -149,7 +158,10 @@ class Journal:
                         self._add(values)
                     if not self._is_new(write):
                         continue
-                    kept = self._segment(write.session_id) or self._open(write)
+                    kept = self._segment(write.session_id)
+                    if kept is None:
+                        assert write.opens is not None, "checked before"
+                        kept = self._open(write.opens)
                 self._place(write, kept, change, numbers, values)
             if batch.snapshot is not None or batch.inbox_done or batch.prompts:
                 beside.append((batch, self.position))
@@ -195,27 +207,29 @@ class Journal:
 
     def prompt(self, digest: str) -> str | None:
         """A text that a model was given, if it is still there."""
-        row = self._connection.execute(SQL["prompt"], (digest,)).fetchone()
+        row = self._row("prompt", digest)
         return None if row is None else zlib.decompress(row[0]).decode()
 
     def requests(self, first: int, last: int) -> dict[int, Request]:
         """What was asked for between two changes."""
-        rows = self._connection.execute(SQL["requests"], (first, last)).fetchall()
         try:
-            return {change: decoded_request(body) for change, body in rows}
+            return {change: decoded_request(body) for change, body in self._rows("requests", first, last)}
         except BadEvent as broken:
             raise StoreDamaged(f"The ledger holds a broken request: {broken} Restore a copy.") from broken
 
     def shown(self, position: int) -> tuple[Shown, ...] | None:
         """What the calls behind an event were shown, if it is still there."""
-        row = self._connection.execute(SQL["shown"], (position,)).fetchone()
+        row = self._row("shown", position)
         return None if row is None else decoded_shown(row[0])
 
     def _is_new(self, write: SegmentWrite) -> bool:
         kept = self._segment(write.session_id)
-        if write.opens is not None and kept is not None and self._began(kept.number) != write.opens:
-            raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
-        return check_room(write, None if kept is None else kept.head, self._bodies_of)
+        if kept is None:
+            return check_room(write, None, None, self._bodies_of)
+        opened = (
+            None if write.opens is None else self._segment_from(self._row("segment_of_number", kept.number))
+        )
+        return check_room(write, kept.head, opened, self._bodies_of)
 
     def _place(
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
@@ -232,71 +246,49 @@ class Journal:
             values += (position, kept.number, seq, position - change, text)
         self.position, kept.head = position, seq
 
-    def _open(self, write: SegmentWrite) -> _Kept:
-        segment = write.opens
-        if segment is None:
-            raise Conflict(f"There is no session {write.session_id} to append to. Open it first.")
+    def _open(self, segment: Segment) -> _Kept:
         self._numbers += 1
         number, opened_at = self._numbers, self.position + 1
-        self._connection.execute(
-            SQL["add_segment"],
-            (
-                number,
-                segment.id,
-                segment.graph_id,
-                segment.origin,
-                segment.ordinal,
-                segment.base,
-                segment.at,
-                int(segment.is_imported),
-                int(segment.is_redacted),
-                opened_at,
-            ),
-        )
-        for ordinal, parent in enumerate(segment.parents):
+        *names_and_numbers, parents, at, is_imported, is_redacted = astuple(segment)
+        row = (number, *names_and_numbers, at, int(is_imported), int(is_redacted), opened_at)
+        self._connection.execute(SQL["add_segment"], row)
+        for ordinal, parent in enumerate(parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        kept = _Kept(number, 0, Place(segment.id, segment.graph_id, segment.base))
-        self._segments_cache[segment.id] = kept
+        kept = self._segments_cache[segment.id] = _Kept(
+            number, 0, Place(segment.id, segment.graph_id, segment.base)
+        )
         return kept
 
     def _segment(self, session_id: str) -> _Kept | None:
         kept = self._segments_cache.get(session_id)
-        if kept is None:
-            row = self._connection.execute(SQL["segment_number"], (session_id,)).fetchone()
-            if row is None:
-                return None
-            head = self._connection.execute(SQL["segment_head"], (row[0],)).fetchone()[0]
-            kept = self._segments_cache[session_id] = _Kept(row[0], head, Place(session_id, row[1], row[2]))
+        if kept is None and (row := self._row("segment_number", session_id)) is not None:
+            number, graph_id, base = row
+            (head,) = self._row("segment_head", number)
+            kept = self._segments_cache[session_id] = _Kept(number, head, Place(session_id, graph_id, base))
         return kept
 
-    def _began(self, number: int) -> Segment | None:
-        found = self._connection.execute(SQL["segment_of_number"], (number,)).fetchone()
-        return None if found is None else self._segment_from(found)
-
     def _bodies_of(self, session_id: str, first: int, last: int) -> list[bytes]:
-        return [body.encode() for *_, body in self._rows(Span(session_id, 0, 0, first, last))]
+        return [body.encode() for *_, body in self._events_of(Span(session_id, 0, 0, first, last))]
 
     def _forget(self) -> None:
         """Drop what is remembered of the file, and look again."""
         self._segments_cache.clear()
         self._places_cache.clear()
         self._prompts_kept_cache.clear()
-        position = self._connection.execute(SQL["last_position"]).fetchone()[0]
-        numbers = self._connection.execute(SQL["last_segment_number"]).fetchone()[0]
+        position, numbers = self.position_now(), self._row("last_segment_number")[0]
         self.position, self._numbers, self._must_look = position, numbers, False
 
     def position_now(self) -> int:
         """The last position, looked up again: another process may have written."""
-        found: int = self._connection.execute(SQL["last_position"]).fetchone()[0]
-        return found
+        position: int = self._row("last_position")[0]
+        return position
 
     def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
-        return in_order_of_histories(spans, self._rows)
+        return in_order_of_histories(spans, self._events_of)
 
-    def _rows(self, span: Span) -> list[tuple[int, int, str]]:
-        asked = (span.session_id, span.first, span.last)
-        rows = self._connection.execute(SQL["events_of_segment"], asked).fetchall()
+    def _events_of(self, span: Span) -> list[tuple[int, int, str]]:
+        rows = self._rows("events_of_segment", span.session_id, span.first, span.last)
         if not rows:
             return []
         whole = Place(span.session_id, *rows[0][4:]).whole
@@ -304,12 +296,12 @@ class Journal:
 
     def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
-        rows = self._connection.execute(SQL["events_after"], (position, events_max)).fetchall()
+        rows = self._rows("events_after", position, events_max)
         places = self._places_cache
         if len(places) > places_remembered_max:
             places.clear()
         for number in {row[2] for row in rows} - places.keys():
-            segment = self._connection.execute(SQL["segment_place"], (number,)).fetchone()
+            segment = self._row("segment_place", number)
             if segment is None:
                 raise StoreDamaged(f"The ledger lacks the segment {number}. Restore a copy.")
             places[number] = Place(*segment)
@@ -319,21 +311,16 @@ class Journal:
 
     def segments_after(self, position: int) -> list[Segment]:
         """The segments that began behind this position."""
-        found = self._connection.execute(SQL["segments_after"], (position,)).fetchall()
-        return [self._segment_from(row) for row in found]
+        return [self._segment_from(row) for row in self._rows("segments_after", position)]
 
     def _segment_from(self, row: Sequence[Any]) -> Segment:
         number, name, graph_id, origin, ordinal, base, at, *marks = row
-        return Segment(name, graph_id, origin, ordinal, base, self._parents(number), at, *map(bool, marks))
-
-    def _parents(self, number: int) -> tuple[Parent, ...]:
-        return tuple(
-            [Parent(*row) for row in self._connection.execute(SQL["parents_of"], (number,)).fetchall()]
-        )
+        parents = tuple([Parent(*parent) for parent in self._rows("parents_of", number)])
+        return Segment(name, graph_id, origin, ordinal, base, parents, at, *map(bool, marks))
 
     def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
         """The newest snapshot with this key, up to a position. One that cannot be read is none: it is a cache."""
-        row = self._connection.execute(SQL["snapshot"], (scope, name, key, at_most)).fetchone()
+        row = self._row("snapshot", scope, name, key, at_most)
         try:
             return None if row is None else Snapshot(*row)._replace(body=zlib.decompress(row[4]))
         except zlib.error:
@@ -341,16 +328,12 @@ class Journal:
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
         """Leave a line, in a transaction of its own."""
-        if (
-            self._connection.in_transaction
-        ):  # Of a commit that failed; a line put into it would be lost with it.
+        # A commit that failed may have left one open; a line put into it would be lost with it.
+        if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        number: int = self._connection.execute(SQL["put_in_inbox"], (run_id, text)).fetchall()[0][0]
+        number: int = self._rows("put_in_inbox", run_id, text)[0][0]
         return number
 
     def read_inbox(self, lines_max: int, after: int) -> list[InboxLine]:
         """The oldest lines."""
-        return [
-            InboxLine(*row)
-            for row in self._connection.execute(SQL["read_inbox"], (after, lines_max)).fetchall()
-        ]
+        return [InboxLine(*row) for row in self._rows("read_inbox", after, lines_max)]

@@ -18,8 +18,8 @@ from glasshouse.errors import Refused, StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
-from glasshouse.stores.sqlite.faults import FAULTS, in_words, store_error
-from glasshouse.stores.sqlite.journal import Journal, busy_milliseconds_max, prepare
+from glasshouse.stores.sqlite.faults import FAULTS, store_error
+from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.thread import WorkThread
@@ -27,6 +27,7 @@ from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
 
+busy_milliseconds_max = 5_000
 reader_threads = 2
 
 _NO_FILES: Final = frozenset({"", ":memory:"})
@@ -50,7 +51,8 @@ class SqliteStore:
         self.is_guest = is_guest
         self._migrations = migrations if migrations is not None else bundled_migrations()
         self._lock = WriterLock(self.path)
-        self._house_id = ""
+        self.house_id = ""
+        """The id that this file was given when it was made."""
         self._journal: Journal | None = None
         self._writer: WorkThread | None = None
         self._readers: list[WorkThread] = []
@@ -68,7 +70,7 @@ class SqliteStore:
         self._writer = WorkThread("glasshouse writer")
         self._readers = [WorkThread(f"glasshouse reader {n}") for n in range(reader_threads)]
         try:
-            await self._writer.call(self._open_blocking, new_house_id)
+            await self._writer.call(self._in_words, self._open_blocking, new_house_id)
         except BaseException:
             await self.close()
             raise
@@ -84,24 +86,22 @@ class SqliteStore:
             raise StoreFailed(
                 f"There is no store at {self.path}. Play something first, or name another --store."
             )
-        with in_words(self.path):
-            connection = self._connect()
-            if self.is_guest:
-                if version_of(connection, self.path, self._migrations) == 0:
-                    raise StoreFailed(
-                        f"There is no store at {self.path} yet. Play something first, or name another --store."
-                    )
-                connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
-            else:
-                version_of(connection, self.path, self._migrations)
-                prepare(connection)
-                migrate(connection, self.path, self._migrations)
-            journal = Journal(connection)
-            self._house_id = journal.house_id(new_house_id)
-            self._journal = journal
+        connection = self._connect()
+        version = version_of(connection, self.path, self._migrations)
+        if not self.is_guest:
+            prepare(connection)
+            migrate(connection, self.path, self._migrations)
+        elif version == 0:
+            raise StoreFailed(
+                f"There is no store at {self.path} yet. Play something first, or name another --store."
+            )
+        journal = Journal(connection)
+        self.house_id = journal.house_id(new_house_id)
+        self._journal = journal
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        seconds = busy_milliseconds_max / 1_000
+        connection = sqlite3.connect(self.path, seconds, isolation_level=None, check_same_thread=False)
         self._connections.append(connection)
         return connection
 
@@ -115,11 +115,6 @@ class SqliteStore:
             connection.close()
         self._connections.clear()
         self._lock.release()
-
-    @property
-    def house_id(self) -> str:
-        """The id that this file was given when it was made."""
-        return self._house_id
 
     @property
     def position(self) -> int:
@@ -181,21 +176,20 @@ class SqliteStore:
             raise StoreFailed(f"{self.path} is not open.")
         self._turn_of_readers += 1
         reader = self._readers[self._turn_of_readers % len(self._readers)]
-        answer: T = await reader.call(self._read_blocking, method, *arguments)
+        answer: T = await reader.call(self._in_words, self._read_blocking, method, *arguments)
         return answer
 
     def _read_blocking(self, method: Callable[..., T], *arguments: object) -> T:
-        with in_words(self.path):
-            reader: Journal | None = getattr(self._of_this_thread, "journal", None)
-            if reader is None:
-                connection = self._connect()
-                connection.execute(f"PRAGMA busy_timeout = {busy_milliseconds_max}")
-                connection.execute("PRAGMA query_only = ON")
-                reader = self._of_this_thread.journal = Journal(connection)
-        return self._in_words(method, reader, *arguments)
+        journal: Journal | None = getattr(self._of_this_thread, "journal", None)
+        if journal is None:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+            journal = self._of_this_thread.journal = Journal(connection)
+        return method(journal, *arguments)
 
-    def _in_words(self, method: Callable[..., T], *arguments: object) -> T:
+    def _in_words(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function; what SQLite raises becomes the `StoreError` that fits."""
         try:
-            return method(*arguments)
+            return function(*arguments)
         except FAULTS as wrong:
             raise store_error(self.path, wrong) from wrong

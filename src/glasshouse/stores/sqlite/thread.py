@@ -30,12 +30,17 @@ class WorkThread:
         answer: asyncio.Future[Any] = loop.create_future()
 
         def work() -> None:
+            settle: Callable[[Any], None] = answer.set_result
             try:
-                result = function(*arguments)
+                outcome = function(*arguments)
             except BaseException as wrong:
-                _tell(loop, _fail, answer, wrong)
-            else:
-                _tell(loop, _give, answer, result)
+                settle, outcome = answer.set_exception, wrong
+            try:
+                loop.call_soon_threadsafe(_settle, answer, settle, outcome)
+            except RuntimeError:
+                # A loop that was closed meanwhile has nobody left who waits; the work is done all the same.
+                if not loop.is_closed():
+                    raise
 
         self._work.put(work)
         return answer
@@ -46,22 +51,6 @@ class WorkThread:
         self._thread.join()
 
 
-def _tell(
-    loop: asyncio.AbstractEventLoop, tells: Callable[..., None], answer: asyncio.Future[Any], what: object
-) -> None:
-    try:
-        loop.call_soon_threadsafe(tells, answer, what)
-    except RuntimeError:
-        # A loop that was closed meanwhile has nobody left who waits; the work is done all the same.
-        if not loop.is_closed():
-            raise
-
-
-def _give(answer: asyncio.Future[Any], result: object) -> None:
-    if not answer.done():
-        answer.set_result(result)
-
-
-def _fail(answer: asyncio.Future[Any], wrong: BaseException) -> None:
-    if not answer.done():
-        answer.set_exception(wrong)
+def _settle(answer: asyncio.Future[Any], settle: Callable[[Any], None], outcome: object) -> None:
+    if not answer.done():  # Whoever waited may have been cancelled.
+        settle(outcome)
