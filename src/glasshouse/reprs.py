@@ -15,10 +15,11 @@ _PLAIN: Final = (str, bytes, int, float, tuple, list, dict, type(None))
 
 
 def repr_of(*names: str) -> Callable[[object], str]:
-    """A `__repr__` that shows these attributes, the most telling first."""
+    """A `__repr__` that shows these attributes, the most telling first; of a struct, all if none is named."""
 
     def short_repr(value: object) -> str:
-        return shown(value, **{name: getattr(value, name) for name in names})
+        fields = names or getattr(value, "__struct_fields__", ())
+        return shown(value, **{name: getattr(value, name) for name in fields})
 
     return short_repr
 

@@ -45,18 +45,11 @@ def _unplaced(event: Event) -> Event:
     return replace(event, position=None, change=None)
 
 
-def decoded(
-    body: bytes | str,
-    position: int | None = None,
-    versions: Mapping[str, int] = VERSIONS,
-    upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
-    *,
-    change: int | None = None,
-) -> Event:
+def decoded(body: bytes | str, position: int | None = None, *, change: int | None = None) -> Event:
     """The event in `body`, lifted to today's payload version."""
     event = raw_decoded(body)
-    if event.schema_version != versions.get(event.kind, 1):
-        event = _lifted(event, versions, upcasters)
+    if event.schema_version != VERSIONS.get(event.kind, 1):
+        event = _lifted(event)
     if position is not None:
         force_setattr(event, "position", position)
         force_setattr(event, "change", change)
@@ -114,13 +107,11 @@ def all_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
     return events
 
 
-def _lifted(
-    event: Event, versions: Mapping[str, int], upcasters: Mapping[tuple[str, int], Upcaster]
-) -> Event:
-    current = versions.get(event.kind, 1)
+def _lifted(event: Event) -> Event:
+    current = VERSIONS.get(event.kind, 1)
     payload, version = event.payload, event.schema_version
     while version < current:
-        upcaster = upcasters.get((event.kind, version))
+        upcaster = UPCASTERS.get((event.kind, version))
         if upcaster is None:
             raise BadEvent(
                 f"{event.id}: nothing lifts {event.kind} from version {version} to {version + 1}.",

@@ -72,11 +72,9 @@ ENGINE: Final = frozenset(
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
 """Kinds that the engine writes on an act's way; every other kind of a creature ends its act."""
 
-NEVER_GRANTED: Final = (
-    ENGINE
-    | MID_ACT
-    | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
-)
+_OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED})
+
+NEVER_GRANTED: Final = ENGINE | MID_ACT | _OF_RUNS | {USER_INJECTED, ACT_DISCARDED}
 """Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
@@ -85,9 +83,7 @@ WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
 """Kinds that only their own actor reads back: no other creature sees or answers them."""
 
-WITHOUT_WORDS: Final = (
-    WITHOUT_A_LINE | MID_ACT | {RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED}
-)
+WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | _OF_RUNS
 """Kinds of a show that are no lines: nobody hears them said."""
 
 NO_LINES: Final = WITHOUT_WORDS | ENGINE

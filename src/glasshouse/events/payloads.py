@@ -150,19 +150,7 @@ class TopologyChanged(Payload, frozen=True):
 class BranchChange(Payload, frozen=True):
     """How a branch or a resumed session differs from its past. Creatures are named by handle."""
 
-    __repr__ = repr_of(
-        "drop",
-        "replace",
-        "disturb",
-        "profiles",
-        "personas",
-        "add",
-        "remove",
-        "connect",
-        "disconnect",
-        "limits",
-        "edited",
-    )
+    __repr__ = repr_of()
 
     drop: bool = False
     """The line it begins at was never said."""

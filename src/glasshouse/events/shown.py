@@ -23,32 +23,24 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
     answered: tuple[str, ...] = ()
 
 
-class _Packed(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """`Shown` as it is written: ids in a row, each after the first of a session as its seq alone."""
+_FIELDS = Shown.__struct_fields__
+_Packed = msgspec.defstruct(
+    "_Packed", [(field, str, "") for field in _FIELDS], omit_defaults=True, forbid_unknown_fields=True
+)
+"""`Shown` as it is written: ids in a row, each after the first of a session as its seq alone."""
 
-    discussion: str = ""
-    scene: str = ""
-    remembered: str = ""
-    disturbances: str = ""
-    answered: str = ""
-
-
-_decode = msgspec.json.Decoder(list[_Packed]).decode
+_decode = msgspec.json.Decoder(list[_Packed]).decode  # type: ignore[valid-type]
 
 
 def encoded_shown(calls: Sequence[Shown]) -> str:
     """What the calls behind one event were shown, call by call, as a store keeps it."""
-    packed = [
-        _Packed(*[_packed(getattr(call, field)) for field in Shown.__struct_fields__]) for call in calls
-    ]
+    packed = [_Packed(*[_packed(getattr(call, field)) for field in _FIELDS]) for call in calls]
     return msgspec.json.encode(packed).decode()
 
 
 def decoded_shown(body: str) -> tuple[Shown, ...]:
     """The same, read back."""
-    return tuple(
-        [Shown(*[_ids(getattr(call, field)) for field in Shown.__struct_fields__]) for call in _decode(body)]
-    )
+    return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
 
 
 def _packed(ids: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ class ModelRouter:
                 raise UnknownName(noun="profile", name=profile, known=PROFILES)
         self._given = given
         self._named = dict(named or {})
-        self._routes: dict[str | tuple[str, str], Route] = {}
+        self._routes: dict[tuple[str, str | None], Route] = {}
 
     def __repr__(self) -> str:
         routes = {profile: _named(given) for profile, given in self._given.items()}
@@ -39,24 +39,19 @@ class ModelRouter:
 
     def route(self, profile: str, model: str | None = None) -> Route:
         """The route of a profile, or of a model's name. The offline troupe is imported when it is first used."""
-        if model is not None:
-            return self._route_named(profile, model)
-        found = self._routes.get(profile)
-        if found is None:
-            if profile not in self._given:
-                bound = ", ".join(self._given) or "none"
-                raise Refused(
-                    f"No model is bound to the profile {profile!r}.", f"Bind it; bound are: {bound}."
-                )
-            found = self._routes[profile] = _route(profile, self._given[profile] or _offline())
-        return found
+        key = (profile, model)
+        if key not in self._routes:
+            self._routes[key] = self._made(profile, model)
+        return self._routes[key]
 
-    def _route_named(self, profile: str, name: str) -> Route:
-        found = self._routes.get((profile, name))
-        if found is None:
+    def _made(self, profile: str, name: str | None) -> Route:
+        if name is not None:
             model = self._named.get(name) or _offline(name, [*self._named])
-            found = self._routes[profile, name] = _route(profile, model)._replace(name=name)
-        return found
+            return _route(profile, model)._replace(name=name)
+        if profile not in self._given:
+            bound = ", ".join(self._given) or "none"
+            raise Refused(f"No model is bound to the profile {profile!r}.", f"Bind it; bound are: {bound}.")
+        return _route(profile, self._given[profile] or _offline())
 
 
 def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:

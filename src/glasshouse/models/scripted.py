@@ -15,10 +15,22 @@ from glasshouse.runtime.ports import Model
 from glasshouse.turns.moment.prompt import Completion, Prompt
 
 
-class ScriptedModel:
-    """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
+class _KeepsPrompts:
+    """A model that keeps every prompt it was given."""
 
     __repr__ = repr_of("calls")
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    @property
+    def calls(self) -> int:
+        """How often it was asked."""
+        return len(self.prompts)
+
+
+class ScriptedModel(_KeepsPrompts):
+    """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
 
     name: Final = "scripted"
     is_free: Final = True
@@ -32,12 +44,7 @@ class ScriptedModel:
                     f"A scripted model cannot say {answer!r}.", "Give its answers one by one, each a text."
                 )
         self._answers = answers
-        self.prompts: list[Prompt] = []
-
-    @property
-    def calls(self) -> int:
-        """How often it was asked."""
-        return len(self.prompts)
+        super().__init__()
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The next answer; one that is an error is raised."""
@@ -50,21 +57,14 @@ class ScriptedModel:
         return Completion(answer, self.name, len(prompt.user) // 4, len(answer) // 4, usd=0.0)
 
 
-class CountingModel:
+class CountingModel(_KeepsPrompts):
     """Hands every prompt on to another model, and keeps it; without another model nobody may ask it anything."""
-
-    __repr__ = repr_of("calls")
 
     def __init__(self, model: Model | None = None) -> None:
         self._model = model
         self.name: Final = str(getattr(model, "name", "counting"))
         self.is_free: Final = bool(getattr(model, "is_free", True))
-        self.prompts: list[Prompt] = []
-
-    @property
-    def calls(self) -> int:
-        """How often it was asked."""
-        return len(self.prompts)
+        super().__init__()
 
     async def complete(self, prompt: Prompt) -> Completion:
         """What the other model says to this."""

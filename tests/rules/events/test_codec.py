@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshouse.errors import BadEvent
-from glasshouse.events import kinds
+from glasshouse.events import codec, kinds
 from glasshouse.events.codec import (
     all_decoded,
     canonical_json,
@@ -265,10 +265,17 @@ UPCASTERS: dict[tuple[str, int], Callable[[Json], Json]] = {
 }
 
 
+@pytest.fixture
+def with_upcasters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "VERSIONS", VERSIONS)
+    monkeypatch.setattr(codec, "UPCASTERS", UPCASTERS)
+
+
+@pytest.mark.usefixtures("with_upcasters")
 def test_an_old_payload_is_lifted_step_by_step_to_todays() -> None:
     stored = encoded(OLD_WORDS)
 
-    lifted = decoded(stored, 9, VERSIONS, UPCASTERS)
+    lifted = decoded(stored, 9)
 
     assert lifted.payload == {"text": "is it green?", "tries": 1}
     assert lifted.schema_version == 3
@@ -276,35 +283,40 @@ def test_an_old_payload_is_lifted_step_by_step_to_todays() -> None:
     assert encoded(OLD_WORDS) == stored
 
 
+@pytest.mark.usefixtures("with_upcasters")
 def test_a_payload_of_the_version_between_takes_only_the_last_step() -> None:
     stored = encoded(an_event(kind="question.asked", payload={"question": "is it"}, schema_version=2))
 
-    assert decoded(stored, None, VERSIONS, UPCASTERS).payload == {"text": "is it?", "tries": 1}
+    assert decoded(stored).payload == {"text": "is it?", "tries": 1}
 
 
+@pytest.mark.usefixtures("with_upcasters")
 def test_a_payload_of_todays_version_and_other_kinds_are_left_alone() -> None:
     today = an_event(kind="question.asked", payload={"text": "is it?"}, schema_version=3)
 
-    assert decoded(encoded(today), None, VERSIONS, UPCASTERS) == today
-    assert decoded(encoded(A_LINE), None, VERSIONS, UPCASTERS) == A_LINE
+    assert decoded(encoded(today)) == today
+    assert decoded(encoded(A_LINE)) == A_LINE
 
 
-def test_a_missing_upcaster_is_named_with_the_step_that_lacks() -> None:
+@pytest.mark.usefixtures("with_upcasters")
+def test_a_missing_upcaster_is_named_with_the_step_that_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     only_first = {("question.asked", 1): UPCASTERS["question.asked", 1]}
+    monkeypatch.setattr(codec, "UPCASTERS", only_first)
 
     with pytest.raises(BadEvent) as refusal:
-        decoded(encoded(OLD_WORDS), None, VERSIONS, only_first)
+        decoded(encoded(OLD_WORDS))
 
     assert OLD_WORDS.id in refusal.value.reason
     assert "question.asked from version 2 to 3" in refusal.value.reason
     assert "upcaster" in refusal.value.instead
 
 
+@pytest.mark.usefixtures("with_upcasters")
 def test_an_upcaster_that_misses_a_field_is_not_taken_for_a_missing_upcaster() -> None:
     stored = encoded(an_event(kind="question.asked", payload={}, schema_version=1))
 
     with pytest.raises(Exception) as failure:  # noqa: PT011 (only what it must not say matters here)
-        decoded(stored, None, VERSIONS, UPCASTERS)
+        decoded(stored)
 
     assert "nothing lifts" not in str(failure.value)
 

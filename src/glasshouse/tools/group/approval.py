@@ -123,7 +123,3 @@ def _read(said: object) -> Verdict:
 
 def _plain(text: object) -> str:
     return cut(one_line(text), reason_chars_max) if isinstance(text, str) else ""
-
-
-def _after_a_space(words: str) -> str:
-    return f" {words}" if words else ""
