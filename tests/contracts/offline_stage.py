@@ -19,7 +19,7 @@ from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighb
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import prompt_for
-from glasshouse.turns.prompts.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.prompts.lines import event_ids_by_ref
 from tests.rules.events.events_by_hand import an_event
 
 SESSION = "s-00112233445566bb"
@@ -146,7 +146,7 @@ class OfflineStage:
         reply = self.reply(name, cause, without=without)
         if reply["kind"] == kinds.AGENT_PASSED:
             return None
-        ids = event_ids_by_ref(lines_of(self.moment(name, cause, without=without)))
+        ids = event_ids_by_ref(self.moment(name, cause, without=without))
         payload = {
             key: _pointed(value, ids)
             for key, value in reply.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
@@ -12,10 +12,28 @@ from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
+from glasshouse.turns.prompts.lines import event_ids_by_ref, numbered_lines, older_cause
 from tests.rules.events.events_by_hand import an_event
 
 SESSION = "s-00112233445566aa"
 HANDLES = {"echo-id": "echo", "moth-id": "moth", "fern-id": "fern"}
+
+
+class Line(NamedTuple):
+    """One heard event as its reader sees it: the ref, the event, the whole physical line."""
+
+    ref: str
+    event_id: str
+    text: str
+
+
+def lines_of(moment: Moment) -> tuple[Line, ...]:
+    """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
+    lines = numbered_lines(moment)
+    older = older_cause(moment, lines)
+    texts = [*([] if older is None else [older[1]]), *map(lines.text, lines.indexes)]
+    ids = event_ids_by_ref(moment)
+    return tuple([Line(ref, ids[ref], text) for ref, text in zip(ids, texts, strict=True)])
 
 
 def said(seq: int, actor: str, text: str | None, kind: str = kinds.AGENT_SPOKE, **payload: Any) -> Event:

@@ -7,7 +7,7 @@ from glasshouse.events import carried
 from glasshouse.turns.heard.recent_lines import RecentLines, Stretch, Tables
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.turns.runs.agenda import Owed, UnderWay
-from glasshouse.turns.runs.purses import Account, Clocks, Counted, Spent
+from glasshouse.turns.runs.purses import Account, Clocks, Spent
 from glasshouse.world.hearing.wires import Handed
 from glasshouse.world.state.state import Stay
 
@@ -20,7 +20,6 @@ PAIRS: list[tuple[type[msgspec.Struct], type[msgspec.Struct]]] = [
     (Tables, carried.CarriedTables),
     (Renamed, carried.CarriedNames),
     (Clocks, carried.CarriedClocks),
-    (Counted, carried.CarriedCounts),
     (Account, carried.CarriedAccount),
     (Stay, carried.CarriedStay),
 ]

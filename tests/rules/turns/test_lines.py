@@ -10,8 +10,7 @@ from glasshouse.events.event import Event
 from glasshouse.turns.moment import line_text
 from glasshouse.turns.moment.line_text import ELLIPSIS
 from glasshouse.turns.prompts import lines
-from glasshouse.turns.prompts.lines import Line, event_ids_by_ref, lines_of
-from tests.rules.turns.moments_by_hand import HANDLES, a_moment, a_tick, injected, said
+from tests.rules.turns.moments_by_hand import HANDLES, Line, a_moment, a_tick, injected, lines_of, said
 from tests.rules.turns.prompts_read_back import spoken
 
 
@@ -70,7 +69,7 @@ def test_a_line_said_again_is_another_line_with_a_letter() -> None:
 
     assert [line.ref[6:] for line in heard[:3]] == ["", "b", "c"]
     assert [line.ref[6:] for line in heard[25:]] == ["z", "ba", "bb"]
-    assert len(event_ids_by_ref(heard)) == 28
+    assert len({line.ref for line in heard}) == 28
 
 
 def test_a_cause_out_of_sight_of_the_recent_events_is_still_a_line() -> None:

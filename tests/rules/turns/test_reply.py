@@ -13,7 +13,6 @@ from glasshouse.turns.moment.line_text import ELLIPSIS
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolCall
-from glasshouse.turns.prompts.lines import lines_of
 from glasshouse.turns.replies.reply import (
     Passed,
     Problem,
@@ -23,7 +22,7 @@ from glasshouse.turns.replies.reply import (
     thought_chars_max,
     words_said_over_asked_max,
 )
-from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, said
+from tests.rules.turns.moments_by_hand import a_moment, a_tick, injected, lines_of, said
 
 SPEAKER = Character(name="echo", voice=Voice(say_words_max=10))
 SLEUTH = Character(

@@ -11,9 +11,8 @@ from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
 from glasshouse.turns.moment.character import Character, Memory
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.prompts.context import written_for
-from glasshouse.turns.prompts.lines import lines_of
 from glasshouse.world.hearing.wires import Handed
-from tests.rules.turns.moments_by_hand import SESSION, a_moment, injected, said
+from tests.rules.turns.moments_by_hand import SESSION, a_moment, injected, lines_of, said
 
 OTHER = "s-ffeeddccbbaa9988"
 

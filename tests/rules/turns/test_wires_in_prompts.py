@@ -8,7 +8,7 @@ from glasshouse.events.event import Draft, Event
 from glasshouse.troupe.reading import Reading
 from glasshouse.turns.moment.prompt import ANSWERED
 from glasshouse.turns.prompts.context import ASKED, KEPT_BACK, prompt_for
-from glasshouse.turns.prompts.lines import lines_of
+from glasshouse.turns.prompts.lines import event_ids_by_ref
 from glasshouse.world.decisions.intents import AddWire, Say
 from tests.rules.turns.houses_by_hand import House
 from tests.rules.turns.prompts_by_hand import moment_in, prompt_in
@@ -87,7 +87,7 @@ def test_a_wire_without_content_tells_that_something_was_said_of_what_kind_and_n
     assert moment.cause.id == line.id
     assert moment.cause.payload == {}
     assert moment.is_kept_back
-    assert lines_of(moment) == ()
+    assert event_ids_by_ref(moment) == {}
 
 
 def test_one_who_hears_the_line_itself_is_shown_it_whatever_the_wire_carries() -> None:

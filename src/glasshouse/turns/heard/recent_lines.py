@@ -304,18 +304,13 @@ def by_rule(root_id: str) -> str:
 
 def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> bool:
     """Whether a root was a member when each of these lines was said, so that its own table has them."""
-
-    def was_member(part: Stretch) -> bool:
+    for part in table.spans:
         segment = world.sessions[part.session_id].segment
         said = segment.base + part.first
-        return any(
-            stay.graph_id == segment.graph_id
-            and stay.since <= said
-            and (stay.until is None or said < stay.until)
-            for stay in root.stays
-        )
-
-    return all(map(was_member, table.spans))
+        stays = [stay for stay in root.stays if stay.graph_id == segment.graph_id and stay.since <= said]
+        if not any(stay.until is None or said < stay.until for stay in stays):
+            return False
+    return True
 
 
 def heard_by(
@@ -356,7 +351,9 @@ def _heard_by_root(
     """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
     lines = _all(own, upto)
     by_id = {event.id: event for event in lines}
-    if not _is_whole_for_root(tables, creature, lines):
+    since = tables.with_a_past.get(creature.id)
+    if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
+        # It may see more that was said on its channels: outside its own lines, and after the first of them.
         for table in picked(tables.said, creature.ears).values():
             by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
         lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
@@ -365,12 +362,6 @@ def _heard_by_root(
     newest = lines[-heard_lines_max:]
     on_channels = sum([event.channel_id is not None for event in newest])
     return newest, max(0, own.total_at(upto) - on_channels)
-
-
-def _is_whole_for_root(tables: Tables, creature: CreatureState, lines: list[Event]) -> bool:
-    """Whether nothing that a root may see was said on a channel outside these lines of its own, and after the first."""
-    since = tables.with_a_past.get(creature.id)
-    return since is None or (len(lines) >= heard_lines_max and lines[0].lamport >= since)
 
 
 Heard = list[tuple[str, RecentLines, bool]]
@@ -408,8 +399,7 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
     """A line by its id, looked for where this creature listens, the newest first."""
     creature = world.creatures[creature_id]
-    places = (by_rule(creature_id), *creature.ears, creature.graph_id)
-    for place in places:
+    for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
         table = tables.said.get(place)
         for line in () if table is None else reversed(table.lines):
             if line.id == id_of_event:

@@ -83,9 +83,10 @@ def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
         if number < channels_seen_max:
             for member in _members(world, channel_id):
                 members.setdefault(member, []).append(name)
-    nearest = [
-        (name, _neighbour(world, name, on)) for name, on in islice(members.items(), neighbours_max + 1)
-    ]
+    nearest: list[tuple[str, Neighbour]] = []
+    for member, on in islice(members.items(), neighbours_max + 1):
+        creature = world.creatures[member]
+        nearest.append((member, Neighbour(creature.handle, world.facts_of(creature).role, tuple(on))))
     return _Shared(tuple(listens[:channels_seen_max]), tuple(sends[:channels_seen_max]), members, nearest)
 
 
@@ -113,11 +114,6 @@ def _members(world: World, channel_id: str) -> Iterable[str]:
     return islice(world.topology.members_of.get(channel_id, _NOTHING), members_looked_at_max)
 
 
-def _neighbour(world: World, name: str, channels: list[str]) -> Neighbour:
-    creature = world.creatures[name]
-    return Neighbour(creature.handle, world.facts_of(creature).role, tuple(channels))
-
-
 def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
     """The handles of whoever spoke, and of those around; each as this creature knows it.
 
@@ -134,8 +130,8 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
         if len(counts) == 1 and handles:
             names = dict.fromkeys(islice(heard[0][1].speakers, kept[0][0], None))
         else:
-            names, handles = _members_around(world, channels), {}
-            names.update(speakers_in(creature, heard))
+            members = [name for channel_id, _ in channels for name in _members(world, channel_id)]
+            names, handles = dict.fromkeys(members) | speakers_in(creature, heard), {}
         handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
         is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
         if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):
@@ -144,22 +140,14 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
     return {**handles, **{name: name_for(world, creature, name) for name in missing}} if missing else handles
 
 
-def _members_around(world: World, channels: Iterable[tuple[str, int]]) -> dict[str, None]:
-    members: dict[str, None] = {}
-    for channel_id, _ in channels:
-        members.update(dict.fromkeys(_members(world, channel_id)))
-    return members
-
-
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:
     """Those whose words a moment holds and whom a visitor plays, or played until they went. Whoever this house does not
     know, or knows no longer, may have been one."""
     names = {moment.cause.actor, *[event.actor for event in moment.recent_events]} - RESERVED_ACTORS
-    return frozenset([name for name in names if _may_be_a_visitor(world, world.ever(name))])
-
-
-def _may_be_a_visitor(world: World, creature: CreatureState | None) -> bool:
-    return creature is None or world.facts_of(creature).played_by == PLAYED_BY_VISITOR
+    known = {name: world.facts_of(creature) for name in names if (creature := world.ever(name)) is not None}
+    return frozenset(
+        [name for name in names if name not in known or known[name].played_by == PLAYED_BY_VISITOR]
+    )
 
 
 def name_for(world: World, creature: CreatureState, name: str) -> str:

@@ -209,7 +209,7 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
         DISTURBANCES: [text(index) for index in disturbances],
         TOOLS_SAID: [_tool_line(talk) for talk in moment.talk],
         ANSWERED: [
-            *_answered(moment, text(cause) if cause is not None else "" if older is None else older.text),
+            *_answered(moment, text(cause) if cause is not None else "" if older is None else older[1]),
             _last_line(moment.handle, moment.character),
         ],
     }

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
@@ -45,15 +45,6 @@ _NAMED_WEIGHT: Final = 4
 
 STRIKING: Final = 2
 """From this importance on a line may be remembered whatever it is about."""
-
-
-class Line(NamedTuple):
-    """One heard event as its reader sees it."""
-
-    ref: str
-    event_id: str
-    text: str
-    """The whole physical line."""
 
 
 class NumberedLines:
@@ -114,16 +105,11 @@ class NumberedLines:
         ]
         return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
 
-    def lines(self) -> Iterator[Line]:
-        """All lines as values, oldest first."""
-        for index in self.indexes:
-            yield Line(self.ref(index), self.events[index - self.first].id, self.text(index))
-
-    def line_of_older(self, event: Event) -> Line:
-        """The line of an event that is older than all lines here. Its ref is one that none of them has."""
+    def line_of_older(self, event: Event) -> tuple[str, str]:
+        """Ref and physical line of an event that is older than all lines here. The ref is one that none of them has."""
         reading = reading_of(event, self.handles.get(event.actor))
         ref = f"#{reading.number}{_letters(len(self.numbers.get(reading.number, ())))}"
-        return Line(ref, event.id, self.written(ref, reading))
+        return ref, self.written(ref, reading)
 
     def written(self, ref: str, reading: Reading) -> str:
         """The physical line that a reading makes under a ref."""
@@ -228,20 +214,16 @@ class NumberedLines:
         return body_of(reading.payload.get("text"), shown)
 
 
-def lines_of(moment: Moment) -> tuple[Line, ...]:
-    """Every line the creature has in sight, oldest first; the cause is among them if it is a line."""
+def event_ids_by_ref(moment: Moment) -> dict[str, str]:
+    """The event behind each line that the creature has in sight, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
-    cause = older_cause(moment, lines)
-    return (*lines.lines(),) if cause is None else (cause, *lines.lines())
+    older = older_cause(moment, lines)
+    ids = {} if older is None else {older[0]: moment.cause.id}
+    return ids | {lines.ref(index): event.id for index, event in enumerate(lines.events, lines.first)}
 
 
-def event_ids_by_ref(lines: Iterable[Line]) -> dict[str, str]:
-    """The event each ref of these lines stands for."""
-    return {line.ref: line.event_id for line in lines}
-
-
-def older_cause(moment: Moment, lines: NumberedLines) -> Line | None:
-    """The line of a cause that is not among the recent events: it is older, or a wire handed it over."""
+def older_cause(moment: Moment, lines: NumberedLines) -> tuple[str, str] | None:
+    """Ref and line of a cause that is not among the recent events: it is older, or a wire handed it over."""
     cause = moment.cause
     is_older = is_line_for(moment.creature_id, cause) and lines.index_of(cause.id) is None
     return lines.line_of_older(cause) if is_older and not moment.is_kept_back else None

@@ -29,7 +29,7 @@ from glasshouse.turns.moment.reply_schema import (
 )
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.prompts.context import answers_in_prose
-from glasshouse.turns.prompts.lines import event_ids_by_ref, lines_of
+from glasshouse.turns.prompts.lines import event_ids_by_ref
 from glasshouse.turns.prompts.masking import masked, unmasked
 from glasshouse.turns.replies.values import (
     Wrong,
@@ -174,7 +174,7 @@ def _is_verdict(reply: Json, moment: Moment) -> bool:
 def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
     given, mended = reply.get("winner"), dict(reply)
-    ids = _event_ids(moment)
+    ids = event_ids_by_ref(moment)
     cites = reply.get("cites")
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
     mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
@@ -233,9 +233,9 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
     if sort == "strings":
         return [_text(name, item, moment) for item in items_in(name, given)]
     if sort == "event":
-        return _event_id(name, given, _event_ids(moment))
+        return _event_id(name, given, event_ids_by_ref(moment))
     if sort == "events":
-        ids = _event_ids(moment) if given else {}
+        ids = event_ids_by_ref(moment) if given else {}
         return list(dict.fromkeys([_event_id(name, item, ids) for item in items_in(name, given)]))
     return _text(name, given, moment)
 
@@ -249,10 +249,6 @@ def _text(name: str, given: object, moment: Moment) -> str:
     if _SAYING.search(given):
         raise Wrong(f'"{name}" speaks for somebody else: you are {moment.handle}, write only your own words.')
     raise Wrong(f'"{name}" is empty: write your words there, or answer with kind "agent.passed".')
-
-
-def _event_ids(moment: Moment) -> dict[str, str]:
-    return event_ids_by_ref(lines_of(moment))
 
 
 def _event_id(name: str, given: object, ids: dict[str, str]) -> str:

@@ -18,6 +18,7 @@ present turn of a graph stands in a queue, `Ready`: a cache, which is made again
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
 from typing import Any, Final
@@ -133,19 +134,16 @@ class Agenda(msgspec.Struct, dict=True):
     def _ready(self, world: World, graph: GraphState) -> Ready:
         ready = self.ready_cache.get(graph.id)
         if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
-            reactions = [
-                (place, name)
-                for name in names_in_both(graph.creatures, self.owed)
-                if (place := self._place_of_reaction(world, graph, name)) is not None
-            ]
-            ticks = [
-                (place, name)
-                for name in names_in_both(graph.creatures, self.ticks)
-                if (place := self._place_of_tick(world, graph, name)) is not None
-            ]
-            heapify(reactions)
-            heapify(ticks)
-            ready = self.ready_cache[graph.id] = Ready(graph.session_id, graph.turn, reactions, ticks)
+            ready = self.ready_cache[graph.id] = Ready(
+                graph.session_id,
+                graph.turn,
+                _queue(
+                    names_in_both(graph.creatures, self.owed), partial(self._place_of_reaction, world, graph)
+                ),
+                _queue(
+                    names_in_both(graph.creatures, self.ticks), partial(self._place_of_tick, world, graph)
+                ),
+            )
         return ready
 
     def _place_of_reaction(self, world: World, graph: GraphState, name: str) -> Place | None:
@@ -310,8 +308,7 @@ class Agenda(msgspec.Struct, dict=True):
             del self.owed[creature_id]
             return
         creature = world.creatures[creature_id]
-        graph = world.graphs[creature.graph_id]
-        follows = self.first_due(creature_id, graph.turn)
+        follows = self.first_due(creature_id, world.graphs[creature.graph_id].turn)
         if follows is not None:
             self._line_up(world, creature, follows)
 
@@ -379,6 +376,12 @@ def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) ->
 def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
     session = world.sessions[place_of(owed.cause)[0]]
     return (owed.lamport - session.skew, session.rank, creature.born)
+
+
+def _queue(names: list[str], place_in: Callable[[str], Place | None]) -> Queue:
+    queue = [(place, name) for name in names if (place := place_in(name)) is not None]
+    heapify(queue)
+    return queue
 
 
 def _first(

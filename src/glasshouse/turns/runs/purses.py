@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.carried import CarriedMinute, CarriedRun
+from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
@@ -184,13 +184,6 @@ def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     return None
 
 
-class Counted(msgspec.Struct):
-    """Calls and edits of each run in one stretch of a turn."""
-
-    calls: dict[str, int] = msgspec.field(default_factory=dict)
-    edits: dict[str, int] = msgspec.field(default_factory=dict)
-
-
 class Clocks(msgspec.Struct):
     """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
 
@@ -198,7 +191,7 @@ class Clocks(msgspec.Struct):
     calls: dict[str, int] = msgspec.field(default_factory=dict)
     turn: int = 0
     edits: dict[str, int] = msgspec.field(default_factory=dict)
-    shared: dict[str, Counted] = msgspec.field(default_factory=dict)
+    shared: dict[str, CarriedCounts] = msgspec.field(default_factory=dict)
     """What other graphs have counted too: for each split in this turn, by its event, what came before it."""
 
     def begin_turn(self, turn: int) -> None:
@@ -213,10 +206,10 @@ class Clocks(msgspec.Struct):
             self.shared = {**self.shared, at: own}
         return self.renamed({})
 
-    def own(self) -> Counted:
+    def own(self) -> CarriedCounts:
         """What was counted here since the last split."""
         before = _sum(self.shared.values())
-        return Counted(
+        return CarriedCounts(
             dict(Counter(self.calls) - Counter(before.calls)),
             dict(Counter(self.edits) - Counter(before.edits)),
         )
@@ -228,7 +221,8 @@ class Clocks(msgspec.Struct):
             return {runs.get(run_id, run_id): count for run_id, count in counts.items()}
 
         shared = {
-            at: Counted(named(counted.calls), named(counted.edits)) for at, counted in self.shared.items()
+            at: CarriedCounts(named(counted.calls), named(counted.edits))
+            for at, counted in self.shared.items()
         }
         return Clocks(named(self.turns), named(self.calls), self.turn, named(self.edits), shared)
 
@@ -244,12 +238,12 @@ def merged(parts: Sequence[Clocks]) -> Clocks:
     return Clocks(turns, counted.calls, max(part.turn for part in parts), counted.edits, shared)
 
 
-def _sum(parts: Iterable[Counted]) -> Counted:
+def _sum(parts: Iterable[CarriedCounts]) -> CarriedCounts:
     calls, edits = Counter[str](), Counter[str]()
     for part in parts:
         calls.update(part.calls)
         edits.update(part.edits)
-    return Counted(dict(calls), dict(edits))
+    return CarriedCounts(dict(calls), dict(edits))
 
 
 class Runs(msgspec.Struct):

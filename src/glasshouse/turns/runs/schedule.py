@@ -14,7 +14,7 @@ import msgspec
 from glasshouse.events.event import Json
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.turns.runs.agenda import Agenda, Owed, names_in_both
-from glasshouse.turns.runs.purses import Purse, Runs
+from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 
@@ -57,9 +57,9 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
 
 def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
     """The act that a creature owes for this cause, whoever else is next; none if it owes none."""
-    tick = agenda.ticks.get(name)
     if name not in world.creatures:
         return None
+    tick = agenda.ticks.get(name)
     if tick is not None and tick.cause == cause:
         return _tick(world, tick, name)
     return Due(name, cause) if cause in agenda.owed.get(name, ()) else None
@@ -68,13 +68,9 @@ def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
     """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
     for name in names_in_both(graph.creatures, agenda.under_way):
-        act, tick = agenda.under_way[name], agenda.ticks.get(name)
-        if not may_act(world, world.creatures[name]):
-            continue
-        if tick is not None and tick.cause == act.cause:
-            return _tick(world, tick, name)
-        if act.cause in agenda.owed.get(name, ()):
-            return Due(name, act.cause)
+        due = due_of(world, agenda, name, agenda.under_way[name].cause)
+        if due is not None and may_act(world, world.creatures[name]):
+            return due
     return None
 
 
@@ -143,16 +139,13 @@ def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, 
     ahead: list[tuple[int, Beat, str]] = []
     for run_id in runs_acting(world, graph):
         purse, played = runs.purses.get(run_id), runs.turns_of(run_id, graph.id)
-        for beat in () if purse is None else purse.playbill.beats:
-            if beat.turn > played and (beat.at is None or _is_here(purse, graph, beat.at)):
+        if purse is None or not purse.playbill.beats:
+            continue
+        handles_here = {handle for name, handle in purse.cast.items() if name in graph.creatures}
+        for beat in purse.playbill.beats:
+            if beat.turn > played and (beat.at is None or beat.at in handles_here):
                 ahead.append((graph.turn + beat.turn - played, beat, run_id))
     return ahead
-
-
-def _is_here(purse: Purse | None, graph: GraphState, handle: str) -> bool:
-    """Whether the one that a run's cast calls so is in this graph."""
-    cast = {} if purse is None else purse.cast
-    return any(name in graph.creatures for name, called in cast.items() if called == handle)
 
 
 def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
