@@ -9,7 +9,7 @@ creature sees nothing that was said before; a creature that is no longer in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -35,6 +35,7 @@ from glasshouse.events.payloads import (
     WireAdded,
     builtins_of,
     converted,
+    picked,
 )
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.runs.purses import Clocks, Purse, carried_run
@@ -110,41 +111,45 @@ def _regrown(
     runs = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
     creatures.sort(key=lambda creature: creature.born)
     channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
-    places = carrying.places_of(shape)
-    here = {**dict.fromkeys(channels), **places, graph.id: None}
-    clocks = past.folded.runs.clocks.get(graph.id, Clocks())
-    carried = carried_of(past, shape, clocks, here, runs, is_over=is_over, is_as_it_was=is_as_it_was)
-    return Regrown(
-        parents=past.parents_of(graph.session_id),
-        turn=graph.turn,
+    regrown = _taken_over(
+        past,
+        [graph],
+        shape,
+        [_reopened(past, channel_id) for channel_id in channels],
+        past.folded.runs.clocks.get(graph.id, Clocks()),
+        runs,
+        is_over=is_over,
+        is_as_it_was=is_as_it_was,
+    )
+    wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
+    return msgspec.structs.replace(
+        regrown,
         creatures=tuple([_born(past, creature) for creature in creatures]),
         stopped=tuple([creature.id for creature in creatures if not creature.is_running]),
-        channels=tuple([_reopened(past, channel_id) for channel_id in channels]),
-        wires=tuple(
-            [_rewired(past, wire) for wire in world.wires.values() if wire.source in graph.creatures]
-        ),
-        graph_ids=(graph.id,),
-        places=tuple(places),
-        strangers=strangers_in(past, carried),
-        carried=carried,
+        wires=tuple([_rewired(past, wire) for wire in wires]),
         lines=lines,
     )
 
 
-def carried_of(
+def _taken_over(
     past: Past,
+    graphs: Sequence[GraphState],
     shape: CarriedShape,
+    channels: Sequence[Reopened],
     clocks: Clocks,
-    places: Mapping[str, None],
-    runs: Mapping[str, None],
+    runs: Iterable[str],
     *,
     is_over: bool,
     is_as_it_was: bool = False,
-) -> Carried:
-    """What a graph takes over, in the names it had. A run that was over has its end before it again."""
+) -> Regrown:
+    """A graph that continues others, with what it takes over in the names it had; nobody is in it yet. A run that was
+    over has its end before it again."""
     folded = past.folded
+    graph_ids = [graph.id for graph in graphs]
+    places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
-    remembered = folded.tables.remembered_by(vias, places)
+    here = dict.fromkeys([*[channel.opened.channel_id for channel in channels], *places])
+    remembered = folded.tables.remembered_by(vias, here)
     if past.is_foreign:  # What others said at a place after somebody had left it need not be in the file.
         heads = {name: session.head for name, session in past.world.sessions.items()}
         said = {place: _within(table, heads) for place, table in remembered.said.items()}
@@ -152,13 +157,24 @@ def carried_of(
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
-    purses = {run_id: folded.runs.purses[run_id] for run_id in runs if run_id in folded.runs.purses}
-    return Carried(
+    purses = picked(folded.runs.purses, runs)
+    carried = Carried(
         shape,
         folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
         remembered,
         converted(clocks, CarriedClocks),
         {run_id: carried_run(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()},
+    )
+    parents = dict([parent for graph in graphs for parent in past.parents_of(graph.session_id)])
+    return Regrown(
+        parents=tuple(parents.items()),
+        turn=shape.turn,
+        creatures=(),
+        channels=tuple(channels),
+        graph_ids=tuple(graph_ids),
+        places=tuple(places),
+        strangers=tuple(shape.departed) if past.is_foreign else (),
+        carried=carried,
     )
 
 
@@ -168,11 +184,6 @@ def _within(table: CarriedTable, heads: Mapping[str, int]) -> CarriedTable:
     spans = [msgspec.structs.replace(part, last=min(part.last, heads[part.session_id])) for part in known]
     count = sum([part.last - part.first + 1 for part in spans])
     return msgspec.structs.replace(table, spans=spans, count=count)
-
-
-def strangers_in(past: Past, carried: Carried) -> tuple[str, ...]:
-    """Those whom a past from another house remembers, and who are not among the living of it."""
-    return tuple(carried.shape.departed) if past.is_foreign else ()
 
 
 def _rewired(past: Past, wire: Wire) -> WireAdded:
@@ -281,26 +292,19 @@ class _Regrowth:
 
     def regrown(self) -> Regrown:
         """The graph as the scenario has it, with what its creatures bring along."""
-        past, shape = self._past, self._shape()
-        graph_ids = tuple([graph.id for graph in self._graphs])
-        places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
-        open_before = {key: None for key in self._channels.values() if _old_id(key) is not None}
-        is_over = past.at.kind == kinds.RUN_FINISHED
-        here, runs = {**open_before, **places}, {self._run_id: None}
-        carried = carried_of(past, shape, self._clocks(), here, runs, is_over=is_over)
-        parents: dict[str, int] = {}
-        for graph in self._graphs:
-            parents |= dict(past.parents_of(graph.session_id))
-        return Regrown(
-            parents=tuple(parents.items()),
-            turn=shape.turn,
+        regrown = _taken_over(
+            self._past,
+            self._graphs,
+            self._shape(),
+            [self._reopened(plan) for plan in self._plans],
+            self._clocks(),
+            [self._run_id],
+            is_over=self._past.at.kind == kinds.RUN_FINISHED,
+        )
+        return msgspec.structs.replace(
+            regrown,
             creatures=tuple([self._born(member) for member in self._members]),
-            channels=tuple(map(self._reopened, self._plans)),
             wires=tuple(self._wires()),
-            graph_ids=graph_ids,
-            places=tuple(places),
-            strangers=strangers_in(past, carried),
-            carried=carried,
             lines=tuple(self._dealt()),
         )
 

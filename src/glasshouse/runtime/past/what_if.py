@@ -113,11 +113,9 @@ def _can_be_said(past: Past, line: LineAfter) -> bool:
     speaker = past.world.creatures.get(line.actor)
     if speaker is None and line.kind == kinds.AGENT_PASSED:
         return False
-    channel = None if line.channel is None else past.world.channels.get(line.channel)
-    is_there = line.channel is None or (
-        speaker is not None and channel is not None and channel.graph_id == speaker.graph_id
-    )
-    if speaker is None or not is_there:
+    channel = past.world.channels.get(line.channel or "")
+    graph_id = None if channel is None else channel.graph_id
+    if speaker is None or (line.channel is not None and graph_id != speaker.graph_id):
         raise Refused(
             "Whoever says the line is not there to say it in this branch.",
             "Drop the line, or leave its speaker where it was.",

@@ -11,6 +11,7 @@ from typing import Final
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import ChannelEdge, payload_of
+from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
@@ -32,27 +33,16 @@ class WhoKnewReader:
     async def who_knew(self, id_of_event: str) -> WhoKnew:
         """Which creatures could see an event: here, and in other houses that files tell of."""
         event = await self._history.event(id_of_event)
-        seen = [(sighting, self._ledger.world) for sighting in self._seen_here(event)]
-        if self._other_houses.wrote(event.session_id):
+        is_imported = self._other_houses.wrote(event.session_id)
+        seen = _seen_in(self._ledger.folded, event, reborn_only=is_imported)
+        if is_imported:
             there = await self._other_houses.around(event.session_id)
             seen += [(sighting, there.world) for sighting in sightings_of(there.world, event)]
-        for again in await self._other_houses.after(event.session_id):
-            names = NamesNow(again.world.sessions, again.tables.renamed)
-            sightings = sightings_of(again.world, event, names.heard_by)
-            seen += [(sighting, again.world) for sighting in sightings if sighting.how == "reborn"]
+        for house in await self._other_houses.after(event.session_id):
+            seen += _seen_in(house, event, reborn_only=True)
         seen.sort(key=lambda pair: pair[0].since)
         knowers = [await self._knower(world, event, sighting) for sighting, world in seen[:knowers_max]]
         return WhoKnew(event.id, tuple(knowers), len(seen))
-
-    def _seen_here(self, event: Event) -> list[Sighting]:
-        """Who of this house could see an event; of an imported one, only those who live again with its past: an id may
-        mean another there."""
-        world = self._ledger.world
-        names = NamesNow(world.sessions, self._ledger.folded.tables.renamed)
-        sightings = sightings_of(world, event, names.heard_by)
-        if self._other_houses.wrote(event.session_id):
-            return [sighting for sighting in sightings if sighting.how == "reborn"]
-        return sightings
 
     async def _knower(self, world: World, event: Event, seen: Sighting) -> Knower:
         how, since, creature = seen.how, event.id, seen.creature
@@ -79,6 +69,14 @@ class WhoKnewReader:
             if is_join and payload_of(joined, ChannelEdge).creature == seen.creature.id:
                 return joined
         return None
+
+
+def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[tuple[Sighting, World]]:
+    """Who of a house could see an event. If another house wrote it, only those who live again with its past could: an id
+    may mean another there."""
+    names = NamesNow(house.world.sessions, house.tables.renamed)
+    sightings = sightings_of(house.world, event, names.heard_by)
+    return [(seen, house.world) for seen in sightings if seen.how == "reborn" or not reborn_only]
 
 
 def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionState]:

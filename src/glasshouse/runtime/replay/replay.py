@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import unified_diff
 from functools import partial
+from itertools import zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -105,9 +106,8 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
     replay = await _Replay.of(house, tools, record)
     replayed, skews = await replay.play()
     then, now = _digests(record.story, record.skews), _digests(replayed, skews)
-    index = next((n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]), None)
-    if index is None and len(then) != len(now):
-        index = min(len(then), len(now))
+    pairs = enumerate(zip_longest(then, now))
+    index = next((number for number, (recorded, again) in pairs if recorded != again), None)
     changes = replay.cassette.changes[:prompt_changes_max]
     return Verification(
         recorded_digest=then[-1] if then else "",
