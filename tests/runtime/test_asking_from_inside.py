@@ -12,7 +12,7 @@ from glasshouse import Manifest, MemoryStore, Refused, Toolbox, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.acts.inside import act_of, wait_to_be_outside
+from glasshouse.runtime.acts.inside import ActUnderWay, wait_to_be_outside
 from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
@@ -183,7 +183,7 @@ async def test_a_task_that_a_tool_leaves_behind_may_drive_the_show_when_the_act_
 
 async def test_a_task_that_its_act_waits_for_is_given_up_in_words() -> None:
     house = object()
-    with act_of(house):
+    with ActUnderWay(house):
         waiting = asyncio.create_task(wait_to_be_outside(house, 0.01))
 
         with pytest.raises(Refused, match="do not wait for it there"):
@@ -198,7 +198,7 @@ async def test_a_task_that_outlives_its_act_is_outside() -> None:
         await wait_to_be_outside(house, 0.01)
         return True
 
-    with act_of(house):
+    with ActUnderWay(house):
         later = asyncio.create_task(asks_later())
         await asyncio.sleep(0)
     may_go_on.set()

@@ -15,7 +15,7 @@ from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import BranchChange, Governor, RunStarted, payload_of
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.conducting.routes import Routes
+from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import portable
 from glasshouse.runtime.past.other_houses import OtherHouses
@@ -189,11 +189,11 @@ class Archive:
         for run_id, purse in past.folded.runs.purses.items():
             if past.holds_run(run_id):
                 event = await self._house.history.event(purse.told_in)
-                started[run_id] = self._routes.with_models_now(past, payload_of(event, RunStarted))
+                started[run_id] = self._routes.with_models_now(past.folded, payload_of(event, RunStarted))
         intent = restate_of(
             past, how, lambda: self._new_run_for(past), started, limits=limits, change=change, lines=lines
         )
-        self._routes.check_prices_of(past, intent)
+        self._routes.check_prices_of(past.folded, intent)
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.acts.act import Acts
+from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.recall import Answers, Recall
 from glasshouse.runtime.acts.tool_use import ToolDesk
 from glasshouse.runtime.acts.treasury import Treasury
@@ -15,7 +16,6 @@ from glasshouse.runtime.archive import Archive
 from glasshouse.runtime.conducting.conductor import Conductor
 from glasshouse.runtime.conducting.endings import Endings
 from glasshouse.runtime.conducting.order import Pacing
-from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.graph_edits import GraphEdits
 from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.minds import AgentFor, Minds

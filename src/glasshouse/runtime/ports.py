@@ -142,16 +142,6 @@ class Route(NamedTuple):
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)
 
-    @property
-    def is_priced(self) -> bool:
-        """Whether anybody knows what a call costs."""
-        return self.usd_per_million_in is not None and self.usd_per_million_out is not None
-
-    def usd(self, tokens_in: int, tokens_out: int) -> float:
-        """What so many tokens cost; unknown prices count as nothing."""
-        cost = tokens_in * (self.usd_per_million_in or 0) + tokens_out * (self.usd_per_million_out or 0)
-        return cost / 1_000_000
-
 
 class Router(Protocol):
     """Turns the profile that a manifest asks for into a concrete model."""

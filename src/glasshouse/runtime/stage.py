@@ -2,29 +2,34 @@
 
 Always holds: nobody acts until somebody drives. What a run has done is in the ledger; agents and referees are given
 anew whenever the house is opened.
+
+Lines that other processes left for a run in the inbox are said by the visitor, and removed from the inbox in the same
+commit. A line is said once, or dropped if its run has finished; a line for a run that nobody plays waits.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused, StoreError, UnknownName
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused
+from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
-from glasshouse.runtime.conducting.inbox import Inbox
 from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order, Pacing, Until
-from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.house import House
+from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
-from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
 from glasshouse.world.decisions.intents import Inject, MoveRun, OpenRun
 from glasshouse.world.state.ids import the_creature, the_run
@@ -33,6 +38,78 @@ from glasshouse.world.state.state import World
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
     from glasshouse.runtime.past.recipes import AnyWorld
+
+inbox_lines_max: Final = 64
+inbox_pages_max: Final = 16
+"""So many times as many lines are looked through: those that wait must not keep the ones behind them from being said."""
+inbox_seconds_min: Final = 0.25
+"""The inbox is looked into no more often than this."""
+
+Say = Callable[[str, str, tuple[int, ...]], Awaitable[Event]]
+"""Says a text to a run as the visitor, and takes lines out of the inbox by their numbers."""
+
+
+class Inbox:
+    """Takes lines in, before each step of a drive and while nobody drives."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._say = say
+        self._looks_again_at: datetime | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def take_in_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
+        """Look again and again while nobody drives, who looks anyway. A store that fails now may not fail the next time."""
+        while True:
+            await self._clock.sleep(inbox_seconds_min)
+            if not is_driven():
+                with suppress(StoreError):
+                    await self.take_in()
+
+    async def take_in(self) -> None:
+        """Let be said what waits, unless somebody is looking, or has just looked."""
+        now = self._clock.now()
+        if self._looks_again_at is not None and now < self._looks_again_at:
+            return
+        if not self._one_at_a_time.locked():
+            self._looks_again_at = now + timedelta(seconds=inbox_seconds_min)
+            async with self._one_at_a_time:
+                await self._take_in()
+
+    async def _take_in(self) -> None:
+        last, waiting = 0, set[str | None]()
+        for _ in range(inbox_pages_max):
+            lines = await self._store.read_inbox(inbox_lines_max, last)
+            for line in lines:
+                if line.run_id in waiting or not await self._is_answered(line):
+                    waiting.add(line.run_id)
+            if len(lines) < inbox_lines_max:
+                return
+            last = lines[-1].number
+
+    async def _is_answered(self, line: InboxLine) -> bool:
+        """Let a line be said, or set it aside; false if it is to wait."""
+        world = self._ledger.world
+        run_id = line.run_id or self._newest_playing()
+        run = world.runs.get(run_id or "")
+        if run is not None and run.status == "finished":
+            await self._ledger.set_aside((line.number,))
+            return True
+        if (
+            run is None
+            or run_id is None
+            or not any(creature.run_id == run_id for creature in world.creatures.values())
+        ):
+            return False  # Nobody is there to hear it yet.
+        await self._say(run_id, line.text, (line.number,))
+        return True
+
+    def _newest_playing(self) -> str | None:
+        runs = self._ledger.world.runs.values()
+        playing = [run.id for run in runs if run.status == "playing" and run.is_begun]
+        return playing[-1] if playing else None
 
 
 class Stage:

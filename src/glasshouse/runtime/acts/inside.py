@@ -10,8 +10,6 @@ house: a tool may play a show of another.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -21,29 +19,28 @@ own_act_seconds_max: Final = 60.0
 """So long a task that an act began waits for the end of it; then the act may well be waiting for the task."""
 
 
-class _Act:
-    """An act that is under way in one house."""
+class ActUnderWay:
+    """An act that is under way in one house; as a context, what happens inside it belongs to the act."""
 
     def __init__(self, house: object) -> None:
         self.house = house
         self.parts: set[asyncio.Task[object] | None] = {asyncio.current_task()}
         self.end = asyncio.Event()
 
+    def __enter__(self) -> None:
+        acts = _acts.get()
+        others = tuple([act for act in acts if not act.end.is_set()]) if acts else ()
+        self._token = _acts.set((*others, self))
 
-_acts: ContextVar[tuple[_Act, ...]] = ContextVar("acts that this is inside of", default=())
-_acts_of_thread: ContextVar[tuple[_Act, ...]] = ContextVar("acts that wait for this thread", default=())
+    def __exit__(self, *_raised: object) -> None:
+        _acts.reset(self._token)
+        self.end.set()
 
 
-@contextmanager
-def act_of(house: object) -> Iterator[None]:
-    """What happens in here is an act of this house."""
-    act = _Act(house)
-    token = _acts.set((*[other for other in _acts.get() if not other.end.is_set()], act))
-    try:
-        yield
-    finally:
-        _acts.reset(token)
-        act.end.set()
+_acts: ContextVar[tuple[ActUnderWay, ...]] = ContextVar("acts that this is inside of", default=())
+_acts_of_thread: ContextVar[tuple[ActUnderWay, ...]] = ContextVar(
+    "acts that wait for this thread", default=()
+)
 
 
 def be_part_of_the_act() -> None:
@@ -87,5 +84,5 @@ async def wait_to_be_outside(house: object, seconds_max: float | None = None) ->
             ) from None
 
 
-def _under_way(house: object) -> list[_Act]:
+def _under_way(house: object) -> list[ActUnderWay]:
     return [act for act in _acts.get() if act.house is house and not act.end.is_set()]

@@ -46,8 +46,14 @@ class Held:
 
     def move(self, graph_id: str, old: Usage, new: Usage) -> None:
         """Hold so much instead of so much."""
-        self.usage = self.usage.plus(new.minus(old))
-        self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + new.calls - old.calls
+        held, calls = self.usage, new.calls - old.calls
+        # Written out: this is done several times in every act.
+        self.usage = Usage(
+            held.calls + calls,
+            held.tokens + (new.tokens - old.tokens),
+            held.usd_known + (new.usd_known - old.usd_known),
+        )
+        self.calls_in[graph_id] = self.calls_in.get(graph_id, 0) + calls
 
 
 class Treasury:
@@ -88,16 +94,14 @@ class Treasury:
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """A call has ended and cost this much."""
         self._hold_open(mine, NOTHING)
-        done = mine.done.plus(cost)
-        self._done[mine.run_id].move(mine.graph_id, mine.done, done)
-        mine.done = done
+        if cost is not NOTHING:
+            self._hold_done(mine, mine.done.plus(cost))
         self._moved.set()
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
         """What the act cost so far is in the ledger now. It goes on, in the graph named."""
         self._hold_open(mine, NOTHING)
-        self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
-        mine.done = NOTHING
+        self._hold_done(mine, NOTHING)
         mine.graph_id = graph_id or mine.graph_id
         self._moved.set()
 
@@ -107,8 +111,7 @@ class Treasury:
             return
         mine.is_held = False
         self._hold_open(mine, NOTHING)
-        self._done[mine.run_id].move(mine.graph_id, mine.done, NOTHING)
-        mine.done = NOTHING
+        self._hold_done(mine, NOTHING)
         del self._acts[mine.run_id][mine]
         self._moved.set()
 
@@ -126,6 +129,11 @@ class Treasury:
                     held[mine.run_id].move(mine.graph_id, cost, NOTHING)
                     held[mine.run_id].move(creature.graph_id, NOTHING, cost)
                 mine.graph_id = creature.graph_id
+
+    def _hold_done(self, mine: Reservation, cost: Usage) -> None:
+        if mine.done is not cost:
+            self._done[mine.run_id].move(mine.graph_id, mine.done, cost)
+            mine.done = cost
 
     def _hold_open(self, mine: Reservation, cost: Usage) -> None:
         if mine.open is not cost:

@@ -90,7 +90,7 @@ class ThinkingAhead:
         self._ledger = ledger
         self._acts = acts
         self._causes = causes
-        self._begun: dict[Act, Ahead] = {}
+        self.begun: dict[Act, Ahead] = {}
 
     async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool], *, is_new: bool) -> None:
         """Let the ticks that go together begin to think, but for those that somebody is at already. Unless a batch may
@@ -115,7 +115,7 @@ class ThinkingAhead:
         thinking = self._think(due, cause, upto, gate)
         task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
         ahead = Ahead(run_drawn_on(self._ledger.world, due.creature), task, gate)
-        self._begun[due.creature, due.cause] = ahead
+        self.begun[due.creature, due.cause] = ahead
         return ahead
 
     async def begin_one(self, due: Due) -> None:
@@ -127,15 +127,15 @@ class ThinkingAhead:
 
     def has_begun(self, act: Act) -> bool:
         """Whether an act was begun ahead and is not yet written."""
-        return act in self._begun
+        return act in self.begun
 
     def _is_begun(self, due: Due, is_taken: Callable[[Act], bool]) -> bool:
         act = (due.creature, due.cause)
-        return act in self._begun or is_taken(act)
+        return act in self.begun or is_taken(act)
 
     async def thought_of(self, act: Act, due: Due | None) -> Thought | None:
         """What came of an act that was begun ahead; else, of what is due, thought now. None if its creature is gone."""
-        ahead = self._begun.pop(act, None)
+        ahead = self.begun.pop(act, None)
         if ahead is not None:
             ahead.gate.set()
             return await ahead.task
@@ -152,29 +152,29 @@ class ThinkingAhead:
     def take_stopped(self, act: Act) -> Thought | None:
         """The thought of one who was kept from thinking ahead, by a limit or because no model was reached: it is to
         begin anew."""
-        task = self._begun[act].task if act in self._begun else None
+        task = self.begun[act].task if act in self.begun else None
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
         thought = task.result()
         if thought is None or thought.end is not None:
             return None
-        del self._begun[act]
+        del self.begun[act]
         return thought
 
     def of_run(self, run_id: str, graph: GraphState | None = None) -> list[Act]:
         """The acts of a run that were begun ahead, in this graph or anywhere."""
-        acts = [act for act, ahead in self._begun.items() if ahead.run_id == run_id]
+        acts = [act for act, ahead in self.begun.items() if ahead.run_id == run_id]
         return acts if graph is None else [act for act in acts if act[0] in graph.creatures]
 
     def of_the_gone(self) -> list[tuple[Act, str]]:
         """The acts of creatures that are gone, and the run that each draws on."""
         world = self._ledger.world
-        return [(act, one.run_id) for act, one in self._begun.items() if act[0] not in world.creatures]
+        return [(act, one.run_id) for act, one in self.begun.items() if act[0] not in world.creatures]
 
     async def close(self) -> None:
         """Let go of everything. It is owed still, and will be thought again."""
-        tasks = [ahead.task for ahead in self._begun.values()]
-        self._begun.clear()
+        tasks = [ahead.task for ahead in self.begun.values()]
+        self.begun.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

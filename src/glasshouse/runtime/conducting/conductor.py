@@ -19,18 +19,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from weakref import WeakValueDictionary
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until
-from glasshouse.runtime.conducting.routes import Routes
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Clock
@@ -73,8 +72,8 @@ class Conductor:
         self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
         """How many are under way."""
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """One for each graph in which a step is being taken."""
+        self._locks: dict[str, asyncio.Lock] = {}
+        """One for each graph that somebody has driven: held while a step is being taken in it."""
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
         """The acts that somebody is at; with a future where another one waits for the end of it."""
         self._driven: set[str] = set()
@@ -133,7 +132,7 @@ class Conductor:
                 if not await until.has_passed(before_act(graph_id)):
                     return
             may_wait = before_act is not None or self.drives > 1
-            async with self._locks.setdefault(graph_id, asyncio.Lock()):
+            async with self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock()):
                 if may_wait and not order.is_next(graph_id, until):
                     return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
                 try:
@@ -149,7 +148,7 @@ class Conductor:
 
     async def advance(self, graph_id: str) -> Advanced:
         """One step of a graph: finish a run that is over, begin a turn, or one act."""
-        for act, run_id in self.ahead.of_the_gone():
+        for act, run_id in self.ahead.of_the_gone() if self.ahead.begun else ():
             if act not in self._acting:
                 await self._written_for_good(act, run_id)
         graph = self._ledger.world.graphs.get(graph_id)
@@ -220,20 +219,19 @@ class Conductor:
     async def _perform(self, graph: GraphState, due: Due) -> Advanced:
         """One act, thought and written; or what came instead of it."""
         run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
-        nothing = Advanced("act", graph.id, graph.turn)
         if run_id in self._finishing or act in self._acting:
             await self._wait_for_what_is_in_the_way(run_id, act)
-            return nothing
+            return Advanced("act", graph.id, graph.turn)
         if run_id not in self._ledger.folded.runs.purses:
             await self._purse(run_id, graph)
-            return nothing
+            return Advanced("act", graph.id, graph.turn)
         is_first = graph.id not in self._driven
         if is_first or due.is_together or self._acts.may_use_tools(due.creature):
             await self._wait_for_durability(graph.id)
         elif graph.id in self._unacknowledged:
             await self._wait_for(self._unacknowledged.pop(graph.id))
         if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph.id).due != due:
-            return nothing  # Something happened meanwhile: look again.
+            return Advanced("act", graph.id, graph.turn)  # Something happened meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         return await self._after(graph, run_id, thought, queued)
 
@@ -260,8 +258,7 @@ class Conductor:
         self, graph: GraphState, run_id: str, thought: Thought | None, queued: Queued | None
     ) -> Advanced:
         """What an act came to: its end; the end of its run, or a pause, where something stopped it."""
-        nothing = Advanced("act", graph.id, graph.turn)
-        done = nothing if queued is None else nothing._replace(event=queued.events[0])
+        done = Advanced("act", graph.id, graph.turn, None if queued is None else queued.events[0])
         stopped_by = None if thought is None else thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by.reason)

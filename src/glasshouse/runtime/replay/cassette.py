@@ -13,9 +13,9 @@ from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event
 from glasshouse.events.payloads import AgentFailed, payload_of
+from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
 from glasshouse.runtime.acts.asking import Recorded
-from glasshouse.runtime.acts.scene import time_of
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route
 from glasshouse.turns.moment.moment import Moment
