@@ -38,9 +38,9 @@ TurnsOption = Annotated[
 SeedOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the world grows from. By default: its first seed.")
 ]
-WorldArgument = Annotated[
-    str, typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
-]
+_WORLD = typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in.")
+WorldArgument = Annotated[str, _WORLD]
+OptionalWorldArgument = Annotated[str | None, _WORLD]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN)]
 RunOrSessionArgument = Annotated[
     str, typer.Argument(metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False)

@@ -7,14 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glasshouse.cli.options import (
-    EventsOption,
-    MindsOption,
-    PaceOption,
-    RunOrSessionArgument,
-    StoreOption,
-    TurnsOption,
-)
+from glasshouse.cli import options
 
 AtOption = Annotated[
     str | None,
@@ -24,50 +17,33 @@ AtOption = Annotated[
         " the last line. By default: the end.",
     ),
 ]
-DropOption = Annotated[bool, typer.Option("--drop", help="The line named by --at was never said.")]
-ReplaceOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="The line named by --at was this instead.")
-]
-DisturbOption = Annotated[str | None, typer.Option(metavar="TEXT", help="The visitor says this first.")]
+Texts = list[str] | None
 ProfileOption = Annotated[
-    list[str] | None,
-    typer.Option("--profile", metavar="HANDLE=PROFILE", help="A creature thinks with another size of model."),
-]
-PersonaOption = Annotated[
-    list[str] | None, typer.Option("--persona", metavar="HANDLE=TEXT", help="A creature is somebody else.")
-]
-AddOption = Annotated[
-    list[Path] | None,
-    typer.Option("--add", metavar="FILE", readable=False, help="A creature's file: it is there, too."),
-]
-RemoveOption = Annotated[
-    list[str] | None, typer.Option("--remove", metavar="HANDLE", help="A creature is gone.")
+    Texts, typer.Option(metavar="HANDLE=PROFILE", help="A creature thinks with another size of model.")
 ]
 ConnectOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--connect", metavar="A:B[:CHANNEL]", help="B hears A, on that channel or one of their own."
-    ),
+    Texts, typer.Option(metavar="A:B[:CHANNEL]", help="B hears A, on that channel or one of their own.")
 ]
 DisconnectOption = Annotated[
-    list[str] | None,
-    typer.Option("--disconnect", metavar="A:B[:CHANNEL]", help="B no longer hears A, there or anywhere."),
+    Texts, typer.Option(metavar="A:B[:CHANNEL]", help="B no longer hears A, there or anywhere.")
 ]
 CountOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Another limit.")]
 AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="Another limit.")]
 
 
 def branch(
-    name: RunOrSessionArgument,
+    name: options.RunOrSessionArgument,
     *,
     at: AtOption = None,
-    drop: DropOption = False,
-    replace: ReplaceOption = None,
-    disturb: DisturbOption = None,
+    drop: bool = typer.Option(False, "--drop", help="The line named by --at was never said."),
+    replace: str | None = typer.Option(None, metavar="TEXT", help="The line named by --at was this instead."),
+    disturb: str | None = typer.Option(None, metavar="TEXT", help="The visitor says this first."),
     profile: ProfileOption = None,
-    persona: PersonaOption = None,
-    add: AddOption = None,
-    remove: RemoveOption = None,
+    persona: Texts = typer.Option(None, metavar="HANDLE=TEXT", help="A creature is somebody else."),
+    add: list[Path] | None = typer.Option(
+        None, metavar="FILE", readable=False, help="A creature's file: it is there, too."
+    ),
+    remove: Texts = typer.Option(None, metavar="HANDLE", help="A creature is gone."),
     connect: ConnectOption = None,
     disconnect: DisconnectOption = None,
     max_turns: CountOption = None,
@@ -76,12 +52,12 @@ def branch(
     max_total_tokens: CountOption = None,
     hourly_budget_usd: AmountOption = None,
     max_wall_minutes: AmountOption = None,
-    turns: TurnsOption = None,
-    no_play: Annotated[bool, typer.Option("--no-play", help="Only make it, and play nothing.")] = False,
-    pace: PaceOption = None,
-    minds: MindsOption = False,
-    store: StoreOption = None,
-    as_json: EventsOption = False,
+    turns: options.TurnsOption = None,
+    no_play: bool = typer.Option(False, "--no-play", help="Only make it, and play nothing."),
+    pace: options.PaceOption = None,
+    minds: options.MindsOption = False,
+    store: options.StoreOption = None,
+    as_json: options.EventsOption = False,
 ) -> None:
     """Play on from any event of a run, with something changed. The run it grows from stays as it is.
 
@@ -108,12 +84,9 @@ def branch(
         "hourly_budget_usd": hourly_budget_usd,
         "max_wall_minutes": max_wall_minutes,
     }
-    profiles, personas = pairs("--profile", "PROFILE", profile), pairs("--persona", "TEXT", persona)
-    connected, disconnected = edges("--connect", connect), edges("--disconnect", disconnect)
-    removed = tuple(remove or ())
-    what_if = WhatIf(
-        drop, replace, disturb, profiles, personas, creatures(add), removed, connected, disconnected
-    )
+    who = (pairs("--profile", "PROFILE", profile), pairs("--persona", "TEXT", persona), creatures(add))
+    edited = (edges("--connect", connect), edges("--disconnect", disconnect))
+    what_if = WhatIf(drop, replace, disturb, *who, tuple(remove or ()), *edited)
     opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     play_live(request, opener.open, is_played=not no_play)

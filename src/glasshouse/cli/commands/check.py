@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -13,9 +12,9 @@ from glasshouse.cli.options import JsonOption
 
 
 def check(
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A world's folder or name, a folder of worlds, or a file.")
-    ],
+    path: str = typer.Argument(
+        metavar="PATH", help="A world's folder or name, a folder of worlds, or a file."
+    ),
     *,
     as_json: JsonOption = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -15,12 +15,12 @@ _NAME: Final = "its id, the beginning of its id, or `last` for the last run."
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help=f"A run, or a session: {_NAME}")],
-    second: Annotated[str, typer.Argument(metavar="B", help=f"Another: {_NAME}")],
+    first: str = typer.Argument(metavar="A", help=f"A run, or a session: {_NAME}"),
+    second: str = typer.Argument(metavar="B", help=f"Another: {_NAME}"),
     *,
-    lines: Annotated[
-        int, typer.Option(min=0, max=400, metavar="N", help="How many lines that only one has to draw.")
-    ] = 8,
+    lines: int = typer.Option(
+        8, min=0, max=400, metavar="N", help="How many lines that only one has to draw."
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -16,10 +16,8 @@ look_seconds: Final = 0.05
 
 
 def disturb(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`.")
-    ],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say. All of the run hear it.")],
+    run: str = typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`."),
+    text: str = typer.Argument(metavar="TEXT", help="What you say. All of the run hear it."),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,19 +15,14 @@ if TYPE_CHECKING:
 
 
 def export(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="SESSION|RUN", help="A run or a session: its id, the beginning of its id, or `last`."
-        ),
-    ],
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="The file: .glass, or .jsonl for plain lines.")
-    ],
+    name: str = typer.Argument(
+        metavar="SESSION|RUN", help="A run or a session: its id, the beginning of its id, or `last`."
+    ),
+    path: Path = typer.Argument(metavar="PATH", help="The file: .glass, or .jsonl for plain lines."),
     *,
-    role: Annotated[
-        RoleName, typer.Option("--as", help="For whom: only a director's file has all there is.")
-    ] = RoleName.AUDIENCE,
+    role: RoleName = typer.Option(
+        RoleName.AUDIENCE, "--as", help="For whom: only a director's file has all there is."
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -11,7 +11,7 @@ from glasshouse.cli.options import JsonOption, StoreOption
 
 
 def import_file(
-    path: Annotated[Path, typer.Argument(metavar="PATH", readable=False, help="A file that `export` wrote.")],
+    path: Path = typer.Argument(metavar="PATH", readable=False, help="A file that `export` wrote."),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -24,16 +24,13 @@ class By(StrEnum):
 
 def leaderboard(
     *,
-    by: Annotated[By, typer.Option(help="What a line stands for.")] = By.CREATURE,
-    world: Annotated[
-        str | None, typer.Option(metavar="WORLD", help="Count the contests of this world alone.")
-    ] = None,
-    branches: Annotated[
-        bool,
-        typer.Option(
-            "--branches", help="Count branches, too. By default they are left out: a past would count twice."
-        ),
-    ] = False,
+    by: By = typer.Option(By.CREATURE, help="What a line stands for."),
+    world: str | None = typer.Option(None, metavar="WORLD", help="Count the contests of this world alone."),
+    branches: bool = typer.Option(
+        False,
+        "--branches",
+        help="Count branches, too. By default they are left out: a past would count twice.",
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

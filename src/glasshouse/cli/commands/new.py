@@ -37,9 +37,9 @@ app = typer.Typer(
 def new_world(
     name: NameArgument,
     *,
-    folder: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="The folder to make the world's folder in.")
-    ] = Path("worlds"),
+    folder: Path = typer.Option(
+        Path("worlds"), "--in", metavar="DIR", help="The folder to make the world's folder in."
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once.
@@ -73,10 +73,9 @@ def new_world(
 def new_creature(
     name: NameArgument,
     *,
-    folder: Annotated[
-        Path,
-        typer.Option("--in", metavar="DIR", help="A world's folder, or any folder to write the file in."),
-    ] = Path(),
+    folder: Path = typer.Option(
+        Path(), "--in", metavar="DIR", help="A world's folder, or any folder to write the file in."
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Write one creature's file, with comments. It is sound; list it in a cast to let it play.

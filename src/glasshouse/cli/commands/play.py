@@ -6,14 +6,7 @@ from typing import Annotated
 
 import typer
 
-from glasshouse.cli.options import (
-    EventsOption,
-    MindsOption,
-    PaceOption,
-    SeedOption,
-    StoreOption,
-    TurnsOption,
-)
+from glasshouse.cli import options
 
 RngSeedOption = Annotated[
     int | None,
@@ -21,34 +14,27 @@ RngSeedOption = Annotated[
         metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
     ),
 ]
-WatchOption = Annotated[
-    bool, typer.Option("--watch", help="Play nothing: show what another process plays in the store.")
-]
-ContinueOption = Annotated[
-    str | None,
-    typer.Option("--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."),
-]
-RunIdOption = Annotated[
-    str | None, typer.Option(metavar="ID", help="The id of the new run; with --watch, of the run to watch.")
-]
 
 
 def play(
-    world: Annotated[
-        str | None,
-        typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the folder it is in."),
-    ] = None,
+    world: options.OptionalWorldArgument = None,
     *,
-    seed: SeedOption = None,
+    seed: options.SeedOption = None,
     rng_seed: RngSeedOption = None,
-    turns: TurnsOption = None,
-    pace: PaceOption = None,
-    minds: MindsOption = False,
-    watch: WatchOption = False,
-    continued: ContinueOption = None,
-    run_id: RunIdOption = None,
-    store: StoreOption = None,
-    as_json: EventsOption = False,
+    turns: options.TurnsOption = None,
+    pace: options.PaceOption = None,
+    minds: options.MindsOption = False,
+    watch: bool = typer.Option(
+        False, "--watch", help="Play nothing: show what another process plays in the store."
+    ),
+    continued: str | None = typer.Option(
+        None, "--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."
+    ),
+    run_id: str | None = typer.Option(
+        None, metavar="ID", help="The id of the new run; with --watch, of the run to watch."
+    ),
+    store: options.StoreOption = None,
+    as_json: options.EventsOption = False,
 ) -> None:
     """Play a world, live: every voice in its colour, line by line, at the pace of a reader.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from glasshouse.cli.exits import CHECK_FAILED
@@ -13,14 +11,13 @@ from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArg
 def replay(
     run: RunArgument,
     *,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Play the run again from its recorded completions; exit 1 if anything differs."
-        ),
-    ] = False,
+    verify: bool = typer.Option(
+        False,
+        "--verify",
+        help="Play the run again from its recorded completions; exit 1 if anything differs.",
+    ),
     pace: PaceOption = None,
-    minds: Annotated[bool, typer.Option("--minds", help="Show what everybody thought.")] = False,
+    minds: bool = typer.Option(False, "--minds", help="Show what everybody thought."),
     numbers: NumbersOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from glasshouse.cli.options import (
-    EventsOption,
-    MindsOption,
-    PaceOption,
-    RunOrSessionArgument,
-    StoreOption,
-    TurnsOption,
-)
+from glasshouse.cli import options
 
 
 def resume(
-    name: RunOrSessionArgument = "last",
+    name: options.RunOrSessionArgument = "last",
     *,
-    as_was: Annotated[
-        bool,
-        typer.Option("--as-was", help="In the very shape it had, creatures and wires that came later too."),
-    ] = False,
-    world: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="PATH",
-            help="Where the world lies now, if it has moved. Where several scenarios had met, once for each that has.",
-        ),
-    ] = None,
-    turns: TurnsOption = None,
-    pace: PaceOption = None,
-    minds: MindsOption = False,
-    store: StoreOption = None,
-    as_json: EventsOption = False,
+    as_was: bool = typer.Option(
+        False, "--as-was", help="In the very shape it had, creatures and wires that came later too."
+    ),
+    world: list[Path] | None = typer.Option(
+        None,
+        metavar="PATH",
+        help="Where the world lies now, if it has moved. Where several scenarios had met, once for each that has.",
+    ),
+    turns: options.TurnsOption = None,
+    pace: options.PaceOption = None,
+    minds: options.MindsOption = False,
+    store: options.StoreOption = None,
+    as_json: options.EventsOption = False,
 ) -> None:
     """Continue a run, each creature with its own past.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOption, RunArgument, StoreOption
@@ -12,17 +10,12 @@ from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOpti
 def show(
     run: RunArgument,
     *,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K", help="How many events to look at, or the last of them by its id. By default: all."
-        ),
-    ] = None,
-    ledger: Annotated[bool, typer.Option("--ledger", help="Print every event instead of the stage.")] = False,
+    at: str | None = typer.Option(
+        None, metavar="K", help="How many events to look at, or the last of them by its id. By default: all."
+    ),
+    ledger: bool = typer.Option(False, "--ledger", help="Print every event instead of the stage."),
     role: RoleOption = RoleName.SPECTATOR,
-    lines: Annotated[
-        int, typer.Option(min=0, max=200, metavar="N", help="How many of the last lines to draw.")
-    ] = 20,
+    lines: int = typer.Option(20, min=0, max=200, metavar="N", help="How many of the last lines to draw."),
     numbers: NumbersOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -22,12 +22,9 @@ seconds_per_scene: Final = 0.6
 
 def tour(
     *,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH", help="Keep the store in this new file. By default it is a temporary one."
-        ),
-    ] = None,
+    store: Path | None = typer.Option(
+        None, metavar="PATH", help="Keep the store in this new file. By default it is a temporary one."
+    ),
     pace: PaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
 
 import typer
 
@@ -19,29 +18,20 @@ class Against(StrEnum):
 def tournament(
     world: WorldArgument,
     *,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B", help="The models that play, by name. With --against solo: offline if left out."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="How many rounds; each is played in both orders of seats."),
-    ] = 1,
-    against: Annotated[
-        Against | None,
-        typer.Option(
-            help="Let the troupe play against one creature alone, which has the purse that the troupe spent."
-        ),
-    ] = None,
+    models: str | None = typer.Option(
+        None, metavar="A,B", help="The models that play, by name. With --against solo: offline if left out."
+    ),
+    rounds: int = typer.Option(
+        1, min=1, metavar="N", help="How many rounds; each is played in both orders of seats."
+    ),
+    against: Against | None = typer.Option(
+        None,
+        help="Let the troupe play against one creature alone, which has the purse that the troupe spent.",
+    ),
     seed: SeedOption = None,
-    rng_seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="The number that the chance of the first round comes from; each round adds one."
-        ),
-    ] = 0,
+    rng_seed: int = typer.Option(
+        0, metavar="N", help="The number that the chance of the first round comes from; each round adds one."
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

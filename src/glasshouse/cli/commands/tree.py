@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
@@ -12,12 +10,9 @@ from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
 def tree(
     name: RunOrSessionArgument = "last",
     *,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K", help="After how many events, or after which event by its id. By default: now."
-        ),
-    ] = None,
+    at: str | None = typer.Option(
+        None, metavar="K", help="After how many events, or after which event by its id. By default: now."
+    ),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, RoleName, RoleOption, StoreOption
@@ -14,9 +12,7 @@ def why(
     *,
     run: InRunOption = None,
     role: RoleOption = RoleName.AUDIENCE,
-    lines: Annotated[
-        int, typer.Option(min=0, max=256, metavar="N", help="How many lines of each prompt to draw.")
-    ] = 12,
+    lines: int = typer.Option(12, min=0, max=256, metavar="N", help="How many lines of each prompt to draw."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
