@@ -123,7 +123,7 @@ def _terminal() -> Iterator[Finding]:
         return
     if screen.width < screen_columns_min:
         yield Finding("terminal", "warning", f"It is {screen.width} columns wide.", "Make it wider.")
-    colours = None if screen.console.no_color else screen.console.color_system
+    colours = None if screen.no_color else screen.color_system
     yield Finding("terminal", "ok", f"{screen.width} columns, {colours or 'no'} colours.")
 
 

@@ -161,6 +161,10 @@ class StoreReader:
         """The run that a name means."""
         return self.terrarium.run_of(id_meant("run", name, [run.id for run in self.terrarium.runs()]))
 
+    def parent_of(self, run: Run) -> str | None:
+        """The run that one is a branch of or was resumed from, if it is in this store."""
+        return run.branch_of if run.branch_of in [other.id for other in self.terrarium.runs()] else None
+
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
         """The id that a name means, and the run if it is that of one."""
         runs = {run.id: run for run in self.terrarium.runs()}

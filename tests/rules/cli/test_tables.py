@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from glasshouse.cli.drawing.causes import gist, inline_chars_max, value_in_words
-from glasshouse.cli.drawing.screen import PipeConsole, Screen, column_chars_min, draw_table, fitted
+from glasshouse.cli.drawing.screen import Screen, column_chars_min, draw_table, fitted
 
 HEADINGS = ("run", "world", "winner", "cost", "seed")
 ROWS = [
@@ -20,10 +20,7 @@ ROWS = [
 
 
 def drawn(width: int, capsys: pytest.CaptureFixture[str], *, colour: bool) -> str:
-    screen = Screen()
-    screen.console = PipeConsole(
-        width=width, highlight=False, markup=False, emoji=False, force_terminal=colour
-    )
+    screen = Screen(width, force_terminal=colour)
     draw_table(screen, HEADINGS, ROWS, loose=("world", "winner", "cost"), spare=("seed",))
     return capsys.readouterr().out
 

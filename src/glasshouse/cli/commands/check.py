@@ -38,11 +38,7 @@ def check(
         if not as_json:
             print(one_line(str(problem)))
             continue
-        where = {
-            "line": problem.line or None,
-            "column": problem.column or None,
-            "field": problem.field or None,
-        }
+        where = {name: getattr(problem, name) or None for name in ("line", "column", "field")}
         print_json({"file": problem.path, **where, "problem": problem.text})
     if as_json:
         print_json({"path": str(checked), "is_sound": not problems, "problems": len(problems)})

@@ -22,8 +22,7 @@ def doctor(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
 
     listed = findings(store)
     if as_json:
-        for finding in listed:
-            print_json(finding._asdict())
+        print_json(*[finding._asdict() for finding in listed])
     else:
         draw(listed)
     if any(finding.state == "broken" for finding in listed):

@@ -55,8 +55,8 @@ def leaderboard(
 
     standings, left_out = read_store(store, read)
     if as_json:
-        for standing in standings:
-            print_json({**standing_facts(standing, by.value), "branches_left_out": left_out})
+        facts = [standing_facts(standing, by.value) for standing in standings]
+        print_json(*[{**standing, "branches_left_out": left_out} for standing in facts])
         return
     if standings:
         draw_standings(Screen(), standings, by.value)

@@ -24,8 +24,7 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
 
     listed = read_store(store, _facts)
     if as_json:
-        for run in listed:
-            print_json(run)
+        print_json(*listed)
     elif listed:
         _draw(listed)
     else:
@@ -33,6 +32,8 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
 
 
 async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
+    from glasshouse.cli.drawing.screen import facts_of
+
     facts = []
     for run in reader.terrarium.runs():
         first = await reader.terrarium.event(f"{run.session_id}.1")
@@ -47,10 +48,7 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
                 "winner": run.winner,
                 "branch_of": run.branch_of,
                 "how": None if run.branch_of is None else origin,
-                **{
-                    name: getattr(run, name)
-                    for name in ("seed", "rng_seed", "turns", "calls", "tokens", "usd")
-                },
+                **facts_of(run, "seed", "rng_seed", "turns", "calls", "tokens", "usd"),
                 "session_id": run.session_id,
                 "graph_ids": list(run.graph_ids),
                 "began": first.created_at.isoformat(),
@@ -69,16 +67,9 @@ def _draw(listed: list[dict[str, Any]]) -> None:
         parent, how = run["branch_of"], "branch" if run["how"] == "branch" else "resumed"
         grown_from = "" if parent is None else f"{short.get(parent, parent[:short_id_chars])} ({how})"
         began = run["began"][5:16].replace("T", " ")
-        numbers = (str(run["turns"]), str(run["calls"]))
-        cells = (
-            run["world"],
-            run["reason"] or run["status"],
-            run["winner"] or "",
-            *numbers,
-            began,
-            run["seed"],
-        )
-        rows.append((short[run["run_id"]], grown_from, *cells))
+        played = (run["world"], run["reason"] or run["status"], run["winner"] or "")
+        counts = (str(run["turns"]), str(run["calls"]))
+        rows.append((short[run["run_id"]], grown_from, *played, *counts, began, run["seed"]))
     headings = ["run", "grown from", "world", "status", "winner", "turns", "calls", "began", "seed"]
     if not any(run["branch_of"] for run in listed):
         headings.remove("grown from")

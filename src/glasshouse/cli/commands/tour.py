@@ -83,5 +83,5 @@ async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
             for drawing in drawn:
                 screen.draw(drawing)
                 if pace is Pace.READING and scene.number < count:
-                    lines = len(screen.console.render_lines(drawing))
+                    lines = len(screen.render_lines(drawing))
                     await asyncio.sleep(seconds_per_scene + seconds_per_line * lines)

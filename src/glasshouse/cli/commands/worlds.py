@@ -23,8 +23,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
         for w in found_worlds()
     ]
     if as_json:
-        for world in listed:
-            print_json(world)
+        print_json(*listed)
     elif not listed:
         print("There is no world here. Make one: glasshouse new world NAME")
     else:

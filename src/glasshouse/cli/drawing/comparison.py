@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, counted, draw_table, one_line, price, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, draw_table, facts_of, one_line, price, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
@@ -64,21 +64,14 @@ def _channel(edge: list[str]) -> str:
 
 def print_comparison(comparison: Comparison) -> None:
     """The comparison for machines."""
-    print_json(
-        {
-            "is_same": comparison.is_same,
-            "shared_events": comparison.shared_events,
-            "shared_lines": comparison.shared_lines,
-            "first": _facts(comparison.first),
-            "second": _facts(comparison.second),
-        }
-    )
+    facts = facts_of(comparison, "is_same", "shared_events", "shared_lines")
+    print_json({**facts, "first": _facts(comparison.first), "second": _facts(comparison.second)})
 
 
 def _facts(story: ComparedStory) -> Json:
-    facts = {name: getattr(story, name) for name in ("name", "events", "lines", "turns", "reason", "winner")}
+    facts = facts_of(story, "name", "events", "lines", "turns", "reason", "winner")
     for name, usage in (("cost", story.cost), ("cost_apart", story.cost_apart)):
-        facts[name] = {"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd}
+        facts[name] = facts_of(usage, "calls", "tokens", "usd")
     parts_with = story.parts_with
     facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
     facts["only_here"] = [msgspec.to_builtins(line) for line in story.only_here]

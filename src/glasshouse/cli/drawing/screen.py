@@ -24,50 +24,40 @@ _TURNING: Final = frozenset(
 """Characters that turn the direction of writing."""
 
 
-class PipeConsole(Console):
-    """A console that lets the error of a closed pipe pass to `cli/exits.py`."""
-
-    def on_broken_pipe(self) -> None:
-        """Let the error go on."""
-        raise  # noqa: PLE0704 (it is called while the error is handled)
-
-
-class Screen:
+class Screen(Console):
     """Draws on standard output."""
 
-    def __init__(self) -> None:
-        self.console = PipeConsole(highlight=False, markup=False, emoji=False)
+    def __init__(self, width: int | None = None, *, force_terminal: bool | None = None) -> None:
+        super().__init__(
+            width=width, force_terminal=force_terminal, highlight=False, markup=False, emoji=False
+        )
 
-    @property
-    def is_terminal(self) -> bool:
-        """Whether a person looks on."""
-        return self.console.is_terminal
-
-    @property
-    def width(self) -> int:
-        """How many characters fit in a line."""
-        return self.console.width
+    def on_broken_pipe(self) -> None:
+        """Let the error of a closed pipe pass to `cli/exits.py`."""
+        raise  # noqa: PLE0704 (it is called while the error is handled)
 
     def draw(self, *drawings: RenderableType) -> None:
         """Draw one thing under the other."""
         for drawing in drawings:
             if self.is_terminal:
-                self.console.print(drawing)
+                self.print(drawing)
+            elif isinstance(drawing, str):
+                print(drawing)
             else:
-                self._draw_plain(drawing)
-
-    def _draw_plain(self, drawing: RenderableType) -> None:
-        if isinstance(drawing, str):
-            print(drawing)
-            return
-        with self.console.capture() as captured:
-            self.console.print(drawing)
-        print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+                with self.capture() as captured:
+                    self.print(drawing)
+                print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def print_json(facts: dict[str, Any]) -> None:
-    """One JSON object on a line of its own, at once."""
-    print(as_json(facts), flush=True)
+def print_json(*objects: dict[str, Any]) -> None:
+    """Each JSON object on a line of its own, at once."""
+    for facts in objects:
+        print(as_json(facts), flush=True)
+
+
+def facts_of(value: object, *names: str) -> dict[str, Any]:
+    """Attributes of a value by their names."""
+    return {name: getattr(value, name) for name in names}
 
 
 def as_json(value: Any) -> str:
@@ -79,7 +69,7 @@ def spelled(text: str) -> str:
     """The text with what would steer a terminal spelled out, as JSON and Python spell it. Line ends stay."""
     if text.isprintable():
         return text
-    return "".join(_spelled(char) if _steers(char) else char for char in text)
+    return "".join(f"\\u{ord(char):04x}" if _steers(char) else char for char in text)
 
 
 def one_line(text: str) -> str:
@@ -107,10 +97,6 @@ def _steers(char: str) -> bool:
     if char in "\n\t":
         return False
     return char in _TURNING or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
-
-
-def _spelled(char: str) -> str:
-    return f"\\u{ord(char):04x}"
 
 
 GAP: Final = 2
@@ -146,16 +132,16 @@ def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: in
     """Each row as its first cell, and under it the others with their headings, as many on a line as fit."""
     (first, *others) = columns
     for index in range(rows):
+        lines: list[str] = []
+        for cell in [
+            f"{heading}: {columns[heading][index]}" for heading in others if columns[heading][index]
+        ]:
+            if lines and cell_len(lines[-1]) + GAP + cell_len(cell) <= screen.width:
+                lines[-1] += f"{' ' * GAP}{cell}"
+            else:
+                lines.append(f"{' ' * GAP}{cell}")
         screen.draw(Text(columns[first][index], style="bold"))
-        cells = [f"{heading}: {columns[heading][index]}" for heading in others if columns[heading][index]]
-        line = ""
-        for cell in cells:
-            if line and cell_len(line) + 2 * GAP + cell_len(cell) > screen.width:
-                screen.draw(Text(f"{' ' * GAP}{line}", overflow="fold"))
-                line = ""
-            line = f"{line}{' ' * GAP}{cell}" if line else cell
-        if line:
-            screen.draw(Text(f"{' ' * GAP}{line}", overflow="fold"))
+        screen.draw(*[Text(line, overflow="fold") for line in lines])
 
 
 def _least(heading: str, cells: Sequence[str]) -> int:

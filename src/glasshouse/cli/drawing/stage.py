@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from glasshouse.cli.drawing.run_view import RunView, header
-from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json, spelled
+from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import Pace, seconds_to_read
 from glasshouse.cli.store_reader import Story
@@ -27,6 +27,11 @@ from glasshouse.views.stage import StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 kind_chars: Final = 14
+NAMING: Final[dict[str, type[CreatureStarted] | type[CreatureRenamed]]] = {
+    kinds.CREATURE_STARTED: CreatureStarted,
+    kinds.CREATURE_RENAMED: CreatureRenamed,
+}
+"""The events that give a creature its handle."""
 ENDINGS: Final = {
     "ended": "The end.",
     "stopped": "Stopped.",
@@ -89,8 +94,7 @@ class StageThen:
         for line in last:
             voices.show(screen, line)
         if run is not None and run.finished is not None:
-            judged = [note.text for note in stage.judge_notes]
-            screen.draw(Text(), Text(ending_of(run.finished, judged), style="bold"))
+            screen.draw(Text(), Text(ending_of(run.finished, stage), style="bold"))
 
     def _stage(self) -> StageProjection:
         stage = StageProjection(run_id=self._story.run_id, past_run_ids=self._story.past_run_ids)
@@ -137,21 +141,16 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
     """Each event as one line, `[agent.spoke   ] pocket-actor {"text": "..."}`, with the handle that its actor had then."""
     handles: dict[str, str] = {}
     for event in events:
-        if event.kind == kinds.CREATURE_STARTED:
-            born = payload_of(event, CreatureStarted)
-            handles[born.creature] = born.handle
-        elif event.kind == kinds.CREATURE_RENAMED:
-            renamed = payload_of(event, CreatureRenamed)
-            handles[renamed.creature] = renamed.handle
-        parts = [f"[{event.kind.ljust(kind_chars)}]", one_line(handles.get(event.actor, event.actor))]
-        parts.append(as_json(event.payload))
-        content = content_of(event)
+        if event.kind in NAMING:
+            named = payload_of(event, NAMING[event.kind])
+            handles[named.creature] = named.handle
+        who, content = one_line(handles.get(event.actor, event.actor)), content_of(event)
         hidden = [name for name in ("private", "sealed", "model") if content.get(name) is not None]
-        parts += [f"{name} {as_json(content[name])}" for name in hidden]
-        yield " ".join(parts)
+        parts = [f" {name} {as_json(content[name])}" for name in hidden]
+        yield f"[{event.kind.ljust(kind_chars)}] {who} {as_json(event.payload)}{''.join(parts)}"
 
 
-def ending_of(run: RunFinished, judged: Iterable[str] = ()) -> str:
+def ending_of(run: RunFinished, stage: StageProjection) -> str:
     """How a finished run ended, in one line. Why it ended so is left out where a judge just said it."""
     ended = ENDINGS.get(run.reason, f"The end: {run.reason}")
     if not ended.endswith("."):
@@ -159,14 +158,15 @@ def ending_of(run: RunFinished, judged: Iterable[str] = ()) -> str:
     counts = {"turn": run.turns, "call": run.calls, "token": run.tokens}
     spent = ", ".join(counted(count, noun) for noun, count in counts.items())
     winner = f" Winner: {one_line(run.winner)}." if run.winner else ""
-    why = f" {spelled(one_line(run.why))}" if run.why and run.why not in judged else ""
+    judged = [note.text for note in stage.judge_notes]
+    why = f" {one_line(run.why)}" if run.why and run.why not in judged else ""
     return f"{ended}{winner}{why} It took {spent}, {price(run.usd)}."
 
 
 def print_lines(story: Story, *, has_minds: bool) -> None:
     """One JSON object for each line."""
-    for line in transcript_of(story.seen_by("audience" if has_minds else "spectator"), story.run_id):
-        print_json(msgspec.to_builtins(line))
+    events = story.seen_by("audience" if has_minds else "spectator")
+    print_json(*map(msgspec.to_builtins, transcript_of(events, story.run_id)))
 
 
 def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -> None:
@@ -186,6 +186,5 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
         if pace is Pace.READING:
             time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
     if whole.run.finished is not None:
-        judged = [note.text for note in whole.stage.judge_notes]
-        screen.draw(Text(), Text(ending_of(whole.run.finished, judged), style="bold"))
+        screen.draw(Text(), Text(ending_of(whole.run.finished, whole.stage), style="bold"))
     screen.draw(Text(f"digest {story.digest}", style=QUIET))

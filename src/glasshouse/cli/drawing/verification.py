@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.cli.drawing.screen import as_json as json_of
-from glasshouse.cli.drawing.screen import counted, print_json, spelled
+from glasshouse.cli.drawing.screen import counted, facts_of, print_json, spelled
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.codec import content_of
@@ -48,13 +48,10 @@ def _facts(run_id: str, result: Verification | Refused) -> dict[str, Any]:
     if isinstance(result, Refused):
         return {"run_id": run_id, "is_same": None, "why": str(result)}
     then, now = result.recorded_event, result.replayed_event
+    counts = facts_of(result, "is_same", "events", "taken", "recorded_digest", "replayed_digest")
     return {
         "run_id": run_id,
-        "is_same": result.is_same,
-        "events": result.events,
-        "taken": result.taken,
-        "recorded_digest": result.recorded_digest,
-        "replayed_digest": result.replayed_digest,
+        **counts,
         "recorded_event": None if then is None else content_of(then),
         "replayed_event": None if now is None else content_of(now),
         "prompt_diffs": list(result.prompt_diffs),

@@ -74,7 +74,7 @@ class TerminalDisplay(Display):
     def __init__(self, screen: Screen, *, has_minds: bool, has_bar: bool) -> None:
         self._screen = screen
         self._voices = Voices(has_minds=has_minds)
-        self._has_bar = has_bar and not screen.console.is_dumb_terminal
+        self._has_bar = has_bar and not screen.is_dumb_terminal
         self._is_bar_shown = False
 
     def open(self, view: RunView) -> None:
@@ -92,22 +92,22 @@ class TerminalDisplay(Display):
         if not self._has_bar:
             return
         self._clear_bar()
-        console = self._screen.console
-        is_plain = not (console.encoding or "").lower().startswith("utf")
-        text = status(view, self._screen.width, hint, is_plain=is_plain)
-        console.print(text, style=QUIET, end="", no_wrap=True, overflow="crop", soft_wrap=True)
-        console.file.flush()
+        screen = self._screen
+        is_plain = not (screen.encoding or "").lower().startswith("utf")
+        text = status(view, screen.width, hint, is_plain=is_plain)
+        screen.print(text, style=QUIET, end="", no_wrap=True, overflow="crop", soft_wrap=True)
+        screen.file.flush()
         self._is_bar_shown = True
 
     def say(self, *lines: str) -> None:
         """Say it in plain words."""
         self._clear_bar()
         for line in lines:
-            self._screen.console.print(line, soft_wrap=True)
+            self._screen.print(line, soft_wrap=True)
 
     def _clear_bar(self) -> None:
         if self._is_bar_shown:
-            self._screen.console.file.write("\r\x1b[2K")
+            self._screen.file.write("\r\x1b[2K")
             self._is_bar_shown = False
 
 

@@ -32,11 +32,15 @@ from glasshouse.cli.live.feed import (
 from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
 from glasshouse.cli.live.summary import CommandLine, Summary, continue_call
 from glasshouse.cli.pace import Pace, pace_here
-from glasshouse.cli.store_reader import StoreReader, holder_of, id_meant, open_reader, read_store, store_path
+from glasshouse.cli.store_reader import StoreReader, holder_of, open_reader, read_store, store_path
 from glasshouse.errors import Refused, StoreBusy
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
+
+look_seconds: Final = 0.1
+unplayed_looks_max: Final = 20
+"""After so many looks at a store that nobody plays, watching ends."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +115,19 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
 async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
     store = SqliteStore(request.store)
     async with Terrarium(store) as terrarium:
-        opened = await opener(store, terrarium)
+        source, display = StoreReader(store, terrarium), request.display()
+        opened = await opener(source)
         for run in opened.runs:
             views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
-        play = _LivePlay(request, store, terrarium, opened, request.display(), is_played)
-        play.say_what_was_opened()
+        if request.as_json:
+            print_json(*opened.facts)
+        elif opened.said:
+            display.say(*opened.said, *([""] if is_played else []))
+        play = _LivePlay(request, source, opened, display, is_played)
         for index, runs in enumerate(side_by_side(opened.runs)):
             run_ids = [run.id for run in runs]
             if index and not request.as_json:
-                play.display.say("")
+                display.say("")
             await play.show(runs, [view for view in views if view.run_id in run_ids])
 
 
@@ -128,69 +136,58 @@ class _LivePlay:
     """The runs of one command, one group that shares graphs after the other."""
 
     request: LiveRequest
-    store: SqliteStore
-    terrarium: Terrarium
+    source: StoreReader
     opened: Opened
     display: Display
     is_played: bool
     is_left: bool = False
     """Whether the reader has left: later groups are not played any more."""
 
-    def say_what_was_opened(self) -> None:
-        if self.request.as_json:
-            for facts in self.opened.facts:
-                print_json(facts)
-        elif self.opened.said:
-            self.display.say(*self.opened.said, *([""] if self.is_played else []))
-
     async def show(self, runs: list[Run], views: list[RunView]) -> None:
         """Play runs that share their graphs, and say how each of them ended."""
-        feed = Feed(self.store, views, self.display, self.opened.shown_after)
+        terrarium = self.source.terrarium
+        feed = Feed(self.source.store, views, self.display, self.opened.shown_after)
 
         async def disturb(text: str) -> None:
-            await self.terrarium.disturb(feed.view.run_id, text)
+            await terrarium.disturb(feed.view.run_id, text)
 
         with ExitStack() as stack:
             reader = self.request.reader(self.display, feed, disturb, stack)
             # Without a terminal nobody is asked about a change, and nothing waits.
-            self.terrarium.approver = reader.decide if isinstance(reader, Controls) else None
+            terrarium.approver = reader.decide if isinstance(reader, Controls) else None
             if self.is_played and not self.is_left:
                 await self._play(runs, feed, reader)
             await feed.show(SilentReader(Pace.FAST))
-        known = [run.id for run in self.terrarium.runs()]
         for run, view in zip(runs, views, strict=True):
-            now = self.terrarium.run_of(run.id)
+            now = terrarium.run_of(run.id)
             summary = Summary(
                 view,
-                await self.terrarium.digest(run.id),
-                parent=run.branch_of if run.branch_of in known else None,
+                await terrarium.digest(run.id),
+                parent=self.source.parent_of(run),
                 calls_recalled=now.calls_recalled if self.opened.is_branch and self.is_played else None,
-                is_one_of_several=bool(self.opened.beside),
+                is_one_of_several=len(self.opened.runs) > 1,
                 had_nothing_left=now.is_finished and (now.turns, now.calls) == (run.turns, run.calls),
             )
             self.request.show_summary(self.display, summary)
 
     async def _play(self, runs: list[Run], feed: Feed, reader: Reader) -> None:
         """One act, then its lines; until nothing is left to do, or the reader leaves."""
-        for run in runs:
-            for handle in self.terrarium.send_visitors_away(run.id):
-                print(
-                    f"glasshouse: {handle} is played by a visitor, and passes here."
-                    " From Python, speak_as() gives it lines.",
-                    file=sys.stderr,
-                )
+        terrarium = self.source.terrarium
+        for handle in [handle for run in runs for handle in terrarium.send_visitors_away(run.id)]:
+            line = f"glasshouse: {handle} is played by a visitor, and passes here."
+            print(f"{line} From Python, speak_as() gives it lines.", file=sys.stderr)
 
         async def show_then_act(_graph_id: str) -> bool:
             await feed.show(reader)
             return not reader.is_leaving
 
         run_ids = [run.id for run in runs]
-        await self.terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
+        await terrarium.run(*run_ids, turns=self.request.turns, before_act=show_then_act)
         await feed.show(reader)
         self.is_left = reader.is_leaving
         for run in runs:
-            if self.is_left and not self.terrarium.run_of(run.id).is_finished:
-                await self.terrarium.finish(run.id, "stopped")
+            if self.is_left and not terrarium.run_of(run.id).is_finished:
+                await terrarium.finish(run.id, "stopped")
 
 
 async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> RunView:
@@ -204,11 +201,6 @@ async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds
     return view
 
 
-look_seconds: Final = 0.1
-unplayed_looks_max: Final = 20
-"""After so many looks at a store that nobody plays, it gives up."""
-
-
 def watch_live(request: LiveRequest, world: str | None, run_id: str | None) -> None:
     """Show what another process plays, until it is over or nobody plays it any more."""
     view, parent = run_until_interrupted(lambda: _watch(request, world, run_id))
@@ -218,41 +210,36 @@ def watch_live(request: LiveRequest, world: str | None, run_id: str | None) -> N
 
 async def _watch(request: LiveRequest, world: str | None, run_id: str | None) -> tuple[RunView, str | None]:
     display = request.display()
-    async with open_reader(request.store) as store:
-        run = store.terrarium.run_of(_run_to_watch(store, request, world, run_id))
+    async with open_reader(request.store) as source:
+        run = _run_to_watch(source, request, world, run_id)
         before = 0
         if run.branch_of is not None:  # Its past is remembered; what it wrote itself is shown.
-            before = ((await store.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
-        view = await view_of(store.terrarium, run, before, has_minds=request.has_minds)
-        feed = Feed(store.store, [view], display, before)
+            before = ((await source.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
+        view = await view_of(source.terrarium, run, before, has_minds=request.has_minds)
+        feed = Feed(source.store, [view], display, before)
         await feed.show(SilentReader(Pace.FAST))
         with ExitStack() as stack:
-            disturb = partial(store.store.put_in_inbox, run_id=view.run_id)
+            disturb = partial(source.store.put_in_inbox, run_id=view.run_id)
             reader = request.reader(display, feed, disturb, stack)
-            await _follow(feed, reader, view, request.store)
-        known = [other.id for other in store.terrarium.runs()]
+            unplayed_looks = 0
+            while not view.is_finished and not reader.is_leaving and unplayed_looks < unplayed_looks_max:
+                is_played = holder_of(request.store) is not None
+                count = await feed.show(reader)
+                unplayed_looks = 0 if count or is_played else unplayed_looks + 1
+                if not count:
+                    await reader.wait(look_seconds)
+        parent = source.parent_of(run)
     if not view.is_finished and not reader.is_leaving:
         display.say("", "Nobody plays this store any more.")
-    return view, run.branch_of if run.branch_of in known else None
+    return view, parent
 
 
-async def _follow(feed: Feed, reader: Reader, view: RunView, store: Path) -> None:
-    """Show what comes, as long as a process plays."""
-    unplayed_looks = 0
-    while not view.is_finished and not reader.is_leaving and unplayed_looks < unplayed_looks_max:
-        is_played = holder_of(store) is not None
-        count = await feed.show(reader)
-        unplayed_looks = 0 if count or is_played else unplayed_looks + 1
-        if not count:
-            await reader.wait(look_seconds)
-
-
-def _run_to_watch(store: StoreReader, request: LiveRequest, world: str | None, run_id: str | None) -> str:
+def _run_to_watch(source: StoreReader, request: LiveRequest, world: str | None, run_id: str | None) -> Run:
     """The run named, or the newest of the world named, or the newest of all."""
     if run_id is not None:
-        return id_meant("run", run_id, [run.id for run in store.terrarium.runs()])
-    wanted = [run.id for run in store.terrarium.runs() if world is None or run.scenario == Path(world).name]
-    if not wanted:
+        return source.run(run_id)
+    runs = [run for run in source.terrarium.runs() if world is None or run.scenario == Path(world).name]
+    if not runs:
         what = "run" if world is None else f"run of {world}"
         raise Refused(f"There is no {what} in {request.store} yet.", "Play one first, then watch it.")
-    return wanted[-1]
+    return runs[-1]

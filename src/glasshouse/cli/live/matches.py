@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
-from glasshouse.cli.drawing.screen import Screen, draw_table, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
@@ -17,18 +17,9 @@ from glasshouse.views.leaderboard import Outcome, Player, Standing
 
 def standing_facts(standing: Standing, by: str) -> Json:
     """A line for machines."""
-    return {
-        "by": by,
-        "name": standing.name,
-        "played": standing.played,
-        "won": standing.won,
-        "lost": standing.lost,
-        "no_contest": standing.no_contest,
-        "win_rate": round(standing.win_rate, 4),
-        "calls": standing.usage.calls,
-        "tokens": standing.usage.tokens,
-        "usd": standing.usage.usd,
-    }
+    counts = facts_of(standing, "name", "played", "won", "lost", "no_contest")
+    usage = facts_of(standing.usage, "calls", "tokens", "usd")
+    return {"by": by, **counts, "win_rate": round(standing.win_rate, 4), **usage}
 
 
 def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> None:
@@ -74,8 +65,7 @@ async def play_matches(
         run_ids = {match.run_id for match in played}
         standings = sides(terrarium, played) if is_solo else terrarium.leaderboard("model", run_ids=run_ids)
     if as_json:
-        for standing in standings:
-            print_json({"type": "standing", **standing_facts(standing, by)})
+        print_json(*[{"type": "standing", **standing_facts(standing, by)} for standing in standings])
     else:
         screen.draw("")
         draw_standings(screen, standings, by)
@@ -97,10 +87,7 @@ def sides(terrarium: Terrarium, played: Sequence[MatchPlayed]) -> list[Standing]
 
 
 def _facts(match: MatchPlayed) -> dict[str, Any]:
-    facts = {
-        name: getattr(match, name)
-        for name in ("round", "rng_seed", "run_id", "winner", "winning_model", "why")
-    }
+    facts = facts_of(match, "round", "rng_seed", "run_id", "winner", "winning_model", "why")
     return {"type": "match", **facts, "seats": dict(match.seats), "read_from": dict(match.run_ids)}
 
 

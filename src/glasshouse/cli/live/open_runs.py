@@ -10,17 +10,18 @@ been checked.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
-from glasshouse.assembly import SqliteStore, usual_tools
+from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.comparison import changes_in_words
 from glasshouse.cli.drawing.screen import first_words, one_line
 from glasshouse.cli.live.summary import CommandLine
-from glasshouse.cli.store_reader import StoreReader, Story, find_event, id_meant, is_line
+from glasshouse.cli.store_reader import StoreReader, Story, find_event, is_line
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
@@ -40,29 +41,25 @@ from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import StageProjection, past_runs
 from glasshouse.views.transcript import transcript_of
 
+words_shown_max: Final = 10
+"""So many words of the line at which a branch begins are said again."""
+
 
 @dataclass(frozen=True)
 class Opened:
     """The runs to play, and what there is to say about them."""
 
-    run: Run
+    runs: tuple[Run, ...]
     shown_after: int
-    """The position after which its events are shown; what came before is only remembered."""
+    """The position after which their events are shown; what came before is only remembered."""
     said: tuple[str, ...] = ()
     facts: tuple[Json, ...] = ()
     """The same for machines."""
     is_branch: bool = False
-    """Whether its answers may come from a record, so that they are worth counting."""
-    beside: tuple[Run, ...] = ()
-    """The other runs that are played with it."""
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """All of them."""
-        return (self.run, *self.beside)
+    """Whether answers may come from a record, so that they are worth counting."""
 
 
-Opener = Callable[[SqliteStore, Terrarium], Awaitable[Opened]]
+Opener = Callable[[StoreReader], Awaitable[Opened]]
 """Makes or finds the runs that are to be played."""
 
 
@@ -70,9 +67,9 @@ def new_run(world: str, seed: str | None, rng_seed: int, run_id: str | None) -> 
     """Opens a world. Its files are read at once, so that a store is not made for nothing."""
     loaded = load_world(world, tools=usual_tools().names())
 
-    async def open_new(store: SqliteStore, terrarium: Terrarium) -> Opened:
-        position = store.position
-        return Opened(await terrarium.open_world(loaded, seed, rng_seed, run_id=run_id), position)
+    async def open_new(reader: StoreReader) -> Opened:
+        position = reader.store.position
+        return Opened((await reader.terrarium.open_world(loaded, seed, rng_seed, run_id=run_id),), position)
 
     return open_new
 
@@ -80,46 +77,38 @@ def new_run(world: str, seed: str | None, rng_seed: int, run_id: str | None) -> 
 def continued_run(name: str, command_line: CommandLine) -> Opener:
     """Continues a run that was left open."""
 
-    async def open_again(store: SqliteStore, terrarium: Terrarium) -> Opened:
-        run = terrarium.run_of(id_meant("run", name, [run.id for run in terrarium.runs()]))
+    async def open_again(reader: StoreReader) -> Opened:
+        run = reader.run(name)
         if run.is_finished:
             raise Refused(f"Run {run.id} is over.", f"Look at it: {command_line.call('show', run.id)}")
-        return await continue_in_place(store, terrarium, run)
+        return await continue_in_place(reader, playing_with(reader.terrarium, run))
 
     return open_again
 
 
-async def continue_in_place(store: SqliteStore, terrarium: Terrarium, run: Run) -> Opened:
-    """A run that was left open, together with the runs that play in its graphs."""
-    beside = playing_with(terrarium, run)
-    for paused in (run, *beside):
-        if paused.status == "paused":
-            await terrarium.continue_run(paused.id)
-    others = tuple([terrarium.run_of(other.id) for other in beside])
-    return Opened(terrarium.run_of(run.id), store.position, beside=others)
+async def continue_in_place(reader: StoreReader, runs: Iterable[Run]) -> Opened:
+    """Runs that were left open, and play in each other's graphs."""
+    for run in runs:
+        if run.status == "paused":
+            await reader.terrarium.continue_run(run.id)
+    return Opened(tuple([reader.terrarium.run_of(run.id) for run in runs]), reader.store.position)
 
 
 def side_by_side(runs: Iterable[Run]) -> list[list[Run]]:
     """Runs grouped by the graphs that they share, in the order given."""
     groups: list[list[Run]] = []
     for run in runs:
-        mine = [
-            group for group in groups if any(set(run.graph_ids) & set(other.graph_ids) for other in group)
-        ]
+        mine = [group for group in groups if any({*run.graph_ids} & {*other.graph_ids} for other in group)]
         groups = [group for group in groups if group not in mine]
-        groups.append([*[other for group in mine for other in group], run])
+        groups.append([*chain.from_iterable(mine), run])
     return groups
 
 
-def playing_with(terrarium: Terrarium, run: Run) -> tuple[Run, ...]:
-    """The other runs that are not over and share graphs with one."""
+def playing_with(terrarium: Terrarium, run: Run) -> list[Run]:
+    """A run, and after it the other runs that are not over and share graphs with it."""
     unfinished = [other for other in terrarium.runs() if other.id == run.id or not other.is_finished]
     (mine,) = [group for group in side_by_side(unfinished) if run.id in [other.id for other in group]]
-    return tuple([other for other in mine if other.id != run.id])
-
-
-words_shown_max: Final = 10
-"""So many words of the line at which a branch begins are said again."""
+    return sorted(mine, key=lambda other: other.id != run.id)
 
 
 @dataclass(frozen=True)
@@ -129,48 +118,24 @@ class Branching:
     name: str
     at: str | None
     what_if: WhatIf
-    limits: Mapping[str, int | float] = field(default_factory=dict)
+    limits: Mapping[str, int | float]
 
-    async def open(self, store: SqliteStore, terrarium: Terrarium) -> Opened:
+    async def open(self, reader: StoreReader) -> Opened:
         """Make it, and say what it is."""
-        reader = StoreReader(store, terrarium)
-        story = await reader.story(self.name)
-        event, session_id = await self._begin(reader, story)
+        story, terrarium, position = await reader.story(self.name), reader.terrarium, reader.store.position
+        event = await self._event(reader, story)
+        session_id = (await reader.session_at_end_of(self.name))[0] if event is None else event.session_id
         what_if = replace(self.what_if, limits=self._limits_in(story, event))
-        position = store.position
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
-        opened = self._opened(story, event, what_if, run, position)
-        return replace(opened, beside=tuple([terrarium.run_of(run_id) for run_id in run.beside]))
-
-    async def _begin(self, reader: StoreReader, story: Story) -> tuple[Event | None, str]:
-        """The event at which it begins, none for the end; and the session that it is looked at from."""
-        if self.at is not None:
-            event = (await find_event(reader, self.at, story.name)).event
-            if event.id not in story.numbers:
-                raise UnknownName(noun=f"event of {story.name}", name=self.at)
-        elif self.what_if.begins_before:
-            event = _last_line(story)
-        else:
-            return None, (await reader.session_at_end_of(self.name))[0]
-        return event, event.session_id
-
-    def _limits_in(self, story: Story, event: Event | None) -> Governor | None:
-        """The limits that were there, with those that were given."""
-        if not self.limits:
-            return None
-        begun = [started for started in story.events if started.kind == kinds.RUN_STARTED]
-        mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
-        then = payload_of(mine[-1], RunStarted).limits if mine else None
-        return msgspec.structs.replace(then or Governor(), **self.limits)
-
-    def _opened(self, story: Story, event: Event | None, what_if: WhatIf, run: Run, position: int) -> Opened:
+        runs = (run, *[terrarium.run_of(run_id) for run_id in run.beside])
+        last = event or story.events[-1]
+        number = story.numbers[last.id]
         change = what_if.recorded()
-        number = len(story.events) if event is None else story.numbers[event.id]
         facts: Json = {
             "run_id": run.id,
             "session_id": run.session_id,
             "branch_of": run.branch_of,
-            "at": event.id if event is not None else story.events[-1].id,
+            "at": last.id,
             "number": number,
             "change": None if change is None else builtins_of(change),
         }
@@ -180,7 +145,25 @@ class Branching:
         changes = changes_in_words(change, self.limits)
         end = "" if changes.endswith("”") else "."
         what = f"Changed: {changes}{end}" if changes else "Nothing is changed."
-        return Opened(run, position, (said, what), ({"branched": facts},), is_branch=True)
+        return Opened(runs, position, (said, what), ({"branched": facts},), is_branch=True)
+
+    async def _event(self, reader: StoreReader, story: Story) -> Event | None:
+        """The event at which it begins, none for the end."""
+        if self.at is None:
+            return _last_line(story) if self.what_if.begins_before else None
+        event = (await find_event(reader, self.at, story.name)).event
+        if event.id not in story.numbers:
+            raise UnknownName(noun=f"event of {story.name}", name=self.at)
+        return event
+
+    def _limits_in(self, story: Story, event: Event | None) -> Governor | None:
+        """The limits that were there, with those that were given."""
+        if not self.limits:
+            return None
+        begun = [started for started in story.events if started.kind == kinds.RUN_STARTED]
+        mine = [started for started in begun if event is not None and started.run_id == event.run_id] or begun
+        then = payload_of(mine[-1], RunStarted).limits if mine else None
+        return msgspec.structs.replace(then or Governor(), **self.limits)
 
 
 def _last_line(story: Story) -> Event:
@@ -243,39 +226,35 @@ class Resumption:
     is_as_was: bool
     worlds: tuple[str, ...] = ()
 
-    async def open(self, store: SqliteStore, terrarium: Terrarium) -> Opened:
+    async def open(self, reader: StoreReader) -> Opened:
         """Continue in place or make a child, and say which."""
         if self.is_as_was and self.worlds:
             raise Refused("--as-was needs no world: the ledger has the shape.", "Leave one of the two away.")
-        reader = StoreReader(store, terrarium)
+        terrarium, worlds = reader.terrarium, self.worlds or None
         session_id, playing = await self._find(reader)
         if playing:
-            worlds = self.worlds or None
-            is_edited = any(terrarium.is_edited(run.id, world=worlds) for run in playing)
-            if self.is_as_was or not is_edited:
-                return await _in_place(store, terrarium, playing[0])
+            if self.is_as_was or not any(terrarium.is_edited(run.id, world=worlds) for run in playing):
+                return _in_place(terrarium, await continue_in_place(reader, playing))
             for run in playing:
                 await terrarium.finish(run.id, "stopped")
             session_id, _ = await reader.session_at_end_of(playing[0].id)
-        position = store.position
+        position = reader.store.position
         shape: Literal["as-was", "recipe"] = "as-was" if self.is_as_was else "recipe"
-        child = await terrarium.resume(session_id, shape, world=self.worlds or None)
-        stopped = {run.id for run in playing}
-        return await _as_child(terrarium, child, session_id, shape, position, stopped)
+        child = await terrarium.resume(session_id, shape, world=worlds)
+        return await _as_child(terrarium, child, session_id, shape, position, {run.id for run in playing})
 
     async def _find(self, reader: StoreReader) -> tuple[str, list[Run]]:
         """The session to continue from, and the runs that still play in it; the one that was named first."""
-        named_id, run = await reader.run_or_session(self.name)
+        session_id, run = await reader.run_or_session(self.name)
         if run is not None:
             session_id, _ = await reader.session_at_end_of(run.id)
         else:
-            session_id = named_id
-            here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == named_id}
+            here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == session_id}
             unfinished = [run for run in reader.terrarium.runs() if not run.is_finished]
             run = next((run for run in unfinished if here & set(run.graph_ids)), None)
         if run is None or run.is_finished:
             return session_id, []
-        return session_id, [run, *playing_with(reader.terrarium, run)]
+        return session_id, playing_with(reader.terrarium, run)
 
 
 async def _as_child(
@@ -283,32 +262,27 @@ async def _as_child(
 ) -> Opened:
     """What there is to say about the runs that were made from a session."""
     runs = (child, *[terrarium.run_of(run_id) for run_id in child.beside])
-    forked = await terrarium.event(f"{child.session_id}.1")
-    change = payload_of(forked, SessionForked).change
-    edited = {} if change is None else change.edited
+    change = payload_of(await terrarium.event(f"{child.session_id}.1"), SessionForked).change
     said, facts = _several(session_id, runs), []
     for run in runs:
         who = _who(await terrarium.run_events(run.id), run.id, position)
-        is_edited = run.id in edited
+        is_edited = change is not None and run.id in change.edited
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
         for title, handles in zip(("with a past", "new", "gone"), who.values(), strict=True):
             said += [f"{title}: {', '.join(map(one_line, handles))}"] if handles else []
         facts.append(_facts(run, run.branch_of, shape, is_edited, who))
-    return Opened(child, position, tuple(said), tuple(facts), beside=runs[1:])
+    return Opened(runs, position, tuple(said), tuple(facts))
 
 
-async def _in_place(store: SqliteStore, terrarium: Terrarium, first: Run) -> Opened:
-    opened = await continue_in_place(store, terrarium, first)
-    said = _several(terrarium.graph(opened.run.graph_ids[0]).session_id, opened.runs)
+def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
+    """What there is to say about runs that continue in place."""
+    said = _several(terrarium.graph(opened.runs[0].graph_ids[0]).session_id, opened.runs)
     facts = []
     for run in opened.runs:
-        members = [
-            terrarium.creature(name)
-            for graph_id in run.graph_ids
-            for name in terrarium.graph(graph_id).creature_ids
-        ]
-        handles = [creature.handle for creature in members if creature.run_id == run.id]
-        facts.append(_facts(run, run.id, "in-place", False, {"with_a_past": handles, "new": [], "gone": []}))
+        members = chain.from_iterable(terrarium.graph(graph_id).creature_ids for graph_id in run.graph_ids)
+        creatures = [creature for creature in map(terrarium.creature, members) if creature.run_id == run.id]
+        who = {"with_a_past": [creature.handle for creature in creatures], "new": [], "gone": []}
+        facts.append(_facts(run, run.id, "in-place", False, who))
         said.append(f"{run.id} continues in place, where it was left: turn {run.turns}.")
     return replace(opened, said=tuple(said), facts=tuple(facts))
 

@@ -61,7 +61,7 @@ class Summary:
         """Everything to say, line by line."""
         view, run = self.view, self.view.run
         if run.finished is not None:
-            ending = ending_of(run.finished, [note.text for note in view.stage.judge_notes])
+            ending = ending_of(run.finished, view.stage)
         else:
             spent = [f"{g.name} {g.used}{f' of {g.limit}' if g.limit else ''}" for g in gauges(view)]
             why = f"Paused: {one_line(run.paused)} " if run.paused else ""
