@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from glasshouse.assembly import usual_tools
@@ -47,10 +47,8 @@ def findings(store: Path | None) -> list[Finding]:
 
 def draw(listed: list[Finding]) -> None:
     """The findings for people."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True)
-    grid.add_column(ratio=1, overflow="fold")
+    columns = (Column(no_wrap=True), Column(no_wrap=True), Column(ratio=1, overflow="fold"))
+    grid = Table.grid(*columns, padding=(0, 2, 0, 0))
     for what, state, text, todo in listed:
         grid.add_row(Text(state, style=STYLES[state]), Text(what), Text(one_line(f"{text} {todo}".strip())))
     Screen().draw(grid)
@@ -94,9 +92,8 @@ def _store(path: Path) -> Finding:
     folder = path.absolute().parent
     if not os.path.lexists(path):
         if not folder.is_dir():
-            return Finding(
-                "store", "broken", f"{folder} is not a folder.", "Make it, or choose another --store."
-            )
+            todo = "Make it, or choose another --store."
+            return Finding("store", "broken", f"{folder} is not a folder.", todo)
         if not os.access(folder, os.W_OK):
             return Finding("store", "broken", f"{folder} cannot be written.", "Choose another --store.")
         return Finding("store", "ok", f"{path}: none yet; the first play makes it.")

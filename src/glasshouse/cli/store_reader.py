@@ -33,6 +33,12 @@ from glasshouse.settings import Settings, settings
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
 
+T = TypeVar("T")
+
+LAST: Final = "last"
+candidates_shown_max: Final = 8
+short_id_chars: Final = 8
+
 
 def store_path(given: Path | None) -> Path:
     """The store that a command reads and writes: what `--store` says, else the settings."""
@@ -44,11 +50,10 @@ def checked_settings() -> Settings:
     try:
         return settings()
     except ValidationError as invalid:
-        faults = "; ".join(
-            f"GLASSHOUSE_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
-            for fault in invalid.errors()
-        )
-        raise Refused(f"The settings are invalid: {faults}.", "Correct or unset the variable.") from invalid
+        names = ["_".join(["GLASSHOUSE", *map(str, fault["loc"])]).upper() for fault in invalid.errors()]
+        faults = [f"{name}: {fault['msg']}" for name, fault in zip(names, invalid.errors(), strict=True)]
+        reason = f"The settings are invalid: {'; '.join(faults)}."
+        raise Refused(reason, "Correct or unset the variable.") from invalid
 
 
 def holder_of(store: Path) -> int | None:
@@ -73,11 +78,6 @@ def holder_of(store: Path) -> int | None:
         except BlockingIOError:
             return process
     return None
-
-
-LAST: Final = "last"
-candidates_shown_max: Final = 8
-short_id_chars: Final = 8
 
 
 def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
@@ -108,9 +108,6 @@ def short_ids(known: Sequence[str]) -> dict[str, str]:
         alike = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
         chars[first], chars[second] = max(chars[first], alike + 1), max(chars[second], alike + 1)
     return {known_id: known_id[: chars[known_id]] for known_id in ordered}
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -175,11 +172,6 @@ class StoreReader:
         """Every session, imported ones too, the oldest first."""
         return [segment.id for segment in await self.store.segments_after(0)]
 
-    async def is_imported(self, session_id: str) -> bool:
-        """Whether a session came in a file."""
-        segments = await self.store.segments_after(0)
-        return any(segment.is_imported for segment in segments if segment.id == session_id)
-
     async def story(self, name: str) -> Story:
         """The story of the run or session that a name means."""
         named_id, run = await self.run_or_session(name)
@@ -233,14 +225,14 @@ def read_store(given: Path | None, read: Callable[[StoreReader], Awaitable[T]]) 
     return asyncio.run(reading())
 
 
-def event_count_at(story: Story, at: str | None) -> int:
+def event_count_at(story: Story, at: str | None, least: int = 0) -> int:
     """How many events of a story `--at` means: a number, an event's id or the beginning of one, or `last`."""
     count = len(story.events)
-    if at is None or at == "last":
+    if at is None or at == LAST:
         return count
     if at.isascii() and at.isdigit():
-        if int(at[:18]) > count:
-            raise Refused(f"{story.name} has {count:,} events.", f"Give a number from 0 to {count}.")
+        if not least <= int(at[:18]) <= count:
+            raise Refused(f"{story.name} has {count:,} events.", f"Give a number from {least} to {count}.")
         return int(at)
     return story.numbers[id_meant("event", at, list(story.numbers))]
 
@@ -252,9 +244,9 @@ class NamedEvent:
     event: Event
     story: Story | None
 
-    def number_of(self, id_of_event: str | None) -> int | None:
+    def number_of(self, id_of_event: str) -> int | None:
         """The number of an event in the story, if it is part of it."""
-        return None if self.story is None or id_of_event is None else self.story.numbers.get(id_of_event)
+        return None if self.story is None else self.story.numbers.get(id_of_event)
 
     def name_of(self, id_of_event: str) -> str:
         """How people name an event: by its number, or by its id where it has none."""
@@ -280,36 +272,27 @@ async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEv
         counted_in = run or await _counted_in(reader, event)
         return NamedEvent(event, await reader.story(counted_in) if counted_in else None)
     if run is None and not reader.terrarium.runs():
-        raise Refused(
-            "Nothing was played in this store yet, so there is no run to count in.",
-            "Name an event by its id.",
-        )
+        reason = "Nothing was played in this store yet, so there is no run to count in."
+        raise Refused(reason, "Name an event by its id.")
     story = await reader.story(run or LAST)
     return NamedEvent(_event_in(story, name), story)
 
 
 async def _counted_in(reader: StoreReader, event: Event) -> str | None:
     """The run to count an event in; the session, where the run was played in another house."""
-    if await reader.is_imported(event.session_id):
+    segments = await reader.store.segments_after(0)
+    if any(segment.is_imported for segment in segments if segment.id == event.session_id):
         return event.session_id
     return event.run_id if any(run.id == event.run_id for run in reader.terrarium.runs()) else None
 
 
 def _event_in(story: Story, name: str) -> Event:
-    events = story.events
     if name == LAST:
-        lines = [event for event in events if is_line(event)]
+        lines = [event for event in story.events if is_line(event)]
         if not lines:
             raise Refused(f"Nothing was said in {story.name} yet.", "Name an event by its number or its id.")
         return lines[-1]
-    if name.isascii() and name.isdigit():
-        number = int(name[:18])
-        if not 1 <= number <= len(events):
-            raise Refused(
-                f"{story.name} has {len(events):,} events.", f"Give a number from 1 to {len(events)}."
-            )
-        return events[number - 1]
-    return events[story.numbers[id_meant("event", name, list(story.numbers))] - 1]
+    return story.events[event_count_at(story, name, least=1) - 1]
 
 
 def is_line(event: Event) -> bool:

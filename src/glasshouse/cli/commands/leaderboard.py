@@ -61,17 +61,16 @@ def leaderboard(
     if standings:
         draw_standings(Screen(), standings, by.value)
     elif by is By.MODEL:
-        print("No two models have played against each other yet.", end=" ")
-        print("Let them: glasshouse tournament WORLD --models A,B")
+        nobody = "No two models have played against each other yet."
+        print(f"{nobody} Let them: glasshouse tournament WORLD --models A,B")
     elif world is None:
         print("No contest was played to its end yet. Play one: glasshouse play WORLD")
     else:
-        print("No contest of this world was played to its end here yet.", end=" ")
-        print(f"Play it: glasshouse play {world}")
-    if left_out == 1:
-        print("1 branch is left out; --branches counts it, too.")
-    elif left_out:
-        print(f"{left_out:,} branches are left out; --branches counts them, too.")
+        nothing = "No contest of this world was played to its end here yet."
+        print(f"{nothing} Play it: glasshouse play {world}")
+    if left_out:
+        are, them = ("branch is", "it") if left_out == 1 else ("branches are", "them")
+        print(f"{left_out:,} {are} left out; --branches counts {them}, too.")
 
 
 def _check_world(world: str | None, reader: StoreReader) -> None:
@@ -79,9 +78,8 @@ def _check_world(world: str | None, reader: StoreReader) -> None:
     from glasshouse.errors import UnknownName
     from glasshouse.manifests.world_folders import found_worlds
 
-    played = {run.scenario for run in reader.terrarium.runs() if run.scenario}
-    if world is None or world in played:
-        return
-    known = played | {bundled.name for bundled in found_worlds()}
-    if world not in known:
-        raise UnknownName(noun="world", name=world, known=known)
+    known = {run.scenario for run in reader.terrarium.runs() if run.scenario}
+    if world is not None and world not in known:
+        known |= {bundled.name for bundled in found_worlds()}
+        if world not in known:
+            raise UnknownName(noun="world", name=world, known=known)

@@ -57,15 +57,13 @@ def new_world(
     (world / "creatures").mkdir(parents=True)
     title = name.replace("-", " ").replace("_", " ").title()
     values = {"name": _as_yaml(name), "title": _as_yaml(title), "place": str(world)}
+    names = ("gardener.yaml", "wanderer.yaml")
     files = [_write(world / SCENARIO, SCENARIO, values)]
-    for creature in ("gardener.yaml", "wanderer.yaml"):
-        files.append(_write(world / "creatures" / creature, creature))
+    files += [_write(world / "creatures" / creature, creature) for creature in names]
     if as_json:
         _print_json("world", name, world, files)
         return
-    print(f"{world} has a new world, {name}:")
-    for file in files:
-        print(f"  {file}")
+    print(f"{world} has a new world, {name}:", *files, sep="\n  ")
     call = name if folder == Path("worlds") else str(world)
     print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
 

@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from glasshouse.cli.drawing.screen import Screen, as_json, one_line
@@ -45,11 +45,7 @@ class Voices:
     """Draws the lines of one show, and remembers which voice has which colour."""
 
     def __init__(
-        self,
-        cast: Iterable[str] = (),
-        *,
-        has_minds: bool = False,
-        numbers: Mapping[str, int] | None = None,
+        self, cast: Iterable[str] = (), *, has_minds: bool = False, numbers: Mapping[str, int] | None = None
     ) -> None:
         """With `numbers`, by event id, each line has its number in front."""
         self._colours: dict[str, str] = {}
@@ -68,16 +64,14 @@ class Voices:
 
     def show(self, screen: Screen, line: TranscriptLine) -> None:
         """Draw one line: laid out and coloured on a terminal, on one line in a pipe."""
-        if self._numbers is None:
-            screen.draw(self.drawn(line, screen.width) if screen.is_terminal else self.plain(line))
-            return
-        number = str(self._numbers.get(line.id, "")).rjust(number_chars)
+        number = "" if self._numbers is None else f"{self._numbers.get(line.id, ''):>{number_chars}}"
         if not screen.is_terminal:
-            screen.draw(f"{number}  {self.plain(line)}")
+            screen.draw(f"{number}  {self.plain(line)}" if number else self.plain(line))
             return
-        grid = Table.grid(padding=(0, 1, 0, 0))
-        grid.add_column(width=number_chars, no_wrap=True)
-        grid.add_column(ratio=1)
+        if not number:
+            screen.draw(self.drawn(line, screen.width))
+            return
+        grid = Table.grid(Column(width=number_chars, no_wrap=True), Column(ratio=1), padding=(0, 1, 0, 0))
         grid.add_row(Text(number, style=QUIET), self.drawn(line, screen.width - number_chars - 1))
         screen.draw(grid)
 
@@ -87,16 +81,13 @@ class Voices:
             return self._scene(line)
         if line.voice == "change":
             return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
-        who, style = (
-            Text(one_line(line.who), style=self._style(line)),
-            QUIET if line.voice == "silence" else "",
-        )
+        who = Text(one_line(line.who), style=self._style(line))
+        style = QUIET if line.voice == "silence" else ""
         if columns - MARGIN - self._width_of(line.who) < said_chars_min:
             said = "\n".join(part for part in (self._said(line), self._thought(line)) if part)
             return Group(who, Padding(Text(said, style=style, overflow="fold"), (0, 0, 0, MARGIN)))
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
-        grid.add_column(ratio=1)
+        names = Column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
+        grid = Table.grid(names, Column(ratio=1), padding=(0, 2, 0, 0))
         grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line), style=style))
         if thought := self._thought(line):
             grid.add_row("", Text(thought, style="dim italic"))
