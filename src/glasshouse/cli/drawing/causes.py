@@ -13,7 +13,7 @@ import msgspec
 from rich.padding import Padding
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, counted, draw_table, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, as_json, counted, draw_table, facts_of, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars
 from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
@@ -78,9 +78,7 @@ def print_why(why: Why, named: NamedEvent) -> None:
         {
             "number": named.number_of(link.event.id),
             "event": content_of(link.event),
-            "who": link.who,
-            "came": link.came,
-            "by": link.by,
+            **facts_of(link, "who", "came", "by"),
             "lines": [
                 {"number": named.number_of(line.event_id), **msgspec.to_builtins(line)} for line in link.lines
             ],

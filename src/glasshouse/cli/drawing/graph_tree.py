@@ -12,7 +12,7 @@ from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.store_reader import StoreReader, event_count_at, short_ids
 from glasshouse.views.topology import Member, Shape
-from glasshouse.world.state.values import Channel, Wire
+from glasshouse.world.state.values import Channel
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
     if graph.wires:
         wires = top.add(Text("wires", style=QUIET))
         for wire in graph.wires:
-            wires.add(_wire(wire, handles))
+            ends = f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}"
+            when = f"when {one_line(wire.when)}" if wire.when else ""
+            prompt = f"as {one_line(wire.prompt)}" if wire.prompt else ""
+            wires.add(_noted(ends, "" if wire.with_content else "without its words", when, prompt))
     return top
 
 
@@ -116,15 +119,6 @@ def _add_channel(branch: Tree, channel: Channel, handles: dict[str, str]) -> Non
     else:
         branch.add(Text(f"listen: {listeners or 'nobody'}"))
         branch.add(Text(f"send: {senders or 'nobody'}"))
-
-
-def _wire(wire: Wire, handles: dict[str, str]) -> Text:
-    return _noted(
-        f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}",
-        "" if wire.with_content else "without its words",
-        f"when {one_line(wire.when)}" if wire.when else "",
-        f"as {one_line(wire.prompt)}" if wire.prompt else "",
-    )
 
 
 def _noted(text: str | Text, *notes: str) -> Text:

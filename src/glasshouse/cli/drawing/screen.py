@@ -42,7 +42,7 @@ class Screen(Console):
             if self.is_terminal:
                 self.print(drawing)
             elif isinstance(drawing, str):
-                print(drawing)
+                print(drawing, flush=True)
             else:
                 with self.capture() as captured:
                     self.print(drawing)

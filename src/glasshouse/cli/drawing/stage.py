@@ -63,16 +63,9 @@ class StageThen:
 
     def print_json(self) -> None:
         """The stage for machines."""
-        print_json(
-            {
-                **self._story.ids,
-                "at": self._count,
-                "events": len(self._story.events),
-                "role": self._role,
-                "last_event": self._events[-1].id if self._events else None,
-                "stage": msgspec.to_builtins(self._stage()),
-            }
-        )
+        last = self._events[-1].id if self._events else None
+        at = {"at": self._count, "events": len(self._story.events), "role": self._role, "last_event": last}
+        print_json({**self._story.ids, **at, "stage": msgspec.to_builtins(self._stage())})
 
     def draw(self, lines_shown: int) -> None:
         """The stage for people: what is played, the cast, the scene, the last lines, the end."""

@@ -18,7 +18,6 @@ from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 from glasshouse.cli.drawing.screen import one_line
@@ -33,10 +32,8 @@ read_bytes_max: Final = 4_096
 
 def are_ours(descriptor: int) -> bool:
     """Whether this is a terminal whose keys come to this process, because it runs in the foreground."""
-    if not os.isatty(descriptor):
-        return False
     try:
-        return os.tcgetpgrp(descriptor) == os.getpgrp()
+        return os.isatty(descriptor) and os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:
         return False
 
@@ -63,9 +60,7 @@ class Keys:
         loop.add_signal_handler(signal.SIGCONT, self._read_by_key_again)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._descriptor)
         loop.remove_signal_handler(signal.SIGCONT)
@@ -97,10 +92,8 @@ class Keys:
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         self._changed.clear()
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), seconds)
-        except TimeoutError:
-            return
 
     def _read(self) -> None:
         try:
@@ -195,15 +188,13 @@ class Controls:
         """Ask for a line, offering what the world suggests, and say it as the visitor."""
         offered = self._feed.view.run.disturbances
         numbered = [f"  {number}  {one_line(text)}" for number, text in enumerate(offered, start=1)]
-        self._display.say(
-            "", *numbered, "A number, or a line of your own; Enter sends it, an empty line sends nothing."
-        )
-        text = line_meant(await self._keys.line(), offered)
-        if text:
-            try:
+        hint = "A number, or a line of your own; Enter sends it, an empty line sends nothing."
+        self._display.say("", *numbered, hint)
+        try:
+            if text := line_meant(await self._keys.line(), offered):
                 await self._disturb(text)
-            except Refused as refused:
-                self._display.say(str(refused))
+        except Refused as refused:
+            self._display.say(str(refused))
 
 
 def line_meant(typed: str, offered: tuple[str, ...]) -> str:

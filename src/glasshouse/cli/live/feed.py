@@ -40,8 +40,6 @@ class Display:
 
     def say(self, *lines: str) -> None:
         """Say something that is no part of the play."""
-        for line in lines:
-            print(line, flush=True)
 
 
 class JsonDisplay(Display):
@@ -53,34 +51,23 @@ class JsonDisplay(Display):
 
     def say(self, *lines: str) -> None:
         """Say it beside the events."""
-        for line in lines:
-            print(line, file=sys.stderr)
+        print(*lines, sep="\n", file=sys.stderr)
 
 
-class PipeDisplay(Display):
-    """Plain lines, `who: what`."""
+class ScreenDisplay(Display):
+    """A stage on a terminal; in a pipe plain lines, `who: what`."""
 
-    def __init__(self, *, has_minds: bool) -> None:
+    def __init__(self, *, has_minds: bool, has_bar: bool) -> None:
+        self._screen = Screen()
         self._voices = Voices(has_minds=has_minds)
-
-    def show(self, line: TranscriptLine) -> None:
-        """Print the line."""
-        print(self._voices.plain(line), flush=True)
-
-
-class TerminalDisplay(Display):
-    """A stage on a terminal."""
-
-    def __init__(self, screen: Screen, *, has_minds: bool, has_bar: bool) -> None:
-        self._screen = screen
-        self._voices = Voices(has_minds=has_minds)
-        self._has_bar = has_bar and not screen.is_dumb_terminal
+        self._has_bar = has_bar and not self._screen.is_dumb_terminal
         self._is_bar_shown = False
 
     def open(self, view: RunView) -> None:
         """Draw the header."""
         self._clear_bar()
-        self._screen.draw(*header(view, self._voices))
+        if self._screen.is_terminal:
+            self._screen.draw(*header(view, self._voices))
 
     def show(self, line: TranscriptLine) -> None:
         """Draw the line in its voice."""

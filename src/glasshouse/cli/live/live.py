@@ -17,20 +17,19 @@ from typing import Final
 
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.drawing.run_view import RunView
-from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
 from glasshouse.cli.live.feed import (
     Display,
     Feed,
     JsonDisplay,
-    PipeDisplay,
     Reader,
+    ScreenDisplay,
     SilentReader,
-    TerminalDisplay,
 )
 from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
-from glasshouse.cli.live.summary import CommandLine, Summary, continue_call
+from glasshouse.cli.live.summary import CommandLine, Summary
 from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.store_reader import StoreReader, holder_of, open_reader, read_store, store_path
 from glasshouse.errors import Refused, StoreBusy
@@ -73,10 +72,7 @@ class LiveRequest:
         """Where the run appears."""
         if self.as_json:
             return JsonDisplay()
-        screen = Screen()
-        if not screen.is_terminal:
-            return PipeDisplay(has_minds=self.has_minds)
-        return TerminalDisplay(screen, has_minds=self.has_minds, has_bar=self.has_keys)
+        return ScreenDisplay(has_minds=self.has_minds, has_bar=self.has_keys)
 
     def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
         """Who reads along: somebody at a terminal, or nobody with a keyboard."""
@@ -104,7 +100,7 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
     except KeyboardInterrupt:
         unfinished = [view for view in views if not view.is_finished]
         for index, view in enumerate(unfinished):
-            command = continue_call(view, request.command_line)
+            command = request.command_line.call("play", "--continue", view.run_id)
             line = f"glasshouse: {command} goes on where this was stopped."
             print(line if index else f"\n{line}", file=sys.stderr)
         raise

@@ -84,7 +84,7 @@ class Summary:
         at = turns[len(turns) // 2] if turns else view.last_id
         said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
         offered = [
-            "" if view.is_finished else continue_call(view, command_line),
+            "" if view.is_finished else call("play", "--continue", run_id),
             call("show", run_id),
             call("compare", self.parent, run_id) if self.parent is not None else "",
             call("why", "last", "--run", run_id) if view.stage.counters.lines else "",
@@ -111,8 +111,3 @@ class Summary:
                 "calls_recalled": self.calls_recalled,
             }
         }
-
-
-def continue_call(view: RunView, command_line: CommandLine) -> str:
-    """The command that continues a run."""
-    return command_line.call("play", "--continue", view.run_id)
