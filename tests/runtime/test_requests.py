@@ -17,6 +17,7 @@ from glasshouse.world.decisions.requests import (
     Request,
     decoded_request,
     encoded_request,
+    request_version,
     with_manifest,
 )
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of
@@ -131,6 +132,6 @@ def test_a_request_of_another_version_or_shape_is_refused() -> None:
     whole = msgspec.json.decode(encoded_request(Request("api", Disconnect("ada", "bo"))))
 
     with pytest.raises(BadEvent, match="Upgrade"):
-        decoded_request(msgspec.json.encode(whole | {"version": 2}).decode())
+        decoded_request(msgspec.json.encode(whole | {"version": request_version + 1}).decode())
     with pytest.raises(BadEvent, match="not a request"):
         decoded_request(msgspec.json.encode(whole | {"more": 1}).decode())

@@ -98,7 +98,8 @@ def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
 def _is_played(world: World, graph: GraphState) -> bool:
     """Whether any of a graph's first creatures is of a run that is not over."""
     some = (world.creatures[name] for name in islice(graph.creatures, creatures_looked_at_max))
-    return any(one.run_id not in world.runs or world.runs[one.run_id].status != "finished" for one in some)
+    runs = [world.runs.get(creature.run_id or "") for creature in some]
+    return any(run is None or run.status != "finished" for run in runs)
 
 
 def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:

@@ -28,7 +28,7 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.world.decisions.intents import AddCreature, GraphEdit, Inject, Intent, MoveRun, Say
 
-request_version: Final = 1
+request_version: Final = 2
 
 Asker: TypeAlias = Literal["api", "visitor", "outage", "tool"]
 """Who asked: a program; the visitor; the conductor, because a model was out of reach; or a tool in an act."""
