@@ -37,7 +37,7 @@ from glasshouse.turns.moment.tools import (
     tool_calls_in_act_max,
 )
 from glasshouse.turns.prompts.context import prompt_for
-from glasshouse.turns.replies.values import Wrong, arguments_in
+from glasshouse.turns.replies.reply import Wrong, arguments_in
 from glasshouse.turns.runs.schedule import Due
 from glasshouse.world.decisions.intents import CallTool, Intent
 from glasshouse.world.state.state import CreatureState

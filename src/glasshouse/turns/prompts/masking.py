@@ -155,10 +155,8 @@ def _schema(masks: Masks, schema: Json) -> Json:
     return covered
 
 
-def _sorts(masks: Masks, fields: Any) -> Any:
+def _sorts(masks: Masks, fields: Json) -> Json:
     """The fields of a kind with labels in the words they may be; the names of types stay."""
-    if not isinstance(fields, dict):
-        return fields
     return {name: sort if isinstance(sort, str) else masks.over(sort) for name, sort in fields.items()}
 
 
