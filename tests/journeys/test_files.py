@@ -11,7 +11,7 @@ import pytest
 from glasshouse import Event, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.errors import ImportConflict, StoreFailed
 from glasshouse.events import digest_of
-from glasshouse.runtime.ledger.portable import short_reads_max
+from glasshouse.runtime.ledger.session_file import short_reads_max
 from glasshouse.runtime.ports import Batch
 from glasshouse.views import Session
 from glasshouse.world.state.lineage import Span

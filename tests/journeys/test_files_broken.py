@@ -14,7 +14,7 @@ import pytest
 
 from glasshouse import Manifest, Refused, SqliteStore, Terrarium
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
-from glasshouse.runtime.ledger import portable
+from glasshouse.runtime.ledger import session_file
 from tests.journeys.carrying import Line, a_play, lines_of, rewrite, seal
 
 
@@ -374,7 +374,7 @@ def steps_of_reading(path: Path) -> int:
 
     def trace(frame: FrameType, event: str, _arg: object) -> Any:
         nonlocal steps
-        if frame.f_code.co_filename != portable.__file__:
+        if frame.f_code.co_filename != session_file.__file__:
             return None
         frame.f_trace_opcodes = True
         steps += event == "opcode"
@@ -383,7 +383,7 @@ def steps_of_reading(path: Path) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        portable.read_file(path)
+        session_file.read_file(path)
     finally:
         sys.settrace(before)
     return steps

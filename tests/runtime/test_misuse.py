@@ -11,7 +11,7 @@ import pytest
 from glasshouse import Draft, EventFilter, Manifest, MemoryStore, Refused, SqliteStore, Terrarium
 from glasshouse.errors import StoreError
 from glasshouse.runtime.clock import SeededIds
-from glasshouse.runtime.ledger import reading
+from glasshouse.runtime.ledger import history
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import World
 from tests.rules.world.shape import check_folds_agree
@@ -209,13 +209,13 @@ async def test_mail_that_is_followed_is_woken_by_its_own_mail_alone(monkeypatch:
         await troupe(t, "ada", "bo")
         await troupe(t, "cy", "dee")
         looks: list[int] = []
-        original = reading._spans
+        original = history._spans
 
         def counted(world: World, causes: list[str]) -> list[Span]:
             looks.append(len(causes))
             return original(world, causes)
 
-        monkeypatch.setattr(reading, "_spans", counted)
+        monkeypatch.setattr(history, "_spans", counted)
         mail = t.mail("bo", follow=True)
         waiting = asyncio.create_task(taken(mail, 1))
         await loop_turns()

@@ -17,7 +17,7 @@ from glasshouse.events.payloads import BranchChange, Governor, RunStarted, paylo
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger import portable
+from glasshouse.runtime.ledger import session_file
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.past.past_world import Past, Pasts
 from glasshouse.runtime.past.recipes import WorldsNow, check_is_not_live, is_edited, recipes_of
@@ -124,11 +124,11 @@ class Archive:
 
     async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
         """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
-        return await portable.export(self._house.store, self._ledger, session_id, Path(path), role)
+        return await session_file.export(self._house.store, self._ledger, session_id, Path(path), role)
 
     async def import_file(self, path: str | Path) -> Session:
         """Take in a session from a file. It can be read and grown from; nobody in it lives."""
-        return self.session(await portable.import_file(self._house.store, self._ledger, Path(path)))
+        return self.session(await session_file.import_file(self._house.store, self._ledger, Path(path)))
 
     # Growing from the past
 

@@ -12,9 +12,9 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.runtime.acts.inside import check_is_outside
+from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
-from glasshouse.runtime.ledger.reading import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
 from glasshouse.runtime.ports import Clock, Ids, Store
 

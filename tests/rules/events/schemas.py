@@ -19,7 +19,7 @@ import msgspec
 from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, Sealed
-from glasshouse.runtime.ledger.portable import FileEnd, FileHead, FileSegment, format_version
+from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
 from glasshouse.world.decisions.requests import Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")

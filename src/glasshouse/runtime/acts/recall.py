@@ -23,8 +23,8 @@ from glasshouse.runtime.acts.act_so_far import (
     ways_of,
 )
 from glasshouse.runtime.acts.asking import Recorded
+from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
 

@@ -23,8 +23,8 @@ from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Ledger, Queued
-from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Batch, Toolbox
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest

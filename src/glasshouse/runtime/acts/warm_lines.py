@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from glasshouse.errors import StoreFailed
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, folded_from
-from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.runs.schedule import Due

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 
 from glasshouse.events.event import Event
 from glasshouse.runtime.acts.act import Acts, Thought
+from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.turns.heard.recent_lines import line_heard_by
 from glasshouse.turns.runs.schedule import Due, ticks_together
 from glasshouse.world.state.state import GraphState, World

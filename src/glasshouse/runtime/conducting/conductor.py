@@ -30,8 +30,8 @@ from glasshouse.runtime.acts.warm_lines import WarmLines
 from glasshouse.runtime.conducting.ahead import Act, Causes, ThinkingAhead, run_drawn_on
 from glasshouse.runtime.conducting.endings import Ending, Endings, accounts_of, last_graph
 from glasshouse.runtime.conducting.order import Advanced, Agendas, Conducted, Order, Until
+from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.ledger.reading import EventById
 from glasshouse.runtime.ports import Clock
 from glasshouse.turns.runs.purses import Purse, tripped_by_time, tripped_by_turn
 from glasshouse.turns.runs.schedule import Due, runs_acting, shown_at

@@ -15,8 +15,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id, place_of
 from glasshouse.events.payloads import TopologyChanged, payload_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger, fold, folded_from
-from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.ports import Store
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import stamped

@@ -12,8 +12,8 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import ChannelEdge, payload_of
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of

@@ -14,8 +14,8 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
+from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
-from glasshouse.runtime.ledger.reading import HistoryReader
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow

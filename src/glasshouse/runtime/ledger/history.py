@@ -1,4 +1,4 @@
-"""Reading: histories by page, single events, and a creature's mail. Only durable events are shown.
+"""Histories by page, single events, what a run wrote, and a creature's mail. Only durable events are given.
 
 Always holds: a read is planned on the world of one moment, waits until everything of that moment is durable, and only
 then fetches. So a history has no gap at its end, however many appends are in flight.
@@ -78,9 +78,8 @@ class HistoryReader:
         session = self._sessions.get(session_id)
         if session is not None and 1 <= seq <= session.head:
             await self._ledger.wait_for_durability()
-            found = await self._store.read([span_of(session.segment, seq, seq)])
-            if found:
-                return found[0]
+            for event in await self._store.read([span_of(session.segment, seq, seq)]):
+                return event
         raise UnknownName(noun="event", name=id_of_event)
 
     async def events_of_run(self, run_id: str) -> list[Event]:
@@ -98,16 +97,16 @@ class HistoryReader:
     async def events_of_its_own(self, run_id: str) -> list[Event]:
         """The same, without the past that a branch or a resumed run grew from."""
         run = the_run(self._ledger.world, run_id)
-        events = await self._events_of_sessions(lambda: self._sessions_of_run(run_id))
-        own = self._own_sessions(run_id)
-        told = [
+        events = await self._events_of_sessions(run_id)
+        own, first = self._own_sessions(run_id), event_id(run.session_id, 1)
+        of_run = [
             event
             for event in events
             if event.run_id == run_id
-            or (event.run_id is None and (event.session_id in own or event.id == f"{run.session_id}.1"))
+            or (event.run_id is None and (event.session_id in own or event.id == first))
         ]
-        end = next((e.position for e in told if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
-        return [event for event in told if end is None or (event.position or 0) <= end]
+        end = next((e.position for e in of_run if e.kind == kinds.RUN_FINISHED and e.run_id == run_id), None)
+        return [event for event in of_run if end is None or (event.position or 0) <= end]
 
     def _own_sessions(self, run_id: str) -> set[str]:
         """The sessions in which whatever happens is part of a run's story."""
@@ -119,13 +118,6 @@ class HistoryReader:
         is_told_elsewhere = bool(run.grown_in) and run.session_id not in run.grown_in
         return own - {run.session_id} if is_told_elsewhere else own
 
-    def _sessions_of_run(self, run_id: str) -> list[str]:
-        return [
-            name
-            for name, session in self._sessions.items()
-            if run_id in session.writers or run_id in session.runs
-        ]
-
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
         """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
         own = await self.events_of_its_own(run_id)
@@ -134,10 +126,9 @@ class HistoryReader:
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
             past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
-        told = {event.id for event in past}
-        whole = [*past, *[event for event in own if event.id not in told]]
-        whole.sort(key=lambda event: place_in_story(self._sessions, event))
-        return whole
+        ids_of_past = {event.id for event in past}
+        whole = [*past, *[event for event in own if event.id not in ids_of_past]]
+        return sorted(whole, key=lambda event: place_in_story(self._sessions, event))
 
     def is_of_this_house(self, branch_of: BranchOf) -> bool:
         """Whether the run that a branch grows from was played here. Runs of two houses may have one id."""
@@ -152,11 +143,14 @@ class HistoryReader:
         await self._ledger.wait_for_durability()
         return [event for page in pages(spans) for event in await self._store.read(page)]
 
-    async def _events_of_sessions(self, named: Callable[[], list[str]]) -> list[Event]:
-        """Everything that these sessions themselves wrote, in the order of histories."""
+    async def _events_of_sessions(self, run_id: str) -> list[Event]:
+        """Everything in the sessions that a run wrote in or that grew in it, in the order of histories."""
         while True:
-            sessions = [self._sessions[name] for name in named()]
-            spans = [span_of(session.segment, 1, session.head) for session in sessions if session.head]
+            spans = [
+                span_of(session.segment, 1, session.head)
+                for session in self._sessions.values()
+                if session.head and (run_id in session.writers or run_id in session.runs)
+            ]
             if not await self._was_refolded_meanwhile():
                 break
         spans.sort(key=lambda span: span.starts_at)
@@ -166,13 +160,12 @@ class HistoryReader:
         """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
         id_of_event = self.event_meant(session_id, at)
         event = await self.event(id_of_event)
-        segment, end = self._sessions[event.session_id].segment, event.seq
-        while page := await self._store.read([span_of(segment, end + 1, end + page_events_max)]):
-            of_change = list(takewhile(lambda later: later.change == event.change, page))
-            end += len(of_change)
-            if len(of_change) < len(page):
-                break
-        return id_of_event, event.session_id, end
+        segment = self._sessions[event.session_id].segment
+        last = await _last_of_change(
+            event,
+            lambda last: self._store.read([span_of(segment, last.seq + 1, last.seq + change_page_events)]),
+        )
+        return id_of_event, event.session_id, last.seq
 
     def event_meant(self, session_id: str, at: str | None) -> str:
         """The event of a session's history that somebody names, or its last one; a refusal if the history lacks it."""
@@ -194,13 +187,18 @@ class HistoryReader:
                 f"{event.id} was imported, and nobody in it lives here.",
                 "Ask the store it was exported from.",
             )
-        last, is_over = event, False
-        while not is_over:
-            page = await self._store.read_after(last.position or 0, change_page_events)
-            of_change = [later for later in page if later.change == event.change]
-            last = of_change[-1] if of_change else last
-            is_over = len(of_change) < change_page_events
-        return last
+        return await _last_of_change(
+            event, lambda last: self._store.read_after(last.position or 0, change_page_events)
+        )
+
+
+async def _last_of_change(event: Event, following: Callable[[Event], Awaitable[list[Event]]]) -> Event:
+    """The last event of a change, page by page: `following` reads what comes after an event."""
+    last, page = event, [event]
+    while page and page[-1] is last:
+        page = await following(last)
+        last = [last, *takewhile(lambda later: later.change == event.change, page)][-1]
+    return last
 
 
 async def mail_pages(

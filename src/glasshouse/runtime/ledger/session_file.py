@@ -1,4 +1,4 @@
-"""Sessions as files: `.glass` to carry, `.jsonl` to read in other tools. Both hold the same lines.
+"""Session files: `.glass` to take to another store, `.jsonl` to read in other tools. Both hold the same lines.
 
     {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
     {"segment": {…}, "upto": …}                                                each segment, parents first
@@ -7,8 +7,8 @@
 
 A `.glass` file is these lines compressed with gzip. `change` is the id of the first event in the file that belongs to the
 same change; an event that is the first itself has none.
-Always holds: a file is written beside its place and moved there whole. An import is one batch, all or nothing, and
-keeps the events as the file tells them: only who reads them sees them lifted to today's payload versions.
+Always holds: a file is written under another name and renamed when it is whole. An import is one batch, all or nothing,
+and keeps the events as the file has them: upcasters change only what a reader sees.
 Segments are matched by id: a longer prefix of an imported segment extends it, a different one is a conflict.
 """
 
@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -36,7 +36,7 @@ from glasshouse.events.redaction import ROLES, Role, redacted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
 from glasshouse.world.state.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
-from glasshouse.world.state.state import Segment, World
+from glasshouse.world.state.state import Segment
 
 format_version = 1
 line_bytes_max = 8 * 1024 * 1024
@@ -81,13 +81,6 @@ class Carried(msgspec.Struct):
     events: dict[str, list[Event]]
     changes: dict[str, str]
     """Event id to the id of the first event of its change."""
-
-
-class _Known(NamedTuple):
-    """What the pending world held of a segment when an import looked."""
-
-    segment: Segment
-    head: int
 
 
 class _ReadShort(Exception):
@@ -206,24 +199,22 @@ async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
     """Take a file in and give the id of its session."""
     carried = await asyncio.to_thread(read_file, path)
     short_reads = 0
-    while True:
+    while short_reads < short_reads_max:
         try:
             writes = await _writes(store, ledger, carried)
+            if not writes or await ledger.take_in(writes):
+                return carried.head.session
         except _ReadShort:
             short_reads += 1
-            if short_reads < short_reads_max:
-                continue
-            raise StoreFailed(
-                f"{path} cannot be compared with this store. Look after it, then import again."
-            ) from None
-        if not writes or await ledger.take_in(writes):
-            return carried.head.session
+    raise StoreFailed(f"{path} cannot be compared with this store. Look after it, then import again.")
 
 
 def read_file(path: Path) -> Carried:
     """Read and check a whole file; say at which line it breaks."""
     try:
-        with _opened(path) as file:
+        with path.open("rb") as raw:
+            is_packed = raw.peek(2).startswith(b"\x1f\x8b")
+            file = gzip.GzipFile(fileobj=raw) if is_packed else raw
             return _parsed(path, iter(lambda: file.readline(line_bytes_max), b""))
     except FileNotFoundError as wrong:
         raise Refused(f"There is no file {path}.", "Check the path.") from wrong
@@ -231,15 +222,6 @@ def read_file(path: Path) -> Carried:
         raise Refused(f"{path} cannot be read: {wrong}.", "Export it again.") from wrong
     except ValueError as wrong:
         raise Refused(f"{str(path)!r} cannot name a file: {wrong}.", "Check the path.") from wrong
-
-
-def _opened(path: Path) -> IO[bytes] | gzip.GzipFile:
-    return path.open("rb") if _is_plain(path) else gzip.GzipFile(path, "rb")
-
-
-def _is_plain(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) != b"\x1f\x8b"
 
 
 def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
@@ -347,62 +329,47 @@ def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -
 
 async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[SegmentWrite, ...]:
     """What the store lacks of the file; nothing if it has it all."""
-    known = _known(ledger.world, carried)
-    await (
-        ledger.wait_for_durability()
-    )  # Another import may be on its way; what is known of it can now be read.
+    sessions = [ledger.world.sessions.get(part.segment.id) for part in carried.segments]
+    known = [None if session is None else (session.segment, session.head) for session in sessions]
+    # Another import may be on its way; what is known of it can be read once it is durable.
+    await ledger.wait_for_durability()
     writes = []
-    for part in carried.segments:
-        there = known.get(part.segment.id)
-        if there is None:
-            writes.append(_opening(part, carried))
-        elif (more := await _extension(store, carried, part, there)) is not None:
-            writes.append(more)
+    for part, here in zip(carried.segments, known, strict=True):
+        events, opens, head = carried.events[part.segment.id], None, 0
+        if here is None:
+            is_redacted = part.segment.is_redacted or carried.head.is_redacted
+            opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
+        else:
+            segment, head = here
+            await _check_agrees(store, carried, part, segment, head)
+        if len(events) > head:
+            bodies = tuple(map(encoded, events[head:]))
+            changes = tuple([carried.changes[event.id] for event in events[head:]])
+            writes.append(SegmentWrite(part.segment.id, head, bodies, opens, changes))
     return tuple(writes)
 
 
-def _known(world: World, carried: Carried) -> dict[str, _Known]:
-    there = {part.segment.id: world.sessions.get(part.segment.id) for part in carried.segments}
-    return {name: _Known(state.segment, state.head) for name, state in there.items() if state is not None}
-
-
-def _opening(part: FileSegment, carried: Carried) -> SegmentWrite:
-    is_redacted = part.segment.is_redacted or carried.head.is_redacted
-    opens = replace(part.segment, is_imported=True, is_redacted=is_redacted)
-    return _write(carried, carried.events[part.segment.id], 0, opens)
-
-
-async def _extension(store: Store, carried: Carried, part: FileSegment, there: _Known) -> SegmentWrite | None:
-    """The events of a segment in the file beyond those in the store, if both agree so far."""
-    events = carried.events[part.segment.id]
-    if _origin(there.segment) != _origin(part.segment):
-        raise _conflict(carried, f"session {part.segment.id} began otherwise")
-    await _check_same_prefix(store, carried, part.segment, events[: there.head])
-    if len(events) <= there.head:
-        return None
-    if not there.segment.is_imported:
-        raise _conflict(carried, f"session {part.segment.id} went on in two places")
-    return _write(carried, events[there.head :], there.head, None)
+async def _check_agrees(
+    store: Store, carried: Carried, part: FileSegment, segment: Segment, head: int
+) -> None:
+    """The file and the store have the same events of a segment as far as both go; only an import can be extended."""
+    events = carried.events[segment.id]
+    if _origin(segment) != _origin(part.segment):
+        raise _conflict(carried, f"session {segment.id} began otherwise")
+    in_both = events[:head]
+    kept = await store.read([span_of(segment, 1, len(in_both))])
+    if len(kept) < len(in_both):
+        raise _ReadShort
+    for ours, theirs in zip(kept, in_both, strict=True):
+        if _comparable(ours, carried.head.role) != _comparable(theirs, carried.head.role):
+            raise _conflict(carried, f"event {ours.id} differs")
+    if len(events) > head and not segment.is_imported:
+        raise _conflict(carried, f"session {segment.id} went on in two places")
 
 
 def _origin(segment: Segment) -> Segment:
     """The origin of a segment, without the mark of an import."""
     return replace(segment, is_imported=False, is_redacted=False)
-
-
-def _write(carried: Carried, events: list[Event], head: int, opens: Segment | None) -> SegmentWrite:
-    bodies = tuple([encoded(event) for event in events])
-    changes = tuple([carried.changes[event.id] for event in events])
-    return SegmentWrite(events[0].session_id, head, bodies, opens, changes)
-
-
-async def _check_same_prefix(store: Store, carried: Carried, segment: Segment, events: list[Event]) -> None:
-    kept = await store.read([span_of(segment, 1, len(events))])
-    if len(kept) < len(events):
-        raise _ReadShort
-    for ours, theirs in zip(kept, events, strict=True):
-        if _comparable(ours, carried.head.role) != _comparable(theirs, carried.head.role):
-            raise _conflict(carried, f"event {ours.id} differs")
 
 
 def _comparable(event: Event, role: Role) -> dict[str, Any]:
