@@ -72,7 +72,7 @@ def branch(
       glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
       glasshouse branch last --max-turns 40                   with room to continue
     """
-    from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.cli.live.live_play import LiveRequest, play_live
     from glasshouse.cli.live.open_runs import Branching, creatures, edges, pairs
     from glasshouse.runtime.past.what_if import WhatIf
 

@@ -62,7 +62,7 @@ def play(
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
 
-    from glasshouse.cli.live.live import LiveRequest, play_live, watch_live
+    from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
     from glasshouse.cli.live.open_runs import continued_run, new_run
 
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)

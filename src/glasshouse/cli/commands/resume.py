@@ -39,7 +39,7 @@ def resume(
       glasshouse resume last --as-was              in the very shape it had, whatever the files say now
       glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
-    from glasshouse.cli.live.live import LiveRequest, play_live
+    from glasshouse.cli.live.live_play import LiveRequest, play_live
     from glasshouse.cli.live.open_runs import Resumption
 
     opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))

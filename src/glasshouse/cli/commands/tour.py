@@ -14,7 +14,7 @@ from glasshouse.cli.options import JsonOption, PaceOption
 from glasshouse.cli.pace import Pace, pace_here
 
 if TYPE_CHECKING:
-    from glasshouse.cli.tour.scenes import Scene
+    from glasshouse.cli.tour_scenes import Scene
 
 seconds_per_line: Final = 0.16
 seconds_per_scene: Final = 0.6
@@ -42,7 +42,7 @@ def tour(
     import asyncio
     from tempfile import TemporaryDirectory
 
-    from glasshouse.cli.tour.scenes import scenes
+    from glasshouse.cli.tour_scenes import scenes
     from glasshouse.errors import Refused
 
     if store is not None and os.path.lexists(store):
@@ -72,7 +72,7 @@ async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
     import asyncio
 
     from glasshouse.cli.drawing.screen import Screen
-    from glasshouse.cli.tour.scenes import SCRIPT, opening, whole_scene
+    from glasshouse.cli.tour_scenes import SCRIPT, opening, whole_scene
 
     screen, count = Screen(), len(SCRIPT["scenes"])
     async with aclosing(scenes):

@@ -35,7 +35,7 @@ from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.terrarium import Terrarium
 from glasshouse.world.state.values import Change, Channel, Graph, Session
 
-SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("script.yaml").read_text(encoding="utf-8"))
+SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("tour_script.yaml").read_text(encoding="utf-8"))
 IDS_SEED: Final = 1851
 ROUNDS: Final = 10
 RENAMES: Final = {
