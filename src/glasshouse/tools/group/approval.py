@@ -1,7 +1,7 @@
-"""Asking somebody outside before a change is made that strangers' words may have led to.
+"""`Approval`: asks somebody outside before a change that strangers' words may have led to.
 
-Always holds: a proposal and what was decided are in the ledger before anything changes; what is decided there stands, and
-nobody is asked again, not after a crash and not in a replay. Whoever is asked has so many seconds; nobody there is a no.
+Always holds: the proposal and the verdict are in the ledger before anything changes. A recorded verdict stands: nobody is
+asked again after a crash or in a replay. No answer within `approval_seconds_max` is a no, and so is nobody to ask.
 """
 
 from __future__ import annotations
@@ -48,12 +48,11 @@ class Approval:
             )
         verdict = await self._verdict(errand, caller, call, deed)
         if not verdict.is_approved:
-            answer = [] if verdict.by == NOBODY else [f"The {verdict.by} said no."]
-            why = (
-                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you"
-            )
+            said_no = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
+            reason = f" {verdict.reason}" if verdict.reason else ""
             raise Refused(
-                " ".join([f"{why} read now.", *answer, verdict.reason]).rstrip(),
+                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you read"
+                f" now.{said_no}{reason}",
                 "Say what should be done and why, and go on without it.",
             )
 
