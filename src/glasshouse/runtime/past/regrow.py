@@ -9,7 +9,7 @@ creature sees nothing that was said before; a creature that is no longer in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -107,20 +107,13 @@ def _regrown(
 ) -> Regrown:
     world = past.world
     shape = msgspec.structs.replace(shape_of(world, graph), ages=ages)
-    creatures = [world.creatures[name] for name in graph.creatures]
-    runs = dict.fromkeys([creature.run_id for creature in creatures if creature.run_id is not None])
-    creatures.sort(key=lambda creature: creature.born)
-    channels = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
-    regrown = _taken_over(
-        past,
-        [graph],
-        shape,
-        [_reopened(past, channel_id) for channel_id in channels],
-        past.folded.runs.clocks.get(graph.id, Clocks()),
-        runs,
-        is_over=is_over,
-        is_as_it_was=is_as_it_was,
+    creatures = sorted(
+        [world.creatures[name] for name in graph.creatures], key=lambda creature: creature.born
     )
+    open_then = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
+    channels = [_reopened(past, channel_id) for channel_id in open_then]
+    clocks = past.folded.runs.clocks.get(graph.id, Clocks())
+    regrown = _taken_over(past, [graph], shape, channels, clocks, is_over=is_over, is_as_it_was=is_as_it_was)
     wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
     return msgspec.structs.replace(
         regrown,
@@ -137,7 +130,6 @@ def _taken_over(
     shape: CarriedShape,
     channels: Sequence[Reopened],
     clocks: Clocks,
-    runs: Iterable[str],
     *,
     is_over: bool,
     is_as_it_was: bool = False,
@@ -157,7 +149,7 @@ def _taken_over(
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
     shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
-    purses = picked(folded.runs.purses, runs)
+    purses = picked(folded.runs.purses, shape.born)
     carried = Carried(
         shape,
         folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
@@ -292,14 +284,10 @@ class _Regrowth:
 
     def regrown(self) -> Regrown:
         """The graph as the scenario has it, with what its creatures bring along."""
+        channels = [self._reopened(plan) for plan in self._plans]
+        is_over = self._past.at.kind == kinds.RUN_FINISHED
         regrown = _taken_over(
-            self._past,
-            self._graphs,
-            self._shape(),
-            [self._reopened(plan) for plan in self._plans],
-            self._clocks(),
-            [self._run_id],
-            is_over=self._past.at.kind == kinds.RUN_FINISHED,
+            self._past, self._graphs, self._shape(), channels, self._clocks(), is_over=is_over
         )
         return msgspec.structs.replace(
             regrown,
@@ -370,12 +358,10 @@ class _Regrowth:
         return Reopened(opened, tuple(members))
 
     def _wires(self) -> list[WireAdded]:
+        keys, pairs = self._keys, [(member, wire) for member in self._members for wire in member.wires]
         return [
-            WireAdded(
-                "", self._keys[member.handle], self._keys[wire.to], wire.with_content, wire.prompt, wire.when
-            )
-            for member in self._members
-            for wire in member.wires
+            WireAdded("", keys[member.handle], keys[wire.to], wire.with_content, wire.prompt, wire.when)
+            for member, wire in pairs
         ]
 
     def _dealt(self) -> list[LineAfter]:
@@ -384,9 +370,9 @@ class _Regrowth:
         for member in self._members:
             key = self._keys[member.handle]
             if member.dealt and key not in self._old:
-                payload: Json = {"text": f"Something is dealt to {member.handle}, face down."}
+                words: Json = {"text": f"Something is dealt to {member.handle}, face down."}
                 sealed = builtins_of(Sealed([key], member.dealt))
                 lines.append(
-                    LineAfter(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=self._run_id, sealed=sealed)
+                    LineAfter(kinds.WORLD_OBSERVED, words, CONDUCTOR, run_id=self._run_id, sealed=sealed)
                 )
         return lines

@@ -80,7 +80,7 @@ class WhatIf:
 
 def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
     """Make a past otherwise; what is to be said first of all in it."""
-    lines = [*_lines(past.at, what_if)]
+    lines = _lines(past.at, what_if)
     run_id = _run_at(past)
     if what_if.disturb is not None:
         if not what_if.disturb.strip():

@@ -261,13 +261,13 @@ class _Replay:
         while (change := await self._next_to_drive()) is not None and self._who_wrote(change) != who:
             other, here = self._who_wrote(change), asyncio.current_task()
             is_here = (here is self._main and other == self._driver) or here is self._tasks.get(other)
-            if is_here:  # It would wait for itself: the replay has parted from the record.
-                self._is_lost = True
+            is_idle = other not in self._tasks and other != self._driver
+            if is_here or (is_idle and not self._may_try(other)):
+                self._is_lost = (
+                    True  # It would wait for itself, or for what did not come out when it was tried.
+                )
                 return
-            if other not in self._tasks and other != self._driver:
-                if not self._may_try(other):
-                    self._is_lost = True
-                    return
+            if is_idle:
                 self._tasks[other] = task = asyncio.create_task(self._drive(change))
                 task.add_done_callback(partial(self._forget, other))
             await self._wait_for_news()
@@ -275,9 +275,9 @@ class _Replay:
     def _may_try(self, who: str) -> bool:
         """Whether nobody has tried yet to bring forth what comes next here."""
         attempt = (self._store.position, who)
-        is_new = attempt not in self._tried
+        is_first = attempt not in self._tried
         self._tried.add(attempt)
-        return is_new
+        return is_first
 
     def _forget(self, who: str, _task: asyncio.Task[None]) -> None:
         del self._tasks[who]
@@ -315,9 +315,8 @@ class _Replay:
         if payload.reason != "budget":
             is_idle = self._conductor.agendas.is_idle(run_id)
             return is_idle and await self._conductor.finish(run_id, "ended") is not None
-        if payload.axis == "max_turns" or (
-            due is not None and folded.world.creatures[due.creature].run_id == run_id
-        ):
+        is_next = due is not None and folded.world.creatures[due.creature].run_id == run_id
+        if payload.axis == "max_turns" or is_next:
             return False
         for name in [name for name, one in folded.world.creatures.items() if one.run_id == run_id]:
             tick = folded.agenda.ticks.get(name)
@@ -355,12 +354,9 @@ class _Replay:
             for graph in graphs:
                 if self._run_out_of_turns(graph) == run_id:
                     return graph.id
-        busy = [
-            (turn, graph.born, graph.id)
-            for graph in graphs
-            if (turn := agendas.of(graph.id).turn) is not None
-        ]
-        return min(busy)[2] if busy else None
+        busy = [graph for graph in graphs if agendas.of(graph.id).turn is not None]
+        busy.sort(key=lambda graph: (agendas.of(graph.id).turn or 0, graph.born))
+        return busy[0].id if busy else None
 
     def _run_out_of_turns(self, graph: GraphState) -> str | None:
         """The first run of a graph that may not begin the next turn there."""
@@ -422,12 +418,12 @@ class _Replay:
         if self._is_of_others(change):
             _check_manifests(change)
             await self._ledger.adopt(change.events, self._record.segments)
+        elif first.kind == kinds.RUN_STARTED and payload_of(first, RunStarted).scenario is None:
+            await self._ledger.adopt(
+                change.events, self._record.segments
+            )  # With the limits of its terrarium then.
         elif first.kind == kinds.RUN_STARTED:
-            started = payload_of(first, RunStarted)
-            if started.scenario is None:  # It began with the limits that its terrarium had then.
-                await self._ledger.adopt(change.events, self._record.segments)
-            else:
-                await self._ledger.change(_opening(first.run_id or "", started, change.events))
+            await self._ledger.change(_opening(first.run_id or "", change.events))
         elif request is not None and request.intent is not None:
             await self._ask_again(request.intent, change.events)
         elif first.actor == VISITOR:
@@ -475,8 +471,9 @@ def _is_said_from_outside(event: Event) -> bool:
     return not is_act and event.actor not in RESERVED_ACTORS
 
 
-def _opening(run_id: str, started: RunStarted, events: Sequence[Event]) -> OpenRun:
+def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     """The same opening: scenario and manifests as the ledger tells them, what was dealt as it was dealt."""
+    started = payload_of(events[0], RunStarted)
     scenario = Scenario.model_validate(started.scenario)
     births = [event.payload for event in events if event.kind == kinds.CREATURE_STARTED]
     manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
