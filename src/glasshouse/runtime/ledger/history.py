@@ -213,7 +213,7 @@ async def mail_pages(
             await ledger.wait_for_durability()
             for start in range(0, len(causes), page_events_max):
                 some = [owed.cause for owed in causes[start : start + page_events_max]]
-                page = await store.read(_spans(ledger.world, some))
+                page = await store.read(spans_of(ledger.world, some))
                 seen_until = page[-1].lamport if page else seen_until
                 yield _as_handed(ledger.world, page, causes, creature_id)
             if not follow or creature_id not in ledger.world.creatures:
@@ -249,15 +249,15 @@ class _MailOf(EventFilter):
         return event.id in self._ledger.agenda.owed.get(self._creature_id, ())
 
 
-def _spans(world: World, causes: list[str]) -> list[Span]:
-    """Single events as spans, neighbours of one segment joined."""
+def spans_of(world: World, ids: Iterable[str], gap: int = 1) -> list[Span]:
+    """Single events as spans. Neighbours of one segment that are at most so far apart are read together."""
     spans: list[Span] = []
-    for session_id, seq in map(place_of, causes):
+    for session_id, seq in map(place_of, ids):
         session = world.sessions.get(session_id)
         if session is None:
             continue
         before = spans[-1] if spans else None
-        if before is not None and before.session_id == session_id and before.last == seq - 1:
+        if before is not None and before.session_id == session_id and 0 < seq - before.last <= gap:
             spans[-1] = before.cut(before.first, seq)
         else:
             spans.append(span_of(session.segment, seq, seq))

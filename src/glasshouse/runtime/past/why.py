@@ -5,7 +5,7 @@ Always holds: it writes nothing and calls no model. Events are read by id, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
@@ -14,7 +14,7 @@ from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
 from glasshouse.events.redaction import ROLES, Role
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
-from glasshouse.runtime.ledger.history import HistoryReader
+from glasshouse.runtime.ledger.history import HistoryReader, spans_of
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
@@ -33,7 +33,7 @@ from glasshouse.views.why import (
     for_role,
     links_max,
 )
-from glasshouse.world.state.lineage import Span, span_of, spans_before
+from glasshouse.world.state.lineage import spans_before
 
 prompt_texts_max: Final = 8
 """So many calls of one act are told with their texts."""
@@ -137,24 +137,13 @@ class WhyReader:
             for line_id in getattr(shown, section):
                 sections.setdefault(line_id, section)
         ids = list(sections)[-shown_lines_max:]
-        spans = self._spans_of([line_id for line_id in ids if line_id not in events])
-        if spans:
+        unread = sorted([line_id for line_id in ids if line_id not in events], key=place_of)
+        if spans := spans_of(self._ledger.world, unread, gap_events_max):
             await self._ledger.wait_for_durability()
             events |= {event.id: event for event in await self._store.read(spans)}
         lines = [events[line_id] for line_id in ids if line_id in events]
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
         return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])
-
-    def _spans_of(self, ids: Iterable[str]) -> list[Span]:
-        """Where these events stand, so that few reads bring them all."""
-        spans: list[Span] = []
-        for session_id, seq in sorted(map(place_of, ids)):
-            last = spans[-1] if spans else None
-            if last is not None and last.session_id == session_id and seq - last.last <= gap_events_max:
-                spans[-1] = last.cut(last.first, seq)
-            elif session_id in self._ledger.world.sessions:
-                spans.append(span_of(self._ledger.world.sessions[session_id].segment, seq, seq))
-        return spans
 
     async def _tools(self, event: Event) -> list[ToolUse]:
         """The tools that an act used before it ended in this event."""
