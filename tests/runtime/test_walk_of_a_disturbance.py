@@ -15,7 +15,7 @@ from glasshouse import SqliteStore, Terrarium
 SOURCE = Path(glasshouse.__file__).parent
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "architecture.md"
 
-modules_max = 55
+modules_max = 45
 rooms_max = 10
 FACE = "face"
 
