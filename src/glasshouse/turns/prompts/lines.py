@@ -99,10 +99,8 @@ class NumberedLines:
 
     def texts(self, indexes: range) -> list[str]:
         """The physical lines of some indexes in a row."""
-        first = self.first
-        plain = [
-            text for text in self.plain[indexes.start - first : indexes.stop - first] if text is not None
-        ]
+        texts = self.plain[indexes.start - self.first : indexes.stop - self.first]
+        plain = [text for text in texts if text is not None]
         return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
 
     def line_of_older(self, event: Event) -> tuple[str, str]:
@@ -191,9 +189,8 @@ class NumberedLines:
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
         _drop_first(self.numbers, (reading.number,))
-        if (
-            reading.number in self.numbers
-        ):  # The next line of this number is the first now: it has the bare number.
+        if reading.number in self.numbers:
+            # The next line of this number is the first now: it has the bare number.
             at = self.numbers[reading.number][0] - self.first
             self.plain[at] = self.readings[at].plain
         for indexes in (self.striking, self.not_ascii):

@@ -161,8 +161,7 @@ def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
         return ToolCall(offer.name, arguments_in(_given(reply, offer), offer), _private(reply))
     kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
-        reason = reply.get("reason")
-        return Passed(_note(reason, reason_chars_max), _private(reply))
+        return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
     fields = fields_of(kind, moment.playbill)
     payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
     return Draft(kind=kind, payload=payload, private=_private(reply))
@@ -178,9 +177,8 @@ def _is_verdict(reply: Json, moment: Moment) -> bool:
 
 def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
-    given, mended = reply.get("winner"), dict(reply)
+    given, cites, mended = reply.get("winner"), reply.get("cites"), dict(reply)
     ids = event_ids_by_ref(moment)
-    cites = reply.get("cites")
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
     mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
     try:

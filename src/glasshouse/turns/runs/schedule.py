@@ -93,8 +93,8 @@ def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, 
     One that is under way comes last: it had asked once when the others began, and goes on after their first call.
     """
     ticks = [due for due in ticks_left(world, agenda, graph, runs) if due.is_together]
-    meant = [due for due in ticks if is_new or due.begun_by is not None]
-    return sorted(meant, key=lambda due: due.creature in agenda.under_way)
+    batch = [due for due in ticks if is_new or due.begun_by is not None]
+    return sorted(batch, key=lambda due: due.creature in agenda.under_way)
 
 
 def _tick(world: World, owed: Owed, name: str) -> Due:
