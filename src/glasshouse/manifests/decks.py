@@ -8,13 +8,12 @@ pair of two different values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
-from glasshouse.manifests.problem import Complaint, Problem, shown
+from glasshouse.manifests.problem import Complaint, Problem, meant, shown
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.world_folders import source_at
 from glasshouse.manifests.yaml_source import yaml_bytes_max
@@ -62,9 +61,8 @@ def _deck(source: str | Deck, folder: Path | None) -> Deck:
         is_file = False
     if not is_file:
         files = sorted(other.name for other in folder.iterdir() if other.is_file())
-        close = get_close_matches(source, files, n=1)
-        advice = f" Did you mean {close[0]!r}?" if close else ""
-        raise _NoDeck(f"there is no file {shown(source)} beside the scenario.{advice}")
+        text = f"there is no file {shown(source)} beside the scenario. {meant(source, files)}"
+        raise _NoDeck(text.rstrip())
     return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
 
 

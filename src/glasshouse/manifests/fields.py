@@ -54,13 +54,8 @@ def _refusing(check: Callable[[Any], None]) -> Callable[[T], T]:
     return checked
 
 
-def _check_creature_name(name: str) -> None:
-    check_name("creature name", name)
-    check_not_spoken_for(name)
-
-
-def _check_team_name(name: str) -> None:
-    check_name("team name", name)
+def _check_unreserved(noun: str, name: str) -> None:
+    check_name(noun, name)
     check_not_spoken_for(name)
 
 
@@ -81,19 +76,17 @@ def _check_player(player: str) -> None:
         )
 
 
-Listed = BeforeValidator(_listed)
-
-Items = Annotated[tuple[T, ...], Field(max_length=list_items_max), Listed]
+Items = Annotated[tuple[T, ...], Field(max_length=list_items_max), BeforeValidator(_listed)]
 Text = Annotated[str, Field(max_length=text_chars_max)]
 Texts = Items[Text]
 Kind = Annotated[str, AfterValidator(_refusing(check_kind))]
 Kinds = Items[Kind]
-CreatureName = Annotated[str, AfterValidator(_refusing(_check_creature_name))]
+CreatureName = Annotated[str, AfterValidator(_refusing(partial(_check_unreserved, "creature name")))]
 Handle = Annotated[str, AfterValidator(_refusing(check_handle))]
 Handles = Items[Handle]
 CreatureNames = Items[CreatureName]
 WorldName = Annotated[str, AfterValidator(_refusing(partial(check_name, "world name")))]
-TeamName = Annotated[str, AfterValidator(_refusing(_check_team_name))]
+TeamName = Annotated[str, AfterValidator(_refusing(partial(_check_unreserved, "team name")))]
 FieldName = Annotated[str, AfterValidator(_refusing(_check_field_name))]
 ChannelName = Annotated[str, AfterValidator(_refusing(check_channel_name))]
 ChannelNames = Items[ChannelName]

@@ -15,12 +15,11 @@ from typing import Any
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.checked_world import CheckedWorld
-from glasshouse.manifests.checking import complaints_about
+from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.play_checks import unknown_tools
 from glasshouse.manifests.problem import Complaint, Problem, field_named, in_order
-from glasshouse.manifests.scenario import CastEntry, Scenario
+from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
     SCENARIO_FILE,
@@ -73,10 +72,6 @@ class LoadedWorld:
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
         _refuse([*complaints, *complaints_about(checked)])
         return cls(scenario, {name: by_name[name] for name in checked.used}, dealt)
-
-    def manifest_of(self, entry: CastEntry) -> Manifest:
-        """The manifest of a cast entry."""
-        return self.manifests[entry.use]
 
 
 def _refuse(complaints: list[Complaint]) -> None:

@@ -53,7 +53,7 @@ def opening_of(
         },
     )
     troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
-    return OpenRun(run_id, started, troupes, scenario.opening_text(chosen))
+    return OpenRun(run_id, started, troupes, scenario.opening.format(seed=chosen))
 
 
 def limits_of(scenario: Scenario) -> Governor:
@@ -104,7 +104,7 @@ def _member(
     world: LoadedWorld, plan: TroupePlan, entry: CastEntry, dealt: dict[str, Json], bound: dict[str, str]
 ) -> Member:
     is_root, joined = entry.name == plan.root, entry.channels
-    manifest = world.manifest_of(entry)
+    manifest = world.manifests[entry.use]
     manifest = manifest.as_root() if is_root else manifest
     wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
     return Member(

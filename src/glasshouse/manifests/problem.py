@@ -60,14 +60,19 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(dict.fromkeys(problems), key=lambda p: (p.path, p.line, p.column, p.field, p.text))
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """The question whether a similar name was meant; empty if no name is similar."""
+    close = get_close_matches(name.lower(), list(known), n=1)
+    return f"Did you mean {close[0]!r}?" if close else ""
+
+
 def likely(name: str, known: Iterable[str]) -> str:
     """What to do about an unknown name: the name that was probably meant, or the names there are."""
     names = list(dict.fromkeys(known))
-    close = get_close_matches(name.lower(), names, n=1)
-    if close:
-        return f"Did you mean {close[0]!r}?"
     if not names:
         return "There is none yet."
+    if question := meant(name, names):
+        return question
     more = f" and {len(names) - names_listed_max} more" if len(names) > names_listed_max else ""
     return f"There {'is' if len(names) == 1 else 'are'} {', '.join(names[:names_listed_max])}{more}."
 

@@ -6,7 +6,7 @@ in it exist. `as_json` fills everything in: handles, channels and rights.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -46,7 +46,8 @@ from glasshouse.reprs import repr_of
 STAGE = "stage"
 REPORTS = "reports"
 """The channel on which creatures that send nowhere else report to their root."""
-FIELD_TYPES = ("string", "number", "boolean", "strings", "event", "events", "creature")
+TypeName = Literal["string", "number", "boolean", "strings", "event", "events", "creature"]
+FIELD_TYPES = get_args(TypeName)
 FIELDS_OF_EVERY_REPLY = frozenset({"kind", "thought", "mood"})
 
 
@@ -79,7 +80,6 @@ DeckSource = Annotated[
     PlainValidator(_deck_source, json_schema_input_type=str | list[JsonValue]),
     AsPlain,
 ]
-TypeName = Literal["string", "number", "boolean", "strings", "event", "events", "creature"]
 FieldType = Annotated[
     str | tuple[str, ...], PlainValidator(_field_type, json_schema_input_type=TypeName | list[str]), AsPlain
 ]
@@ -330,10 +330,6 @@ class Scenario(Strict):
             self.name: Troupe(cast=self.cast, channels=self.channels, opening=self.opening, root=self.root)
         }
         return {name: self._filled(troupe) for name, troupe in troupes.items()}
-
-    def opening_text(self, seed: str) -> str:
-        """The first scene for a seed."""
-        return self.opening.format(seed=seed)
 
     def as_json(self) -> Json:
         """The scenario as a plain object with every value filled in."""

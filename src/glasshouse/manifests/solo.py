@@ -28,7 +28,7 @@ _PROFILES: Final = ("tiny", "fast", "balanced", "strong")
 def players_of(world: LoadedWorld) -> dict[str, Manifest]:
     """The manifests of everybody in the cast except judges, by handle."""
     entries = [entry for stage in world.scenario.stages.values() for entry in stage.cast]
-    cast = {entry.name: world.manifest_of(entry) for entry in entries}
+    cast = {entry.name: world.manifests[entry.use] for entry in entries}
     return {handle: manifest for handle, manifest in cast.items() if manifest.role != "judge"}
 
 

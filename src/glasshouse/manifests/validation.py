@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from glasshouse.manifests.problem import NOWHERE, At, Complaint, likely, shown
+from glasshouse.manifests.problem import NOWHERE, At, Complaint, likely, meant, shown
 from glasshouse.manifests.yaml_source import Node, Source
 
 rounds_max = 8
@@ -102,9 +102,7 @@ def _not_one_of(given: object, expected: str) -> str:
     words = [word.strip("' ") for word in expected.replace(" or ", ",").split(",")]
     if not isinstance(given, str):
         return f"this should be one of {', '.join(words)}, not {_described(given)}."
-    advice = likely(given, words)
-    text = f"{shown(given)} is not one of {', '.join(words)}."
-    return f"{text} {advice}" if advice.startswith("Did") else text
+    return f"{shown(given)} is not one of {', '.join(words)}. {meant(given, words)}".rstrip()
 
 
 def _described(given: object) -> str:

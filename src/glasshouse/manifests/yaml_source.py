@@ -3,7 +3,7 @@
 Always holds: only text, numbers, true, false, null, lists and mappings come out, whatever goes in. A plain word is
 text unless it is written as YAML 1.2 writes a number, true, false or null, so `yes`, `no`, `on` and dates stay words.
 Nothing grows without bound: not the file, not its depth, not what its aliases stand for. Nothing here raises for
-what a file says; it is told as problems.
+what a file says; it is returned as problems.
 """
 
 from __future__ import annotations
@@ -124,10 +124,6 @@ class Source:
         """The plain data of the whole file."""
         return None if self.root is None else self.root.data
 
-    def places(self) -> dict[At, Place]:
-        """Where each field stands."""
-        return dict(_places(self.root, ())) if self.root is not None else {}
-
 
 def source_of(text: str | bytes, path: str) -> Source:
     """YAML text as data with places. `path` is how its problems name the file."""
@@ -161,10 +157,10 @@ def _decoded(text: str | bytes) -> str:
 
 
 def _check_characters(text: str) -> None:
-    found = _UNPRINTABLE.search(text)
-    if found:
-        words = f"the character {found[0]!r} cannot stand in YAML. Take it out."
-        raise _Unreadable(words, _end_of(text[: found.start()]))
+    match = _UNPRINTABLE.search(text)
+    if match:
+        words = f"the character {match[0]!r} cannot stand in YAML. Take it out."
+        raise _Unreadable(words, _end_of(text[: match.start()]))
 
 
 def _end_of(text: str) -> Place:
@@ -229,14 +225,14 @@ class _Reader:
         return node
 
     def _aliased(self, event: Any) -> Node:
-        found = self._anchored.get(event.anchor)
-        if found is None:
+        node = self._anchored.get(event.anchor)
+        if node is None:
             raise _Unreadable(
                 f"nothing above is marked &{event.anchor}, so *{event.anchor} stands for nothing."
                 " Mark it before it is used, and not round itself.",
                 _place(event),
             )
-        return found
+        return node
 
     def _count(self, values: int, levels: int, place: Place) -> None:
         self._nodes += values
@@ -313,11 +309,3 @@ def _extent(children: Collection[Node]) -> tuple[int, int]:
 def _place(event: Event) -> Place:
     mark = event.start_mark
     return Place(mark.line + 1, mark.column + 1) if mark else NOWHERE
-
-
-def _places(node: Node, at: At) -> Iterator[tuple[At, Place]]:
-    yield at, node.place
-    for name, child in (node.fields or {}).items():
-        yield from _places(child, (*at, name))
-    for number, child in enumerate(node.items or ()):
-        yield from _places(child, (*at, number))

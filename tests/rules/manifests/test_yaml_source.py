@@ -16,7 +16,7 @@ def test_fields_know_where_they_stand() -> None:
     source = source_of("name: wick\ncast:\n  - ada\n  - {use: bo}\n", "w.yaml")
 
     assert source.data == {"name": "wick", "cast": ["ada", {"use": "bo"}]}
-    assert source.places() == {
+    places = {
         (): Place(1, 1),
         ("name",): Place(1, 7),
         ("cast",): Place(3, 3),
@@ -24,6 +24,8 @@ def test_fields_know_where_they_stand() -> None:
         ("cast", 1): Place(4, 5),
         ("cast", 1, "use"): Place(4, 11),
     }
+    assert source.root is not None
+    assert {at: source.root.place_of(at) for at in places} == places
 
 
 def test_a_key_has_a_place_of_its_own_and_what_is_missing_the_place_round_it() -> None:

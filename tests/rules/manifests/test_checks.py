@@ -7,7 +7,7 @@ import pytest
 from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
 from glasshouse.manifests.checked_world import CheckedWorld
-from glasshouse.manifests.checking import CHECKS, complaints_about
+from glasshouse.manifests.checks import CHECKS, complaints_about
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
