@@ -29,8 +29,8 @@ from glasshouse.world.decisions.decision import (
     unchanged,
     written_in,
 )
+from glasshouse.world.decisions.edges import name_between
 from glasshouse.world.decisions.intents import AddCreature, GrantPrivilege, Spawn, StartCreature, StopCreature
-from glasshouse.world.decisions.merge import name_between
 from glasshouse.world.state.ids import (
     channel_id_for,
     check_handle,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from glasshouse.world.decisions import acts, creatures, edges, intents, merge, restate, runs, split
+from glasshouse.world.decisions import acts, creatures, edges, intents, restate, runs, split
 from glasshouse.world.decisions.decision import Decision
 from glasshouse.world.state.state import World
 
@@ -28,7 +28,7 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.JoinChannel: edges.channel_joined,
     intents.LeaveChannel: split.channel_left,
     intents.CloseGraph: split.graph_closed,
-    intents.Connect: merge.connected,
+    intents.Connect: edges.connected,
     intents.Disconnect: split.disconnected,
     intents.AddWire: edges.wire_added,
     intents.RemoveWire: edges.wire_removed,
