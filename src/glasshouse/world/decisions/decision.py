@@ -21,6 +21,7 @@ from glasshouse.events.payloads import (
     ChannelEdge,
     ChannelOpened,
     Direction,
+    History,
     Payload,
     SessionAttached,
     TopologyChanged,
@@ -133,9 +134,9 @@ def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
     return engine_fact(kinds.CHANNEL_JOINED, ChannelEdge(channel_id, creature, direction))
 
 
-def opened(channel_id: str, name: str, description: str = "") -> Fact:
+def opened(channel_id: str, name: str, description: str = "", history: History = "full") -> Fact:
     """A channel was opened."""
-    return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description))
+    return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description, history))
 
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.payloads import (
-    ChannelOpened,
     ChannelRenamed,
     CreatureRenamed,
     Direction,
@@ -74,8 +73,8 @@ def channel_added(world: World, intent: AddChannel) -> Decision:
             f"Use it, or open {free_name(intent.name, graph.channels)!r}.",
         )
     channel_id = channel_id_for(graph.session_id, world.session_of(graph).head + 1)
-    payload = ChannelOpened(channel_id, intent.name, intent.description, intent.history)
-    return written_in(graph, [engine_fact(kinds.CHANNEL_OPENED, payload)], channel_id, unchanged(graph))
+    fact = opened(channel_id, intent.name, intent.description, intent.history)
+    return written_in(graph, [fact], channel_id, unchanged(graph))
 
 
 def wire_added(world: World, intent: AddWire) -> Decision:

@@ -159,7 +159,8 @@ def _shape_facts(
     intent: Restate, number: int, session_id: str, names: CarriedNames, change: Change
 ) -> Iterator[Fact]:
     graph = intent.graphs[number]
-    yield from _runs(_runs_in(graph, intent.runs), names)
+    for run in _runs_in(graph, intent.runs):
+        yield from _started_again(run, names)
     for born in graph.creatures:
         yield _born(born, names)
     yield from attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
@@ -189,18 +190,17 @@ def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
     return [run for run in runs if run.started is not None and run.old in here]
 
 
-def _runs(runs: list[Rerun], names: CarriedNames) -> Iterator[Fact]:
-    for run in runs:
-        if run.started is not None:
-            cast = [
-                replace(entry, creature=names.creatures.get(entry.creature, entry.creature))
-                for entry in run.started.cast
-            ]
-            started = builtins_of(replace(run.started, cast=cast))
-            yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
-            if run.is_paused:
-                paused = builtins_of(RunPaused("It was paused in the past it grows from."))
-                yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
+def _started_again(run: Rerun, names: CarriedNames) -> Iterator[Fact]:
+    assert run.started is not None
+    cast = [
+        replace(entry, creature=names.creatures.get(entry.creature, entry.creature))
+        for entry in run.started.cast
+    ]
+    started = builtins_of(replace(run.started, cast=cast))
+    yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
+    if run.is_paused:
+        paused = builtins_of(RunPaused("It was paused in the past it grows from."))
+        yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
 
 
 def _born(born: CreatureStarted, names: CarriedNames) -> Fact:

@@ -20,7 +20,6 @@ from glasshouse.events.event import CONDUCTOR
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.payloads import (
     CastEntry,
-    ChannelOpened,
     CreatureStarted,
     RunContinued,
     RunFinished,
@@ -37,6 +36,7 @@ from glasshouse.world.decisions.decision import (
     change_of,
     engine_fact,
     joined,
+    opened,
     topology_changed,
     written_in,
 )
@@ -179,8 +179,7 @@ def _ensemble_facts(
     for channel in part.channels:
         seq += 1
         channel_ids[channel.name] = channel_id_for(opens.id, seq)
-        payload = ChannelOpened(channel_ids[channel.name], channel.name, channel.description, channel.history)
-        yield engine_fact(kinds.CHANNEL_OPENED, payload)
+        yield opened(channel_ids[channel.name], channel.name, channel.description, channel.history)
     for member in part.members:
         yield from [joined(ids[member.handle], channel_ids[name], "send") for name in member.sends]
         yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]

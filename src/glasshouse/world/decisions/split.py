@@ -57,10 +57,11 @@ def disconnected(world: World, intent: Disconnect) -> Decision:
             cut.append((source.id, channel_id))
         if world.topology.directions(target.id, channel_id) == LISTEN:
             cut.append((target.id, channel_id))
-    ends: list[Node] = [
-        end for creature, channel_id in cut for end in (("creature", creature), ("channel", channel_id))
-    ]
-    return _without(world, graph, facts, ends, cut=cut, subject=source.id)
+    return _without(world, graph, facts, _ends_of(cut), cut=cut, subject=source.id)
+
+
+def _ends_of(cut: list[Edge]) -> list[Node]:
+    return [end for creature, channel_id in cut for end in (("creature", creature), ("channel", channel_id))]
 
 
 def _left(creature: CreatureState, channel_id: str, direction: Direction) -> Fact:
@@ -105,8 +106,8 @@ def channel_left(world: World, intent: LeaveChannel) -> Decision:
         )
     facts = [_left(creature, channel.id, direction) for direction in leaves]
     is_off = edges == sum(BITS[direction] for direction in leaves)
-    ends: list[Node] = [("creature", creature.id), ("channel", channel.id)] if is_off else []
-    return _without(world, graph, facts, ends, cut=[(creature.id, channel.id)], subject=channel.id)
+    cut = [(creature.id, channel.id)] if is_off else []
+    return _without(world, graph, facts, _ends_of(cut), cut=cut, subject=channel.id)
 
 
 def _where_it_is(world: World, creature: CreatureState) -> str:
@@ -228,11 +229,8 @@ def _split(
     facts = [*facts, *_wires_between(world, sides[1:], gone), topology_changed(change)]
     writes = [Write(graph.session_id, graph.id, tuple(facts))]
     upto = parent.head + len(facts)
-    base, parents, at = (
-        parent.segment.base + upto,
-        (Parent(graph.session_id, upto),),
-        f"{graph.session_id}.{upto}",
-    )
+    base, parents = parent.segment.base + upto, (Parent(graph.session_id, upto),)
+    at = f"{graph.session_id}.{upto}"
     for n, (session_id, graph_id) in enumerate(zip(session_ids, graph_ids, strict=True)):
         opens = Segment(session_id, graph_id, "split", world.sessions_begun + n, base, parents, at)
         forked = SessionForked(session_id, [graph.session_id], "split", at)

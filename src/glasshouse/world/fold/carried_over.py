@@ -18,6 +18,7 @@ from glasshouse.events.carried import (
     CarriedWire,
 )
 from glasshouse.events.payloads import SessionRestated, converted
+from glasshouse.world.fold.members import leave
 from glasshouse.world.state.state import CreatureState, Ear, GraphState, Handing, Stay, World
 from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire
@@ -29,9 +30,9 @@ def shape_of(world: World, graph: GraphState) -> CarriedShape:
     members = {
         channel: list(world.topology.members_of.get(channel, ())) for channel in graph.channels.values()
     }
-    runs = {world.creatures[name].run_id: None for name in graph.creatures}
-    born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id in world.runs}
-    return CarriedShape(graph.name, graph.turn, creatures, [], members, {r: n for r, n in born.items() if r})
+    runs = dict.fromkeys(world.creatures[name].run_id or "" for name in graph.creatures)
+    born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id and run_id in world.runs}
+    return CarriedShape(graph.name, graph.turn, creatures, [], members, born)
 
 
 def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
@@ -164,24 +165,13 @@ def _handings(
 ) -> dict[str, list[Handing]]:
     """What old wires handed over, with the new names; from now on there are new wires."""
     names = restated.creatures
-    return {
-        wire_id: [
-            Handing(
-                Wire(
-                    wire_id,
-                    names.get(wire.source, wire.source),
-                    names.get(wire.target, wire.target),
-                    wire.with_content,
-                    wire.prompt,
-                    wire.when,
-                ),
-                wire.since,
-                lamport if wire.until is None else wire.until,
-            )
-            for wire in wires
-        ]
-        for wire_id, wires in handed.items()
-    }
+
+    def renamed(wire_id: str, wire: CarriedWire) -> Handing:
+        source, target = names.get(wire.source, wire.source), names.get(wire.target, wire.target)
+        old = Wire(wire_id, source, target, wire.with_content, wire.prompt, wire.when)
+        return Handing(old, wire.since, lamport if wire.until is None else wire.until)
+
+    return {wire_id: [renamed(wire_id, wire) for wire in wires] for wire_id, wires in handed.items()}
 
 
 def _stays(stays: Iterable[CarriedStay], places: dict[str, str]) -> list[Stay]:
@@ -228,5 +218,5 @@ def _listen(world: World, graph: GraphState, lamport: int) -> None:
                 is_full = world.channels[channel_id].history == "full"
                 creature.ears[channel_id] = Ear(is_full, (lamport,))
         if creature.stays[-1].graph_id != graph.id:
-            creature.stays[-1].until, creature.stays[-1].handle = lamport, creature.handle
+            leave(creature, lamport)
             creature.stays.append(Stay(graph.id, lamport))
