@@ -43,9 +43,7 @@ class CheckedWorld:
     def troupes(self) -> list[tuple[At, Troupe]]:
         """Each cast as written, and where."""
         scenario = self.scenario
-        if scenario.troupes:
-            return [(("troupes", name), troupe) for name, troupe in scenario.troupes.items()]
-        return [((), Troupe(cast=scenario.cast, channels=scenario.channels, root=scenario.root))]
+        return [(("troupes", n) if scenario.troupes else (), troupe) for n, troupe in scenario.casts.items()]
 
     @property
     def entries(self) -> list[tuple[At, CastEntry]]:

@@ -18,7 +18,7 @@ from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.problem import Complaint, Problem, field_named, in_order
+from glasshouse.manifests.problem import Complaint, Problem, in_order
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import (
@@ -76,17 +76,11 @@ class LoadedWorld:
 
 def _refuse(complaints: list[Complaint]) -> None:
     """Refuse a world without files if there is a complaint."""
-    if complaints:
-        problems = [
-            Problem(
-                "scenario" if complaint.creature is None else f"creature {complaint.creature}",
-                0,
-                0,
-                field_named(complaint.at),
-                complaint.text,
-            )
-            for complaint in complaints
-        ]
+    problems = [
+        Problem(f"creature {fault.creature}" if fault.creature else "scenario", 0, 0, fault.field, fault.text)
+        for fault in complaints
+    ]
+    if problems:
         raise BadWorld(in_order(problems))
 
 

@@ -46,7 +46,7 @@ def opening_of(
         scenario_digest=world.digest,
         recipe=recipe,
         competition=plain["competition"],
-        limits=limits if limits is not None else limits_of(scenario),
+        limits=limits or Governor(**scenario.governor.model_dump(exclude={"on_turn_limit"})),
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests
@@ -54,11 +54,6 @@ def opening_of(
     )
     troupes = tuple(_troupe(world, plan, dealt, bound, chosen) for plan in scenario.stages.values())
     return OpenRun(run_id, started, troupes, scenario.opening.format(seed=chosen))
-
-
-def limits_of(scenario: Scenario) -> Governor:
-    """A scenario's own limits."""
-    return Governor(**scenario.governor.model_dump(exclude={"on_turn_limit"}))
 
 
 def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:

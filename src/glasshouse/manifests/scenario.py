@@ -69,11 +69,7 @@ def _field_type(given: Any) -> str | tuple[str, ...]:
     raise ValueError(f"write one of {', '.join(FIELD_TYPES)}, or a list of words.")
 
 
-def _plain(value: str | tuple[Any, ...]) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-AsPlain = PlainSerializer(_plain, return_type=Any)
+AsPlain = PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value, return_type=Any)
 
 DeckSource = Annotated[
     str | tuple[JsonValue, ...],
@@ -324,12 +320,16 @@ class Scenario(Strict):
         return self
 
     @property
-    def stages(self) -> dict[str, Troupe]:
-        """Every cast that the world opens with, by name, with handles, channels and rights filled in."""
-        troupes = self.troupes or {
+    def casts(self) -> dict[str, Troupe]:
+        """Every cast as written, by name."""
+        return self.troupes or {
             self.name: Troupe(cast=self.cast, channels=self.channels, opening=self.opening, root=self.root)
         }
-        return {name: self._filled(troupe) for name, troupe in troupes.items()}
+
+    @property
+    def stages(self) -> dict[str, Troupe]:
+        """Every cast that the world opens with, by name, with handles, channels and rights filled in."""
+        return {name: self._filled(troupe) for name, troupe in self.casts.items()}
 
     def as_json(self) -> Json:
         """The scenario as a plain object with every value filled in."""

@@ -117,7 +117,7 @@ class Source:
         """A complaint about this file with its line and column."""
         root = self.root or Node(_TOP)
         place = root.place_of(complaint.at, of_key=complaint.at_key)
-        return Problem(self.path, *place, field_named(complaint.at), complaint.text)
+        return Problem(self.path, *place, complaint.field, complaint.text)
 
     @property
     def data(self) -> Any:

@@ -25,6 +25,16 @@ def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Any]:
     return {member.handle or "": member.dealt for member in troupe.members}
 
 
+def test_the_opening_shows_the_seed_as_it_is_written() -> None:
+    scenario = Scenario.model_validate(
+        {"name": "w", "cast": ["ada"], "opening": "It is {seed}.", "seeds": ["a {x}"]}
+    )
+
+    opened = opening_of(LoadedWorld.of(scenario, [Manifest(name="ada")]), run_id="r", seed=None, rng_seed=1)
+
+    assert opened.opening == "It is a {x}."
+
+
 def test_several_are_dealt_the_same_card() -> None:
     world = _world({"word": {"to": ["ada", "cy"], "from": ["pond", "reed", "lamp"]}})
 
