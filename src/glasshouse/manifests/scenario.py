@@ -1,6 +1,6 @@
 """`Scenario`: one world as data.
 
-Always holds: an unknown field is an error; a scenario is immutable and valid by itself. `checking` checks that the names
+Always holds: an unknown field is an error; a scenario is immutable and valid by itself. `checks` checks that the names
 in it exist. `as_json` fills everything in: handles, channels and rights.
 """
 

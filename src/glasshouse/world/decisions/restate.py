@@ -39,6 +39,7 @@ from glasshouse.world.state.ids import (
     channel_id_for,
     free_session_id,
     graph_id_for,
+    next_creature_id,
     short_hash,
     the_session,
     wire_id_for,
@@ -63,7 +64,7 @@ def restated(world: World, intent: Restate) -> Decision:
     writes: list[Write] = []
     for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
         opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
-        skew = opens.base + len(facts) + 2 - _story_end(world, graph)
+        story_end = max(world.sessions[name].story_time(upto) for name, upto in graph.parents)
         forked = SessionForked(
             session=session_id,
             parents=[name for name, _ in graph.parents],
@@ -71,7 +72,7 @@ def restated(world: World, intent: Restate) -> Decision:
             at=intent.at,
             restated=len(facts) + 2,
             upto=[upto for _, upto in graph.parents],
-            skew=skew,
+            skew=opens.base + len(facts) + 2 - story_end,
             change=intent.change if number == 0 else None,
         )
         payload = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
@@ -118,12 +119,9 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> CarriedNames:
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for born in graph.creatures:
-            taken = given.get(born.cast_key, 0)
-            names.creatures[born.creature] = f"{born.cast_key}~{taken + 1}" if taken else born.cast_key
-            given[born.cast_key] = taken + 1
-        here = graph_id_for(session_id)
+            names.creatures[born.creature] = next_creature_id(given, born.cast_key)
         if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
-            names.places[graph.graph_ids[0]] = here
+            names.places[graph.graph_ids[0]] = graph_id_for(session_id)
         attachments = len(list(attached(session_id, [born.creature for born in graph.creatures])))
         runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
         seq = 1 + runs_told + len(graph.creatures) + attachments
@@ -132,18 +130,10 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> CarriedNames:
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for old in graph.strangers:
             if old not in names.creatures:
-                stem = old.partition("~")[0]
-                given[stem] = given.get(stem, 0) + 1
-                names.creatures[old] = stem if given[stem] == 1 else f"{stem}~{given[stem]}"
+                names.creatures[old] = next_creature_id(given, old.partition("~")[0])
         for old in graph.places:
             names.places.setdefault(old, old[:2] + short_hash("was", session_id, old))
     return names
-
-
-def _story_end(world: World, graph: Regrown) -> int:
-    """The story time at which the past of a graph ends."""
-    ends = [(world.sessions[name], upto) for name, upto in graph.parents]
-    return max(session.segment.base + upto - session.skew for session, upto in ends)
 
 
 def _segment(

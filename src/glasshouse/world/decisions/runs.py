@@ -50,6 +50,7 @@ from glasshouse.world.state.ids import (
     check_run_id,
     free_session_id,
     graph_id_for,
+    next_creature_id,
     session_id_for,
     the_graph,
     the_unfinished_run,
@@ -131,14 +132,12 @@ def _check_names(troupe: Troupe) -> None:
 
 def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
     """Ids by troupe and handle: the creature's name if it is free in the terrarium, else with the next number."""
-    given: dict[str, int] = {}
-    ids: dict[tuple[int, str], str] = {}
-    for number, troupe in enumerate(intent.troupes):
-        for member in troupe.members:
-            taken = given.get(member.name, world.numbers_given.get(member.name, 0))
-            ids[number, member.handle] = f"{member.name}~{taken + 1}" if taken else member.name
-            given[member.name] = taken + 1
-    return ids
+    given = dict(world.numbers_given)
+    return {
+        (number, member.handle): next_creature_id(given, member.name)
+        for number, troupe in enumerate(intent.troupes)
+        for member in troupe.members
+    }
 
 
 def cast_entry(member: Member, creature: str) -> CastEntry:

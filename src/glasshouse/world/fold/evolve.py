@@ -74,9 +74,8 @@ def begin(world: World, segment: Segment) -> None:
 
 def _skew(world: World, segment: Segment) -> int:
     """How far a session's times are ahead of the story's: as far as those of the parent that it continues."""
-    ends = [(world.sessions[parent.session_id], parent.upto) for parent in segment.parents]
-    stories = [parent.segment.base + upto - parent.skew for parent, upto in ends]
-    return segment.base - max(stories) if stories else 0
+    ends = [world.sessions[parent.session_id].story_time(parent.upto) for parent in segment.parents]
+    return segment.base - max(ends) if ends else 0
 
 
 def evolve(world: World, event: Event) -> None:

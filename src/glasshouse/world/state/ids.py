@@ -125,8 +125,13 @@ def _check(noun: str, name: object, pattern: re.Pattern[str]) -> None:
 
 def free_creature_id(world: World, name: str) -> str:
     """The name itself if it was never used in this terrarium, else `name~2` and so on."""
-    given = world.numbers_given.get(name, 0)
-    return name if given == 0 else f"{name}~{given + 1}"
+    return next_creature_id({name: world.numbers_given.get(name, 0)}, name)
+
+
+def next_creature_id(given: dict[str, int], name: str) -> str:
+    """The same for several creatures, one after the other: `given` counts how often each name was used."""
+    number = given[name] = given.get(name, 0) + 1
+    return name if number == 1 else f"{name}~{number}"
 
 
 def the_creature(world: World, creature_id: str) -> CreatureState:

@@ -63,8 +63,8 @@ def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[
     session = sessions[event.session_id]
     segment, moment = session.segment, event.lamport - session.skew
     if segment.origin in GOES_ON:
-        ends = [(sessions[parent.session_id], parent.upto) for parent in segment.parents]
-        moment = max(moment, *[parent.segment.base + upto - parent.skew for parent, upto in ends])
+        ends = [sessions[parent.session_id].story_time(parent.upto) for parent in segment.parents]
+        moment = max(moment, *ends)
     return (moment, session.rank, segment.ordinal, event.seq)
 
 

@@ -143,6 +143,10 @@ class SessionState(msgspec.Struct):
         """The logical time of the last event written."""
         return self.segment.base + self.head
 
+    def story_time(self, seq: int) -> int:
+        """The time of an event in its story: events that only restate a past do not count."""
+        return self.segment.base + seq - self.skew
+
     def note_run(self, run_id: str) -> None:
         """Everything in it is part of this run's story."""
         if run_id not in self.runs:
