@@ -6,7 +6,7 @@ import pytest
 
 from glasshouse import Event, Manifest, MemoryStore, Refused, kinds
 from glasshouse.events.redaction import Role
-from glasshouse.runtime.ledger.observer import Observer, attach
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.follower import Follower
 from glasshouse.views.stage import StageProjection, rebuild_stage
@@ -22,7 +22,7 @@ async def test_one_who_watches_from_the_beginning_sees_the_stage_that_a_rebuild_
         diffs: list[ViewDiff] = []
         watching, other = Observer(), Observer()
         watching.on_diff(diffs.append)
-        pumps = [attach(t.subscribe(after=0), one) for one in (watching, other)]
+        pumps = [ObserverPump(t.subscribe(after=0), one) for one in (watching, other)]
 
         for text in ("Hush.", "Hush."):
             await t.append("ada", line(text))
@@ -54,7 +54,7 @@ async def test_a_saved_log_fed_afterwards_gives_the_live_view() -> None:
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         live = Observer()
-        pump = attach(t.subscribe(after=0), live)
+        pump = ObserverPump(t.subscribe(after=0), live)
         await t.append("bo", line("for later"))
         await soon(reached(pump, store))
 
@@ -90,7 +90,7 @@ async def test_one_who_watches_a_run_sees_no_other() -> None:
         ada = await t.add_creature(Manifest(name="ada"), run="r-one")
         bo = await t.add_creature(Manifest(name="bo"), run="r-two")
         observer = Observer(run_id="r-one")
-        pump = attach(t.subscribe(after=0), observer)
+        pump = ObserverPump(t.subscribe(after=0), observer)
 
         await t.append(ada.id, line("Mine.", None))
         await t.append(bo.id, line("Theirs.", None))
@@ -108,7 +108,7 @@ async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits(f
         diffs: list[ViewDiff] = []
         observer, homes = Observer(follow=followed), list[set[str]]()
         observer.on_diff(diffs.append)
-        pump = attach(t.subscribe(after=0), observer)
+        pump = ObserverPump(t.subscribe(after=0), observer)
 
         async def everybody_says(word: str) -> None:
             for creature in t.creatures():
@@ -150,7 +150,7 @@ async def test_those_met_in_a_merge_are_known_by_the_handles_they_have_then() ->
         await troupe(t, "ada", "bo")
         judge = await t.add_creature(Manifest(name="judy", role="judge"), handle="ada")
         observer = Observer(follow="ada")
-        pump = attach(t.subscribe(after=0), observer)
+        pump = ObserverPump(t.subscribe(after=0), observer)
 
         await t.connect("ada", judge.id, both=True)
         await t.append(judge.id, line("Order!", None))
@@ -165,7 +165,7 @@ async def test_one_who_follows_a_creature_that_was_removed_sees_nothing_more() -
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         observer = Observer(follow="ada")
-        pump = attach(t.subscribe(after=0), observer)
+        pump = ObserverPump(t.subscribe(after=0), observer)
 
         await t.remove_creature("ada")
         await soon(reached(pump, store))
@@ -183,7 +183,7 @@ async def test_one_who_begins_in_the_middle_follows_from_the_creature_s_next_act
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         observer = Observer(follow="ada")
-        pump = attach(t.subscribe(), observer)
+        pump = ObserverPump(t.subscribe(), observer)
 
         for name in ("bo", "ada", "bo"):
             await t.append(name, line(f"{name} speaks"))

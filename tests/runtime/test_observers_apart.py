@@ -10,7 +10,7 @@ from glasshouse import Draft, Event, MemoryStore, Refused, kinds
 from glasshouse.events import digest_of
 from glasshouse.runtime.ledger import observer as observers
 from glasshouse.runtime.ledger import subscriptions
-from glasshouse.runtime.ledger.observer import Observer, Observers, attach
+from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import rebuild_stage
 from tests.runtime.troupe import all_events, born, line, loop_turns, soon, terrarium_on, troupe
@@ -40,7 +40,7 @@ async def test_a_callback_that_raises_is_let_go_and_everybody_else_is_told(
         observer = Observer()
         observer.on_diff(raises)
         observer.on_diff(told.append)
-        pump = attach(t.subscribe(), observer)
+        pump = ObserverPump(t.subscribe(), observer)
         with caplog.at_level(logging.WARNING, "glasshouse.observers"):
             for n in range(3):
                 await soon(t.append("ada", line(f"{n}", None)))
@@ -61,7 +61,7 @@ async def test_an_asynchronous_callback_that_raises_is_let_go_as_well() -> None:
 
         observer = Observer()
         observer.on_diff(raises)
-        pump = attach(t.subscribe(), observer)
+        pump = ObserverPump(t.subscribe(), observer)
         for n in range(2):
             await soon(t.append("ada", line(f"{n}", None)))
         await soon(reached(pump, store))
@@ -75,7 +75,7 @@ async def test_an_observer_that_raises_is_let_go_and_another_can_go_on_where_it_
     async with terrarium_on(store) as t:
         await born(t, "ada")
         steady = Observer()
-        pumps = [attach(t.subscribe(), Moody()), attach(t.subscribe(), steady)]
+        pumps = [ObserverPump(t.subscribe(), Moody()), ObserverPump(t.subscribe(), steady)]
 
         for n in range(3):
             await soon(t.append("ada", line(f"{n}", None)))
@@ -85,7 +85,7 @@ async def test_an_observer_that_raises_is_let_go_and_another_can_go_on_where_it_
         assert isinstance(pumps[0].error, ValueError)
         assert lines_of(steady) == ["0", "1", "2"]
         after = Observer()
-        await soon(reached(attach(t.subscribe(after=pumps[0].position), after), store))
+        await soon(reached(ObserverPump(t.subscribe(after=pumps[0].position), after), store))
         assert lines_of(after) == ["1", "2"]
 
 
@@ -100,7 +100,7 @@ async def test_a_slow_one_delays_nobody_stays_bounded_and_catches_up_by_position
             await gate.wait()
 
         observer.on_diff(slow)
-        pump = attach(subscription, observer)
+        pump = ObserverPump(subscription, observer)
         for n in range(30):
             await soon(t.append("ada", line(f"{n}", None)))
 
@@ -119,7 +119,7 @@ async def test_one_who_catches_up_lets_the_others_run_in_between(monkeypatch: py
         for n in range(40):
             await t.append("ada", line(f"{n}", None))
         observer = Observer()
-        pump = attach(t.subscribe(after=0), observer)
+        pump = ObserverPump(t.subscribe(after=0), observer)
 
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -133,7 +133,7 @@ async def test_an_observer_that_scribbles_changes_nothing_for_anybody_else() -> 
     async with terrarium_on(store) as t:
         await troupe(t, "ada", "bo")
         reader, scribbler = t.subscribe(), Scribbler()
-        pump = attach(t.subscribe(), scribbler)
+        pump = ObserverPump(t.subscribe(), scribbler)
 
         said = await t.append("ada", Draft(kind=kinds.AGENT_SPOKE, payload={"text": "Hush.", "to": ["bo"]}))
         await soon(reached(pump, store))
@@ -147,7 +147,7 @@ async def test_with_and_without_observers_the_story_is_the_same(observed: int) -
     store = MemoryStore()
     async with terrarium_on(store) as t:
         for watching in (Observer(), Observer(follow="bo"), Moody())[:observed]:
-            attach(t.subscribe(after=0), watching)
+            ObserverPump(t.subscribe(after=0), watching)
         await troupe(t, "ada", "bo")
         for n in range(5):
             await t.append("ada", line(f"{n}"))
@@ -199,7 +199,7 @@ async def test_one_who_stops_watching_is_told_nothing_more() -> None:
     async with terrarium_on(MemoryStore()) as t:
         await born(t, "ada")
         observer = Observer()
-        pump = attach(t.subscribe(), observer)
+        pump = ObserverPump(t.subscribe(), observer)
         await loop_turns()
 
         await pump.aclose()

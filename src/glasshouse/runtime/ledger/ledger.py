@@ -53,7 +53,6 @@ snapshot_on_close_events_min = 1_024
 fold_page_events = 4_096
 
 NOTHING_BESIDE = Batch()
-NO_SEGMENTS: Mapping[str, Segment] = {}
 
 Seen = TypeVar("Seen")
 
@@ -226,7 +225,8 @@ class Ledger:
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
         """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
-        self._check_takes_more("change()")
+        if not self.takes_more:
+            raise self._no_room("change()")
         decision = decide(self.world, intent)
         return self._stage(decision.writes, beside) if decision.writes else None
 
@@ -240,7 +240,8 @@ class Ledger:
 
         What most programs do most often: it takes the same steps as any intent, without a decision between them.
         """
-        self._check_takes_more("append()")
+        if not self.takes_more:
+            raise self._no_room("append()")
         world = self.folded.world
         creature = speaker_of(world, creature_id, caused_by)
         graph = world.graphs[creature.graph_id]
@@ -254,7 +255,11 @@ class Ledger:
             fact, graph.session_id, graph.id, head + 1, session.segment.base, graph.turn, self._clock.now()
         )
         write = SegmentWrite(graph.session_id, head, (encoded_within_bounds(event),))
-        self._fold((event,), NO_SEGMENTS)
+        try:
+            fold(self.folded, event)
+        except BaseException as unforeseen:
+            self._give_up_world(unforeseen)
+            raise
         return self._enqueue(Batch((write,), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
@@ -499,12 +504,9 @@ class Ledger:
                 "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
             ) from self._broken
 
-    def _check_takes_more(self, which_waits: str) -> None:
-        if not self.takes_more:
-            self.check_is_open()
-            raise StoreFailed(
-                f"The ledger takes nothing more at this moment. Await {which_waits}, which waits."
-            )
+    def _no_room(self, which_waits: str) -> StoreFailed:
+        self.check_is_open()
+        return StoreFailed(f"The ledger takes nothing more at this moment. Await {which_waits}, which waits.")
 
     def _move_gate(self) -> None:
         """Update whether something can be submitted, and wake those who wait for it."""

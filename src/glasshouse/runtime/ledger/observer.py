@@ -1,4 +1,4 @@
-"""`Observer`: folds events into a stage and reports what each of them changed; `attach` lets one watch a terrarium.
+"""`Observer`: folds events into a stage and reports what each of them changed; a pump lets one watch a terrarium.
 
 Always holds: an observer only reads, and gets its own copy of what its role may see, so it cannot change anything.
 Live, it has its own task and a bounded queue: if it is slow, it falls behind and catches up from the store by
@@ -123,7 +123,7 @@ class Observer:
 
 
 class ObserverPump:
-    """One observer's task that reads one subscription."""
+    """One observer's task that reads one subscription. Keep it: if it is dropped, it may end."""
 
     __repr__ = repr_of("position", "error")
 
@@ -160,11 +160,6 @@ class ObserverPump:
             await asyncio.sleep(0)
 
 
-def attach(subscription: Subscription, observer: Observer) -> ObserverPump:
-    """Attach an observer to a subscription. Keep the returned pump: if it is dropped, it may end."""
-    return ObserverPump(subscription, observer)
-
-
 class Observers:
     """All observers of one terrarium."""
 
@@ -173,7 +168,7 @@ class Observers:
 
     def admit(self, subscription: Subscription, observer: Observer) -> ObserverPump:
         """Add an observer until it leaves, raises, or the terrarium closes."""
-        pump = attach(subscription, observer)
+        pump = ObserverPump(subscription, observer)
         self._pumps[pump.task] = pump
         pump.task.add_done_callback(self._pumps.pop)
         return pump
