@@ -28,7 +28,7 @@ from glasshouse.events.payloads import (
 )
 from glasshouse.world.decisions.intents import AddCreature, GraphEdit, Inject, Intent, MoveRun, Say
 
-request_version: Final = 2
+request_version: Final = 1
 
 Asker: TypeAlias = Literal["api", "visitor", "outage", "tool"]
 """Who asked: a program; the visitor; the conductor, because a model was out of reach; or a tool in an act."""
@@ -77,7 +77,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     intent: Requested | None = None
     """None if the events of the change say what was asked."""
     during: tuple[ActBegun, ...] = ()
-    version: int = request_version
+    version: int = 1
+    """The version it was written with. Version 1 is left out of the bytes."""
 
 
 def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
@@ -115,7 +116,7 @@ def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
 
 def encoded_request(request: Request) -> str:
     """A request as a store keeps it."""
-    return msgspec.json.encode(request).decode()
+    return msgspec.json.encode(replace(request, version=request_version)).decode()
 
 
 def decoded_request(body: str) -> Request:
