@@ -21,7 +21,6 @@ from glasshouse.world.decisions.decision import (
     Fact,
     Write,
     attached,
-    change_of,
     engine_fact,
     joined,
     opened,
@@ -43,6 +42,7 @@ from glasshouse.world.state.ids import (
     the_graph,
 )
 from glasshouse.world.state.state import CreatureState, GraphState, Segment, World, free_name
+from glasshouse.world.state.values import Change
 
 COMMONS = "commons"
 """The channel that holds a graph together when creatures are added to the graph itself."""
@@ -72,7 +72,7 @@ def _born_alone(world: World, intent: AddCreature) -> Decision:
     creature_id = free_creature_id(world, intent.name)
     session_id = free_session_id(world, "root", (), world.roots)
     graph_id = graph_id_for(session_id)
-    change = change_of("nothing", (), (graph_id,), (creature_id,))
+    change = Change("nothing", (), (graph_id,), (creature_id,))
     facts = (
         _born(world, intent, creature_id, intent.handle or intent.name),
         *attached(session_id, [creature_id]),
@@ -105,7 +105,7 @@ def _born_into(
         members = [creature_id] if is_used else [*graph.creatures, creature_id]
     for member in members:
         facts += [joined(member, channel_id, "listen"), joined(member, channel_id, "send")]
-    change = change_of("nothing", (graph.id,), (graph.id,), (creature_id,))
+    change = Change("nothing", (graph.id,), (graph.id,), (creature_id,))
     return written_in(graph, [*facts, topology_changed(change)], creature_id, change)
 
 

@@ -17,7 +17,6 @@ from glasshouse.events.codec import VERSIONS
 from glasshouse.events.event import TERRARIUM, Event, Json
 from glasshouse.events.model_use import ModelUse
 from glasshouse.events.payloads import (
-    ChangeKind,
     ChannelEdge,
     ChannelOpened,
     Direction,
@@ -108,13 +107,6 @@ def topology_changed(change: Change) -> Fact:
             affected_count=len(affected),
         ),
     )
-
-
-def change_of(
-    kind: ChangeKind, old: Iterable[str], new: Iterable[str], affected: Iterable[str] = ()
-) -> Change:
-    """A change as a value."""
-    return Change(kind, tuple(old), tuple(new), tuple(affected))
 
 
 def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:

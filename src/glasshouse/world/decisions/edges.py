@@ -24,7 +24,6 @@ from glasshouse.world.decisions.decision import (
     Write,
     attached,
     by_age,
-    change_of,
     engine_fact,
     joined,
     opened,
@@ -56,6 +55,7 @@ from glasshouse.world.state.state import (
     free_name,
 )
 from glasshouse.world.state.topology import BITS
+from glasshouse.world.state.values import Change
 
 auto_name_chars_max = name_chars_max - 8
 
@@ -205,7 +205,7 @@ def _across(world: World, source: CreatureState, target: CreatureState, intent: 
     survivor, dropped = sorted((first, second), key=lambda graph: (-len(graph.creatures), graph.born))
     opens = _merged_segment(world, survivor, dropped)
     moved = by_age(world, dropped.creatures)
-    change = change_of("merge", (survivor.id, dropped.id), (survivor.id,), moved)
+    change = Change("merge", (survivor.id, dropped.id), (survivor.id,), tuple(moved))
     channel_id = _known_channel(world, intent.channel, first, second)
     names_taken = {} if channel_id is not None or intent.channel is None else {intent.channel: ""}
     facts = [

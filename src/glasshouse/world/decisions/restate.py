@@ -26,11 +26,11 @@ from glasshouse.events.payloads import (
     builtins_of,
 )
 from glasshouse.world.decisions.decision import (
+    NO_CHANGE,
     Decision,
     Fact,
     Write,
     attached,
-    change_of,
     engine_fact,
     topology_changed,
 )
@@ -55,7 +55,7 @@ def restated(world: World, intent: Restate) -> Decision:
     names = _names(world, intent, sessions)
     graph_ids = [graph_id_for(session_id) for session_id in sessions]
     newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
-    change = change_of("nothing", (), graph_ids, newcomers)
+    change = Change("nothing", (), tuple(graph_ids), tuple(newcomers))
     parts = [
         list(_shape_facts(intent, number, sessions[number], names, change))
         for number in range(len(intent.graphs))
@@ -239,4 +239,4 @@ def session_forked(world: World, intent: Fork) -> Decision:
     opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
     payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
     write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
-    return Decision((write,), change_of("nothing", (), ()), session_id)
+    return Decision((write,), NO_CHANGE, session_id)

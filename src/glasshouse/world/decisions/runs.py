@@ -33,7 +33,6 @@ from glasshouse.world.decisions.decision import (
     Fact,
     Write,
     attached,
-    change_of,
     engine_fact,
     joined,
     opened,
@@ -58,6 +57,7 @@ from glasshouse.world.state.ids import (
 )
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.topology import LISTEN, Topology
+from glasshouse.world.state.values import Change
 
 cast_max = 10_000
 
@@ -78,7 +78,7 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     ensembles = [(n, part) for n, troupe in enumerate(intent.troupes) for part in ensembles_of(troupe)]
     sessions = [session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
     graph_ids = [graph_id_for(name) for name in sessions]
-    change = change_of("nothing", (), graph_ids, creature_ids.values())
+    change = Change("nothing", (), tuple(graph_ids), tuple(creature_ids.values()))
     cast = [
         cast_entry(member, creature_ids[n, member.handle])
         for n, troupe in enumerate(intent.troupes)

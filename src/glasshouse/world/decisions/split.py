@@ -25,7 +25,6 @@ from glasshouse.world.decisions.decision import (
     Write,
     attached,
     by_age,
-    change_of,
     engine_fact,
     topology_changed,
     written_in,
@@ -41,6 +40,7 @@ from glasshouse.world.decisions.intents import (
 from glasshouse.world.state.ids import graph_id_for, session_id_for, the_channel, the_creature, the_graph
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, Parent, Segment, World
 from glasshouse.world.state.topology import BITS, LISTEN, SEND, Edge, Node, parted
+from glasshouse.world.state.values import Change
 
 
 def disconnected(world: World, intent: Disconnect) -> Decision:
@@ -168,7 +168,7 @@ def graph_closed(world: World, intent: CloseGraph) -> Decision:
         if child not in graph.creatures
     ]
     facts += [_removed(creature.id) for creature in members]
-    change = change_of("nothing", (graph.id,), (), by_age(world, graph.creatures))
+    change = Change("nothing", (graph.id,), (), tuple(by_age(world, graph.creatures)))
     return written_in(graph, [*facts, topology_changed(change)], graph.id, change)
 
 
@@ -196,7 +196,7 @@ def _without(
     if len(sides) > 1:
         return _split(world, graph, facts, sides, removed, subject)
     stays = (graph.id,) if len(graph.creatures) > (removed is not None) else ()
-    change = change_of("nothing", (graph.id,), stays, () if removed is None else (removed,))
+    change = Change("nothing", (graph.id,), stays, () if removed is None else (removed,))
     return written_in(graph, [*facts, topology_changed(change)], subject, change)
 
 
@@ -225,7 +225,7 @@ def _split(
     session_ids = list(islice((name for name in candidates if name not in world.sessions), len(sides)))
     graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
     moved = by_age(world, (name for side in sides[1:] for name in side))
-    change = change_of("split", (graph.id,), graph_ids, moved)
+    change = Change("split", (graph.id,), tuple(graph_ids), tuple(moved))
     facts = [*facts, *_wires_between(world, sides[1:], gone), topology_changed(change)]
     writes = [Write(graph.session_id, graph.id, tuple(facts))]
     upto = parent.head + len(facts)

@@ -275,7 +275,8 @@ def _present_at_birth(
     members_now: MembersNow,
 ) -> dict[str, None]:
     """Who was in a session at its start. The smaller parts of a split start empty: their events name their members."""
-    if segment.origin == "split" and not _keeps_the_graph(sessions, segment):
+    parents = [sessions[parent.session_id].segment for parent in segment.parents]
+    if segment.origin == "split" and all(parent.graph_id != segment.graph_id for parent in parents):
         return {}
     present: dict[str, None] = {}
     for parent in segment.parents:
@@ -293,10 +294,6 @@ def _present_at_birth(
     for moved in _moved_to_siblings(sessions, segment):
         present.pop(moved, None)
     return present
-
-
-def _keeps_the_graph(sessions: Mapping[str, SessionState], segment: Segment) -> bool:
-    return any(sessions[p.session_id].segment.graph_id == segment.graph_id for p in segment.parents)
 
 
 def _moved_to_siblings(sessions: Mapping[str, SessionState], segment: Segment) -> Iterator[str]:
