@@ -118,25 +118,28 @@ class Until:
 
     def note(self, done: Advanced) -> None:
         """A step was taken."""
-        self.graph_ids.add(done.graph_id)
-        self.turns_just_begun.discard(done.graph_id)
-        if done.kind == "turn":
-            self.turns_just_begun.add(done.graph_id)
-        if done.kind != "end" and self._turn_of.get(done.graph_id) != done.turn:
-            self._turn_of[done.graph_id] = done.turn
-            self._played[done.graph_id] += 1
-            self._steps[done.graph_id] = 0
-        self._steps[done.graph_id] += 1
-        if self._steps[done.graph_id] > steps_in_a_turn_max:
+        kind, graph_id, turn, event = done
+        self.graph_ids.add(graph_id)
+        steps = self._steps[graph_id] + 1
+        if kind != "end" and self._turn_of.get(graph_id) != turn:
+            self._turn_of[graph_id] = turn
+            self._played[graph_id] += 1
+            steps = 1
+        self._steps[graph_id] = steps
+        if steps > steps_in_a_turn_max:
             raise Refused(
-                f"Graph {done.graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
+                f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
             )
-        if done.event is not None and done.kind != "turn":
-            self.last = done.event
+        if kind == "turn":
+            self.turns_just_begun.add(graph_id)
+            return
+        self.turns_just_begun.discard(graph_id)
+        if event is not None:
+            self.last = event
             self._acts_played += 1
-            self.graph_ids.add(done.event.graph_id)  # A creature may have moved in its act.
-            if done.kind == "end":
-                self.ended.append(done.event)
+            self.graph_ids.add(event.graph_id)  # A creature may have moved in its act.
+            if kind == "end":
+                self.ended.append(event)
 
     def reached(self) -> Because | None:
         """Why the drive is over, whatever is still due; none if it is not."""
@@ -213,7 +216,7 @@ class Agendas:
 
     def _looked_up(self, graph: GraphState) -> Next:
         folded = self._ledger.folded
-        if any(self._endings.of(run_id) is not None for run_id in self._endings.due(graph)):
+        if folded.runs.watched and any(map(self._endings.of, self._endings.due(graph))):
             return Next(0)
         due = next_act(folded.world, folded.agenda, graph, folded.runs)
         if due is not None:
