@@ -1,4 +1,4 @@
-"""Group tools called by hand: a small expedition with a privileged leader, and calls on its behalf as an act makes them."""
+"""Support for tests of group tools: an expedition with a privileged leader, and calls made as its acts make them."""
 
 from __future__ import annotations
 

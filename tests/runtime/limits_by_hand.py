@@ -1,4 +1,4 @@
-"""Governors with one limit alone, and models that take time and money, for the tests of the governor."""
+"""Support for tests of the governor: governors with a single limit, and models that take time and cost money."""
 
 from typing import Any
 

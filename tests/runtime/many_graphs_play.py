@@ -1,4 +1,4 @@
-"""Two runs of many graphs, played as a script: prints their digests, which must hang on the story alone."""
+"""A script that plays two runs of many graphs and prints their digests, which must depend only on the story."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crew for tests of the show: minds written in Python, small worlds, and what was said read back."""
+"""Support for tests of plays: agents written in Python, small worlds, and functions that read back what was said."""
 
 from __future__ import annotations
 

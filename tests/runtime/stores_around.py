@@ -1,5 +1,7 @@
-"""Real stores with a fault or a gate: each passes everything on to a `MemoryStore`, and lets the loop turn first, as
-a disk would."""
+"""Stores with a fault or a gate.
+
+Each wraps a `MemoryStore` and lets the event loop run first, as a disk would.
+"""
 
 from __future__ import annotations
 

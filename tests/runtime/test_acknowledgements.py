@@ -1,4 +1,4 @@
-"""`append_nowait`: decided at once, durable when awaited, refused at once."""
+"""`append_nowait`: it decides or refuses at once, and the line is durable when the result is awaited."""
 
 import pytest
 

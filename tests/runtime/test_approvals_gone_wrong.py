@@ -1,4 +1,4 @@
-"""Approvals that go wrong: cancelled, garbled, about somebody else by now, or too late for the run they are for."""
+"""Approvals that go wrong: cancelled, malformed, for a creature that was replaced, or after the end of the run."""
 
 import asyncio
 from typing import Any

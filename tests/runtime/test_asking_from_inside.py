@@ -1,4 +1,4 @@
-"""Driving a show from inside one of its acts: refused at once, since it would wait for that very act."""
+"""Driving a play from inside one of its acts is refused at once, because it would wait for that same act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A branch tells a past again: it is on the leaderboard only if somebody asks for it."""
+"""The leaderboard leaves out branches unless they are asked for, because a branch repeats a past."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Branches: a counterfactual shares the past of its parent up to an event, and lives beside it."""
+"""Branches: a branch shares its parent's past up to an event and does not change the parent."""
 
 from __future__ import annotations
 

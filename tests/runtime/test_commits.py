@@ -1,4 +1,4 @@
-"""Commits: acknowledged and told only when durable, grouped, bounded, and never harmed by a caller who leaves."""
+"""Commits: events are acknowledged and published only when durable, in bounded groups, even if a caller leaves."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Two stories side by side: they part where their digests do."""
+"""Comparing two stories: they diverge where their digests do."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Many tasks calling at once: every call is decided whole, in one order, as if they had come one after another."""
+"""Concurrent calls: each is decided as a whole, in one order, as if the calls had come one after another."""
 
 import asyncio
 import random

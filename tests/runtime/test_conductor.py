@@ -1,4 +1,4 @@
-"""The conductor: whose turn it is, in what order, and what ends a run. One scheduler for every way of driving."""
+"""The conductor: whose turn it is, in which order, and what ends a run. Every way of driving uses one scheduler."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

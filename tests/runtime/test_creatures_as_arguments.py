@@ -1,4 +1,4 @@
-"""Every call that is about a creature takes the creature itself as well as its id; a path is enough for a store."""
+"""Every call about a creature takes the creature or its id. A path is enough to open a SQLite store."""
 
 import inspect
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Dry runs: the same decision without the commit. They leave no trace, whatever is asked and however often."""
+"""Dry runs: the same decision without the commit. They leave no trace."""
 
 import inspect
 from collections.abc import Awaitable, Callable

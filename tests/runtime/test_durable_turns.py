@@ -1,4 +1,4 @@
-"""A turn that is durable: its first act is thought while `turn.started` is being committed, and dropped if that fails."""
+"""Durable turns: a turn's first act runs while `turn.started` is committed, and is dropped if the commit fails."""
 
 import asyncio
 

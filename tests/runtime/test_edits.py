@@ -1,4 +1,4 @@
-"""Edits from inside an act: the change and the word of it to its caller are one batch, wherever the graph goes."""
+"""Edits from inside an act: the change and the answer to its caller are one batch, even in a merge or split."""
 
 import pytest
 

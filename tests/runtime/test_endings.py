@@ -1,4 +1,4 @@
-"""What ends a run and who has won it; what a visitor says is answered in the next turn."""
+"""What ends a run and who wins it, and how a visitor is answered in the next turn."""
 
 import pytest
 

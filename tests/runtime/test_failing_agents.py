@@ -1,4 +1,4 @@
-"""Whatever an agent raises or gives back: its act ends in one event, in words, and the others go on."""
+"""Whatever an agent raises or returns, its act ends in one event with a message, and the other creatures continue."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""A store that fails at any commit: world, sessions, mail and readers are as the ledger says, and the show goes on."""
+"""A store that fails at any commit: world, sessions, mail and readers match the ledger, and the play continues."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The fold of a line that moves no graph: it still settles what it answers, and is still handed over by wires."""
+"""Folding a line that changes no graph: it still settles the cause that it answers, and wires still hand it over."""
 
 from glasshouse import Draft, Manifest, MemoryStore, Terrarium
 from tests.rules.world.shape import check_folds_agree

@@ -1,4 +1,4 @@
-"""The governor at work: every limit trips alone, by its name; a run ends once; what is spent is never more than allowed."""
+"""The governor: each limit trips on its own and is named, a run ends once, and no run spends more than it may."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Group tools through the engine: acts that rebuild their graph, end in one event, and come out the same again."""
+"""Group tools in real acts: an act that changes its graph ends in one event, and a replay gives the same."""
 
 import pytest
 

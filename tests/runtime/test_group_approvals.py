@@ -1,4 +1,4 @@
-"""Changes that strangers' words may have led to: asked about, refused or allowed, and on record either way."""
+"""Approval of changes that a stranger's words may have caused: asked for, refused or allowed, and always recorded."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

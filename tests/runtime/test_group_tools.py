@@ -1,4 +1,4 @@
-"""The group tools, one by one: what they change, what they tell, and what they refuse."""
+"""The group tools, one by one: what they change, what they answer, and what they refuse."""
 
 from typing import Any
 

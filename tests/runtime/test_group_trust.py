@@ -1,4 +1,4 @@
-"""Words that order a change: by whatever way they come, and however obedient the model, policy decides."""
+"""Words that order a change: policy decides, however the words arrive and however obedient the model is."""
 
 from typing import Any
 

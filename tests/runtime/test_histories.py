@@ -1,4 +1,4 @@
-"""Histories through the terrarium: whole, from an event on, up to an event, forked; and the shape of any moment."""
+"""Histories: whole, after an event, up to an event, and forked; and the shape of the world at any event."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Lines that other processes leave: each is heard by its run, and one that nobody can hear any more stands in no way."""
+"""The inbox for lines from other processes: each line reaches its run, and a line without a run blocks no other."""
 
 import asyncio
 

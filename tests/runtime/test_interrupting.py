@@ -1,4 +1,4 @@
-"""Ctrl-C: once it ends the work, a second time it changes nothing while the work cleans up."""
+"""Ctrl-C: the first one ends the work, and a second one does not disturb the clean-up."""
 
 import asyncio
 import signal

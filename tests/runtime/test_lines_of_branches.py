@@ -1,4 +1,4 @@
-"""What a branch begins with: the lines said first of all in it, where they are said, and what nobody has to answer."""
+"""The first lines of a branch: which graph they are said in, and which restated events nobody has to answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail: what a creature is owed, exactly once and in order, whatever happens to its graph meanwhile."""
+"""Mail: a creature gets each line exactly once and in order, even if its graph merges or splits meanwhile."""
 
 import asyncio
 

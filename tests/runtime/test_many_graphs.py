@@ -1,4 +1,4 @@
-"""Many graphs: in lockstep as deterministic as one; merged and split while they play, with nobody's act cut off."""
+"""Many graphs: lockstep is as deterministic as with one graph, and a merge or split during play interrupts no act."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What a user may get wrong: it is answered in words, harms nobody else, and changes nothing."""
+"""Misuse of the API: it is refused with a message, changes nothing, and does not affect other callers."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""Models by name behind seats: for one run, written down with it, and the same after a crash."""
+"""Models named for seats: a run records them, and uses the same ones after a crash."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Observers: every view of the show, live or afterwards, by role, by run, or wherever one creature goes."""
+"""Observers: views of a play, live or afterwards, by role, by run, or following one creature."""
 
 from typing import cast
 

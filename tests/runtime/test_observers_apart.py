@@ -1,4 +1,4 @@
-"""Observers that raise, are slow, scribble or never end: none of them changes, delays or stops the show."""
+"""Observers that raise, are slow, modify events or never end: none of them changes, delays or stops the play."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""`play`, `play_offline` and `Played`: a whole play in one call, and what can be asked of it afterwards."""
+"""`play`, `play_offline` and `Played`: a whole play in one call, and the questions it answers afterwards."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a referee is shown: the lines so far, what was dealt to whom, and who is called what."""
+"""What a referee receives: the lines so far, what was dealt to whom, and the handles."""
 
 from pathlib import Path
 

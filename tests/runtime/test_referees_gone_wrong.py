@@ -1,4 +1,4 @@
-"""Referees beside a world that go wrong: told in words of that world, and nothing that was said is lost."""
+"""Faulty referees beside a world: the error names that world's file, and no line is lost."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A run is driven again from its record and comes out byte for byte; what differs is shown."""
+"""Replay: a run driven again from its record gives the same bytes, and every difference is reported."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A branch, a branch of a branch and a resumed run are driven again from the batch that restated their past."""
+"""Replay of branches, branches of branches and resumed runs: it starts from the batch that restated their past."""
 
 from __future__ import annotations
 

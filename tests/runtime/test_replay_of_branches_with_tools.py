@@ -1,4 +1,4 @@
-"""Branches whose creatures use tools are driven again from their record: also from the middle of an act."""
+"""Replay of branches whose creatures use tools, also of a branch that starts in the middle of an act."""
 
 from glasshouse import kinds
 from glasshouse.models.router import ModelRouter

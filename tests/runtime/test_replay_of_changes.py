@@ -1,4 +1,4 @@
-"""A run whose graph somebody outside changed while it went on comes out the same; a record that was changed does not."""
+"""Replay of runs whose graph was changed from outside: the result is the same, and a modified record is detected."""
 
 from __future__ import annotations
 

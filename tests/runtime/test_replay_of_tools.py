@@ -1,4 +1,4 @@
-"""A run whose creatures used tools comes out the same: Python tools answer from the record, the engine's are used again."""
+"""Replay of runs with tools: the record answers for Python tools, and the engine's own tools run again."""
 
 from glasshouse import Draft, MemoryStore, Terrarium, Toolbox, kinds, tool
 from glasshouse.models.router import ModelRouter

@@ -1,4 +1,4 @@
-"""The ladder from a model's answer to a line, in play: parse, clean, check, one repair, then a failure in words."""
+"""From a model's reply to a line: parse, clean, check, one repair, then a failure with a message."""
 
 import pytest
 

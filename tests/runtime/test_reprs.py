@@ -1,4 +1,4 @@
-"""The repr of everything public is short, on one line, and tells which one it is."""
+"""The repr of every public object is short, on one line, and identifies the object."""
 
 import asyncio
 from functools import cache

@@ -1,4 +1,4 @@
-"""What somebody outside asked for is kept beside the change that came of it: whole, and nothing besides."""
+"""Requests: what was asked from outside is kept beside its change, complete and without anything else."""
 
 import msgspec
 import pytest

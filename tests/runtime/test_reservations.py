@@ -1,4 +1,4 @@
-"""Calls side by side keep within one purse; models out of reach cost nothing and pause their run."""
+"""Concurrent calls stay within one purse; a model that is out of reach costs nothing and pauses its run."""
 
 import asyncio
 import math

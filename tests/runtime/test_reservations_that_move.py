@@ -1,4 +1,4 @@
-"""What an act holds of its run's purse is held where its creature is: merges and splits take it along."""
+"""Reservations of a run's purse move with their creature when graphs merge or split."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Resuming: a session that is closed, imported or over is played on, each creature with the past of its own."""
+"""Resuming a closed, imported or finished session: each creature keeps its own past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resuming a scenario whose rooms have changed: whoever moved keeps the past of its own, and gets nobody else's."""
+"""Resuming a scenario whose rooms have changed: a creature that moved keeps its own past and gets no other."""
 
 from __future__ import annotations
 

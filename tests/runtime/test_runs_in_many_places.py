@@ -1,4 +1,4 @@
-"""What a run tells is all that its creatures said: those too who were brought to life alone, or among others."""
+"""The story of a run holds everything its creatures said, also those added alone or to the graph of another run."""
 
 from typing import Any
 

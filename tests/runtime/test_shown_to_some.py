@@ -1,4 +1,4 @@
-"""What the world shows to one graph of a run and not to another: openings by troupe, beats by where somebody is."""
+"""What the world shows to some graphs of a run only: openings by troupe, and beats by where a creature is."""
 
 from __future__ import annotations
 

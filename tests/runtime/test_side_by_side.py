@@ -1,4 +1,4 @@
-"""Drives side by side: each locks the graph it takes a step in, and nothing else. A gate lets acts begin one by one."""
+"""Concurrent drives: each locks only the graph in which it takes a step. A gate is awaited before each act."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

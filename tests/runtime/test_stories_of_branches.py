@@ -1,4 +1,4 @@
-"""The story of a branch, and of its parent: told once, in order, and with nobody in it twice."""
+"""The story of a branch and of its parent: each event once, in order, and no creature twice."""
 
 from __future__ import annotations
 

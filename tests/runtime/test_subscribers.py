@@ -1,4 +1,4 @@
-"""Subscribers: each matching event once and in order, whatever they do; none ever holds the terrarium up."""
+"""Subscribers: each gets every matching event once and in order, and none can block the terrarium."""
 
 import asyncio
 import gc

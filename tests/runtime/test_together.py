@@ -1,4 +1,4 @@
-"""Ticks that go together: they think at the same time, on the same past, and are written in the order of the cast."""
+"""Ticks that go together: they think at the same time on the same past, and are written in the order of the cast."""
 
 import asyncio
 from pathlib import Path

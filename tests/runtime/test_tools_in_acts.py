@@ -1,4 +1,4 @@
-"""Acts that use tools: several calls on the way, each written before and after, and one event at the end."""
+"""Acts that use tools: each call is recorded before and after it runs, and the act ends in one event."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Tools in acts, misused: side by side, and after the act."""
+"""Misuse of tools in acts: concurrent calls, and calls after the act has ended."""
 
 import asyncio
 

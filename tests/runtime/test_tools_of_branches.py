@@ -1,4 +1,4 @@
-"""Tools in branches: where nothing differs, a call is answered from the record, and its tool is left alone."""
+"""Tools in branches: while nothing differs, the record answers a call and its tool does not run."""
 
 from __future__ import annotations
 

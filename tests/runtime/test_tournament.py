@@ -1,4 +1,4 @@
-"""Tournaments: both orders with the same chance, ordinary runs, and a troupe against one alone."""
+"""Tournaments: each pairing is played in both seat orders with the same seed, and each match is an ordinary run."""
 
 from collections import Counter
 from typing import ClassVar

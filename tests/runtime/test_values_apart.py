@@ -1,4 +1,4 @@
-"""What a call gives back is the caller's own: whatever it does to that, nobody else sees it."""
+"""Returned values belong to the caller: changing one affects nobody else."""
 
 from glasshouse import Draft, Event, Manifest, MemoryStore, Terrarium, kinds, play
 from tests.runtime.stage_crew import Speaker, on_stage, ticking, world_of

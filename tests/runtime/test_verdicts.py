@@ -1,4 +1,4 @@
-"""Verdicts in play: an unknown winner is asked about once more, and what is cited was seen."""
+"""Verdicts in play: a judge that names an unknown winner is asked once more, and may cite only events it saw."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The walk of one disturbance: the rooms that docs/architecture.md names are the rooms that a real one passes through."""
+"""The path of one disturbance: docs/architecture.md names the modules that a real one passes through."""
 
 from __future__ import annotations
 

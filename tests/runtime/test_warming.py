@@ -1,4 +1,4 @@
-"""Lines are at hand where somebody drives, and brought from the store where nobody has yet: prompts never tell which."""
+"""A prompt is the same whether its lines were in memory or were read from the store."""
 
 from glasshouse import Draft, Governor, Manifest, MemoryStore, ModelRouter, Terrarium
 from glasshouse.manifests.manifest import Schedule

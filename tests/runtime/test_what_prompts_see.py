@@ -1,4 +1,4 @@
-"""What a creature's prompt is made of, in play: everything in its sight, and not a byte of anything else."""
+"""What a creature's prompt holds: everything that the creature may see, and nothing else."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Why something was said and who knew of it, asked of a play: on every store, in every role, after merges and removals."""
+"""`why` and `who_knew` on a play: in every store and every role, after merges and removals."""
 
 import json
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Who knew of an imported event, and why it was said: told from the file's own events, and never mixed with this house."""
+"""`why` and `who_knew` of imported events: they use the file's own events and never mix them with this house."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wires and roots in play: who is asked what, who hears it, and what a store that is opened again still knows."""
+"""Wires and roots in play: who is asked what, who hears it, and what a reopened store still knows."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Toolboxes and replies for tests of acts that use tools."""
+"""Support for tests of acts that use tools: toolboxes and model replies."""
 
 from __future__ import annotations
 

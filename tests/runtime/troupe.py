@@ -1,4 +1,4 @@
-"""A small troupe for the runtime's tests: creatures that hear and speak, lines, and what is read back."""
+"""Support for the runtime's tests: a small troupe that listens and speaks, and functions that read its lines back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of observers share: what one has seen, and waiting until it has seen everything."""
+"""Support for tests of observers: what an observer has seen, and waiting until it has seen everything."""
 
 import asyncio
 

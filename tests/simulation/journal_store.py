@@ -1,4 +1,4 @@
-"""A store over the real `Journal`, on a disk that records: what the power-cut rig plays on."""
+"""A store over the real `Journal` on a recording disk, for the power-cut tests."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The child of the kill rig: plays a seed on a file until it is killed, and says each time something is acknowledged.
+"""The child process of the kill tests: it plays a seed on a file until it is killed, and reports each acknowledgement.
 
     python -m tests.simulation.kill_child PATH SEED story|crowd FIRST_STEP
 
-A story does one thing after another; a crowd of tasks does many at once.
+A story performs one operation after another; a crowd of tasks performs many at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What must hold of any ledger, whatever happened to the machine under it."""
+"""Checks that must hold for every ledger, whatever happened to its machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A seeded mix of everything a terrarium can be asked to do.
+"""A seeded mix of all operations of a terrarium.
 
-Always holds: the operation at step `k` is a function of the seed, `k` and the world after step `k - 1`. So a play that
-was cut off can be taken up again from whatever the ledger says, and two stores given one seed tell one story.
+Always holds: the operation at step `k` is a function of the seed, `k` and the world after step `k - 1`. So an
+interrupted play can continue from what its ledger holds, and two stores with the same seed get the same story.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A disk that forgets: every write to it is recorded, and what a power cut would leave can be built for any moment.
+"""A disk that loses data: it records every write and builds what a power cut would leave at any moment.
 
-Theory of operation. `RecordingVFS` passes everything on to the real file system and notes each write, truncation, sync
-and deletion as a `Moment`; the store's driver notes each acknowledgement between them. `image_at` plays the moments up to
-a cut. A sync makes everything written to that file before it safe. What was written after it lies in caches, by sectors
-of 512 bytes: each sector may have reached the disk with any number of its writes done (so pages are torn and writes are
-reordered), truncations may be lost, new files may be missing and deleted ones may be back until the folder is synced.
+Theory of operation. `RecordingVFS` passes every call to the real file system and records each write, truncation, sync
+and deletion as a `Moment`. The driver of the store adds a moment for each acknowledgement. `image_at` replays the
+moments up to a cut. A sync makes everything written to that file before it safe. Later writes are in caches, in sectors
+of 512 bytes. Each sector may have reached the disk with any number of its writes done, so pages are torn and writes are
+reordered. Truncations may be lost. Until the folder is synced, new files may be missing and deleted files may be back.
 """
 
 from __future__ import annotations

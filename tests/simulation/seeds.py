@@ -1,6 +1,6 @@
-"""Seeds: fixed in the tests, fresh in a soak, and printed with the line that replays them when one fails.
+"""Seeds: fixed in the tests, new in a soak. A failing seed is printed with the command that replays it.
 
-`GLASSHOUSE_SEED=17` plays that one seed instead of the usual ones. `GLASSHOUSE_SOAK_PLAYS` says how many a soak plays.
+`GLASSHOUSE_SEED=17` plays only that seed. `GLASSHOUSE_SOAK_PLAYS` sets how many plays a soak makes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Many tasks at once: whoever asked for something is given it, even if somebody else has taken it away since."""
+"""Many concurrent tasks: each caller gets what it asked for, even if another task has removed it meanwhile."""
 
 import asyncio
 

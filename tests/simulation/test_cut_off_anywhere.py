@@ -1,6 +1,6 @@
-"""A run that is cut off after any event and goes on in a new process ends as the run that was never cut off.
+"""A run that is cut off after any event and continues in a new process ends like a run that was never cut off.
 
-The cut is made in the store: every prefix of whole batches that a power cut could leave is opened and played on.
+The store makes the cut: the test opens every prefix of whole batches that a power cut could leave, and plays on.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""A run whose acts use tools, cut off after any batch, ends as the run that was never cut off; a tool that has returned is
-not used again, and one that has not is.
+"""A run with tools that is cut off after any batch ends like a run that was never cut off.
+
+A tool that has returned does not run again; one that has not returned does.
 """
 
 import pytest

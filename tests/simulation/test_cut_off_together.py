@@ -1,5 +1,6 @@
-"""Ticks that go together, cut off after any batch, go on as if they never were: whoever has not been written yet thinks again
-of the graph that all of them saw, whatever those before it have made of it since.
+"""Ticks that go together and are cut off after any batch continue as if they were never cut off.
+
+A creature whose act is not written yet thinks again on the graph that all of them saw, whatever earlier acts changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random calls of group tools by privileged creatures: the rules of the world and of policy hold after each of them."""
+"""Random calls of group tools by privileged creatures: the rules of world and policy hold after each call."""
 
 import random
 from collections import Counter

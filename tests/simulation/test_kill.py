@@ -1,7 +1,7 @@
-"""Killed at any moment, a terrarium comes back with everything it acknowledged, and nothing half done.
+"""A terrarium that is killed at any moment reopens with everything it acknowledged and without partial batches.
 
-A child plays on a file and tells its parent of every acknowledgement; the parent kills it with SIGKILL at seeded points,
-opens what is left, checks it, and lets a new child go on from there.
+A child plays on a file and reports every acknowledgement. The parent kills it with SIGKILL at seeded points, opens what
+is left, checks it, and lets a new child continue from there.
 """
 
 from __future__ import annotations

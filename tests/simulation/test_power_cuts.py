@@ -1,7 +1,7 @@
-"""The power goes: whatever the disk forgot, nothing acknowledged is lost and no batch is half there.
+"""Power cuts: whatever the disk lost, no acknowledged event is missing and no batch is partial.
 
-A seeded play is recorded write by write; then the power is cut at many moments of it, the files are built as a disk might
-hold them, and the real store is opened on each. The rig is also shown settings that are not safe, and must notice.
+The test records a seeded play write by write, cuts the power at many moments, builds the files as a disk might hold
+them, and opens the real store on each. It must also detect settings that are not safe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Purses in play: two runs merge, split and spawn at random while they are driven; no money is minted and none is lost."""
+"""Purses while two driven runs merge, split and spawn at random: no money is created and none is lost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Runs that meet: whatever two or three runs did in one house, merged and split, each comes out the same when it is played
-again. Somebody outside changes the graph between acts and in the middle of thoughts."""
+"""Replay of two or three runs that merged and split in one house: each gives the same result.
+
+The graph is also changed from outside, between acts and while creatures think.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Any history, then stopped: what is reopened, and what is resumed as it was, goes on as if it had never stopped.
+"""A play with any history that is stopped, then reopened or resumed, continues as if it had never stopped.
 
-The minds here say what they see, whole: who is around them, what they heard, what they were handed. So if anything of a
-creature's memory, edges or debts were another's or were lost, its next line would be another.
+The agents here say everything they see: who is around them, what they heard, what wires handed them. So if a creature
+lost part of its memory, edges or mail, or got those of another, its next line would differ.
 """
 
 from __future__ import annotations

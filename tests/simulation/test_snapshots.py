@@ -1,4 +1,4 @@
-"""A snapshot is a cache: the world with its help is the world without it, wherever in a commit it was taken."""
+"""A snapshot is a cache: the world is the same with and without it, wherever in a commit it was taken."""
 
 import asyncio
 from itertools import pairwise

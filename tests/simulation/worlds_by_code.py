@@ -1,4 +1,4 @@
-"""Worlds made in Python for the rigs: shapes that the bundled worlds do not have."""
+"""Worlds made in Python for the simulations, with shapes that the bundled worlds do not have."""
 
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest, Schedule

@@ -1,4 +1,4 @@
-"""Worlds whose creatures use tools, for the rigs: a counting toolbox, edits of the graph, and a model that asks for both."""
+"""Worlds with tools for the simulations: a counting toolbox, edits of the graph, and a model that asks for both."""
 
 from __future__ import annotations
 
