@@ -1,8 +1,9 @@
-"""One act: a moment is assembled, the agent is awaited, its draft is written. Nobody thinks anywhere else.
+"""One act: assemble a moment, await the agent, write its draft. Creatures think nowhere else.
 
-Always holds: an act ends in exactly one event. If its run ran out of budget, or its model was unreachable, before it
-cost anything, it ends in none and is still owed. Whatever an agent raises becomes `agent.failed`, and the others
-continue. Every moment of an act sees the same past; its tools' answers and its graph are current.
+Always holds: an act ends in exactly one event. The exception is an act that the budget or an unreachable model stops:
+if there is no cost to record (`_is_worth_telling`), it writes no such event and stays due. Any exception that an
+agent raises becomes `agent.failed`, and the other creatures continue. Every moment of an act sees the same past; the
+tools' answers and the graph are current.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ RouteOf = Callable[[CreatureState, str], Route]
 
 
 class Thought(msgspec.Struct, frozen=True):
-    """What came of an act before it is written: the intent that ends it, or what stopped it."""
+    """The result of an act before it is written: the intent that ends it, or what stopped it."""
 
     act: tuple[str, str]
-    """Its creature and its cause."""
+    """The ids of its creature and its cause."""
     end: EndAct | None
     beside: Batch
     reservation: Reservation
@@ -64,19 +65,19 @@ class Thought(msgspec.Struct, frozen=True):
 
 
 class _Begun(NamedTuple):
-    """An act that begins: who acts, in which world, and what of it is in the ledger already."""
+    """An act that begins: its creature, its world, and what the ledger already holds of it."""
 
     world: World
     creature: CreatureState
     character: Character
     then: BatchWorld | None
-    """The world in which it first began, where it was begun together with others and cut off."""
+    """The world at the start of its batch, if the act belongs to an interrupted batch of ticks."""
     before: ActSoFar | None
-    """None for one that has no tools."""
+    """What the act has already written; None for a creature without tools."""
 
 
 class Scene(msgspec.Struct):
-    """One act, as its moments share it."""
+    """The state that all moments of one act share."""
 
     ledger: Ledger
     creature: CreatureState
@@ -86,19 +87,19 @@ class Scene(msgspec.Struct):
     route: Route
     asking: Asking
     as_of: str | None = None
-    """The last event that it sees."""
+    """The id of the last event that the act sees."""
     asked: int = 0
     using: ToolUse | None = None
     then: BatchWorld | None = None
-    """The world that its first moment sees, where that is not the world as it is."""
+    """The world that its first moment sees, if that is not the current world."""
 
     @property
     def has_told_calls(self) -> bool:
-        """Whether model calls of it are in the ledger already."""
+        """Whether the ledger already holds model calls of this act."""
         return self.using is not None and self.using.has_told_calls
 
     def fix_the_past(self, as_of: str | None) -> ModelUse:
-        """Let every moment see the same past: that of the moment it first began with, or as it is now."""
+        """Fix the past that every moment sees: up to `as_of` if the act began earlier, else up to now."""
         folded, creature = (self.ledger.folded, self.creature) if self.then is None else self._seen(self.then)
         world = folded.world
         if as_of is not None:
@@ -162,7 +163,8 @@ class Scene(msgspec.Struct):
         return moment if using is None else self._with_tools(moment, using, folded, creature)
 
     def _looked_at(self) -> tuple[Folded, CreatureState]:
-        """What a moment is made from: the world as it is, but for the first of an act that had begun before."""
+        """The state that a moment is made from: the batch's world for the first moment, if there is one, else the
+        current one."""
         then, self.then = self.then, None
         if then is not None:
             return self._seen(then)
@@ -186,7 +188,7 @@ class Scene(msgspec.Struct):
 
 
 class Acts:
-    """Thinks and writes, one act at a time; knows nothing of whose turn it is."""
+    """Runs and writes acts. The conductor decides whose turn it is."""
 
     def __init__(
         self,
@@ -208,7 +210,7 @@ class Acts:
         self._characters_cache: dict[str, Character] = {}
 
     async def make_ready(self, due: Due) -> None:
-        """Bring to hand what an act may have to look back on: the run that its own is a branch of, a batch cut off."""
+        """Load the past that an act may need: the record of its run's parent, and the world of an interrupted batch."""
         if due.is_together and due.creature in self._ledger.world.creatures:
             await self._batch_worlds.seen_by(due)
         creature = self._ledger.world.creatures.get(due.creature)
@@ -218,9 +220,9 @@ class Acts:
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
     ) -> Thought | None:
-        """Let a creature think once; none if it is gone. With `upto`, it sees the past up to that time only.
+        """Let a creature think once; None if it was removed. With `upto`, it sees the past only up to that time.
 
-        Tools wait for the gate.
+        The act waits for `gate` before it uses a tool.
         """
         begun = await self._begun(due)
         if begun is None:
@@ -257,14 +259,14 @@ class Acts:
         return Thought(act, end, scene.asking.beside, mine, stopped_by)
 
     def may_use_tools(self, creature_id: str) -> bool:
-        """Whether a creature could use tools in its act, or is in the middle of one."""
+        """Whether a creature may use tools in its act, or has an act with tool calls under way."""
         world = self._ledger.world
         creature = world.creatures[creature_id]
         has_tools = creature.is_privileged or bool(self._character(world, creature).tools)
         return has_tools or creature_id in self._ledger.agenda.under_way
 
     async def _begun(self, due: Due) -> _Begun | None:
-        """Who acts, in which world, and what it has written already; none if it is gone."""
+        """The creature, its world, and what its act has already written; None if the creature was removed."""
         then = await self._batch_worlds.seen_by(due) if due.is_together else None
         if due.creature not in self._ledger.world.creatures:
             return None
@@ -290,13 +292,13 @@ class Acts:
         return Scene(self._ledger, creature, character, cause, upto, route, asking, then=begun.then)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
-        """The world that an act is of: that in which it first began, if its creature had the name it has."""
+        """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
         return self._ledger.world if then is None or due.was is not None else then.folded.world
 
     async def _outcome_of(
         self, scene: Scene, moment: Moment, mine: Reservation, channels: dict[str, str]
     ) -> tuple[Json, BudgetExceeded | ModelUnreachable | None]:
-        """How the intent that ends an act is to be filled in, and what stopped it, if something did."""
+        """The fields of the intent that ends an act, and what stopped the act, if anything did."""
         calls, using = scene.asking, scene.using
         try:
             agent = self._agent_of(scene.creature.id)
@@ -334,10 +336,10 @@ class Acts:
         )
 
     async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
-        """Write the event that an act ends in; it is durable when the future says so. None if there is nothing to tell.
+        """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
 
-        A draft that may not be said becomes a failure, in words. With `turn`, the turn that the act was begun in before it
-        was durable: if that has failed, so does this.
+        If the rules refuse the draft, the act ends in a failure that carries the refusal. `turn` is the start of the
+        turn, if it was not durable when the act began: if its commit has failed, this call fails too.
         """
         try:
             if thought.end is None:
@@ -359,7 +361,7 @@ class Acts:
                 return self._ledger.stage(failed, thought.beside)
         finally:
             self._ledger.acts_begun.pop(thought.act, None)
-            self._treasury.release(thought.reservation)  # From here on it is counted as spent.
+            self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
 
     def _character(self, world: World, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
@@ -372,7 +374,7 @@ class Acts:
 
 
 def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
-    """How the intent that ends an act is to be filled in."""
+    """The fields of the intent that ends an act with this draft."""
     if draft is None:
         return {"passed": ""}
     if not isinstance(draft, Draft):
@@ -388,14 +390,15 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
 
 
 def _model_use(scene: Scene) -> ModelUse | None:
-    """What is told of the models that an act asked; none if it asked nobody."""
+    """The record of the model calls of an act; None if it made no call."""
     if not scene.asking.calls and not scene.has_told_calls:
         return None
     return ModelUse(scene.character.model_profile, scene.as_of, tuple(scene.asking.calls))
 
 
 def _is_cancelled() -> bool:
-    """Whether somebody asked for the end of this very task; an agent may raise the same for reasons of its own."""
+    """Whether this task was cancelled from outside. An agent may also raise `CancelledError` itself, which is a
+    failure."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
@@ -411,8 +414,8 @@ def _channels_of(world: World, creature_id: str) -> dict[str, str]:
 
 
 def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scene) -> bool:
-    """Whether an act that was stopped has ended: one that has not cost anything yet is owed still. So is one whose model
-    is out of reach after a tool has answered; but one that ran out of budget on its way ends there."""
+    """Whether a stopped act ends here. It ends if a model call was answered since its last tool call, or if the budget
+    ran out after a tool call. Otherwise the act stays due."""
     if any(call.reached for call in scene.asking.calls):
         return True
     has_written = scene.using is not None and scene.using.has_written
@@ -420,12 +423,13 @@ def _is_worth_telling(stopped_by: BudgetExceeded | ModelUnreachable, scene: Scen
 
 
 def _goes_on(agent: Agent, using: ToolUse | None) -> bool:
-    """Whether an act that was cut off goes on from what its tools have said."""
+    """Whether an interrupted act continues from its recorded tool answers."""
     return using is not None and using.has_written and agent.goes_on_from_its_talk
 
 
 async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Moment) -> Moment:
-    """What a mind begins its act with: the moment, or, where its act was cut off, what its tools have said since."""
+    """The first moment that an agent gets; for an interrupted act that continues, it includes the recorded tool
+    answers."""
     if not _goes_on(agent, using):
         return moment
     scene.asked = await using.go_on()
@@ -433,13 +437,14 @@ async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Mome
 
 
 def seed_of(rng_seed: int, creature: CreatureState, cause_at: int, attempt: int) -> int:
-    """The seed of one call: the same story gives the same seeds, whatever its ids are, and in whichever branch."""
+    """The seed of one call. It does not depend on ids, so the same story gives the same seeds, also in a branch."""
     parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause_at}/{attempt}"
     return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
-    """The last event that a moment sees: the newest of its graph's session, or the one of that time before it."""
+    """The id of the last event that a moment sees: the newest event of the graph's session, or the one at time
+    `upto`."""
     session = world.session_of(world.graphs[creature.graph_id])
     while upto is not None and upto <= session.segment.base and session.segment.parents:
         parents = [world.sessions[parent.session_id] for parent in session.segment.parents]
@@ -449,6 +454,6 @@ def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:
 
 
 def time_of(world: World, id_of_event: str) -> int:
-    """The logical time of an event that has happened."""
+    """The logical time of a past event."""
     session_id, seq = place_of(id_of_event)
     return world.sessions[session_id].segment.base + seq

@@ -1,8 +1,9 @@
-"""An act as the ledger has it: its model calls, its tool calls and their answers. An interrupted act continues from
-it; a replay and a branch take answers from it.
+"""What the ledger holds of an act that uses tools: its model calls, its tool calls and their answers.
 
-Always holds: it is read only from the ledger. Every completion and every returned tool is in it, in order; the last
-call may have no answer yet.
+An interrupted act continues from this record. Replays and branches take answers from it.
+
+Always holds: the record comes only from the ledger. It holds the tool calls in order, each with the model calls before
+it. Only the last tool call may lack an answer.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolTalk, answer
 
 
 class Step(NamedTuple):
-    """One call of a tool: how it was asked for, what was written on the way, and what came of it, if anything did."""
+    """One tool call: the event that records the call, the events written during it, and its answer, if there is one."""
 
     called: Event
     on_the_way: tuple[Event, ...] = ()
@@ -34,20 +35,20 @@ class Step(NamedTuple):
 
     @property
     def is_untrusted(self) -> bool:
-        """Whether words of a visitor, or of a tool that is not the engine's, were in the prompts before the call."""
+        """Whether the prompts before the call held text of a visitor or of a tool that is not the engine's."""
         return self.called.model is not None and self.called.model.is_untrusted
 
     @property
     def talk(self) -> ToolTalk | None:
-        """The call with its answer; none if there is no answer yet."""
+        """The call with its answer; None if there is no answer yet."""
         if self.returned is None:
             return None
         return ToolTalk(self.call.tool, self.call.arguments, answer_of(self.returned))
 
     @property
     def answer_on_record(self) -> ToolAnswer | None:
-        """What the tool said, where that is all that came of it. What changed the graph, or is the engine's own, must
-        come out by itself when it is done again."""
+        """The recorded answer, if it may be reused instead of calling the tool again. Edits of the graph and the
+        engine's own tools are carried out again: their effects are part of the story."""
         if self.returned is None or payload_of(self.returned, ToolReturned).is_edit:
             return None
         answer = answer_of(self.returned)
@@ -55,13 +56,13 @@ class Step(NamedTuple):
 
 
 class ActSoFar(NamedTuple):
-    """What an act has written before it was cut off."""
+    """What an act had written before it was interrupted."""
 
     steps: tuple[Step, ...] = ()
 
     @property
     def as_of(self) -> str | None:
-        """The last event that its prompts see."""
+        """The id of the last event that the act's prompts see."""
         return self.steps[0].called.as_of if self.steps else None
 
     @property
@@ -71,7 +72,7 @@ class ActSoFar(NamedTuple):
 
     @property
     def is_untrusted(self) -> bool:
-        """Whether words of a visitor, or of a tool that is not the engine's, were in its prompts."""
+        """Whether its prompts held text of a visitor or of a tool that is not the engine's."""
         return any(step.is_untrusted for step in self.steps)
 
 
@@ -79,13 +80,13 @@ NOTHING_YET = ActSoFar()
 
 
 def act_so_far_of(events: Iterable[Event]) -> ActSoFar:
-    """What the events of an act under way come to."""
+    """The record of an act, made from its events."""
     steps: list[Step] = []
     for event in events:
         if event.kind == kinds.TOOL_CALLED:
             steps.append(Step(event))
         elif not steps or event.caused_by != steps[-1].called.id:
-            continue  # Of another act.
+            continue  # The event belongs to another act.
         elif event.kind == kinds.TOOL_RETURNED:
             steps[-1] = steps[-1]._replace(returned=event)
         else:
@@ -94,7 +95,8 @@ def act_so_far_of(events: Iterable[Event]) -> ActSoFar:
 
 
 ActKey = tuple[int, int]
-"""An act by what does not hang on ids: the number of its creature in the run, and the time of its cause."""
+"""Names an act without ids, which differ between branches: the creature's number in the run and the time of the
+cause."""
 
 
 Key = TypeVar("Key")
@@ -105,8 +107,11 @@ def ways_of(
     key_of: Callable[[Event], Key | None],
     begun: Mapping[str, tuple[Key, list[Event]]] = MappingProxyType({}),
 ) -> dict[Key, list[Event]]:
-    """What acts wrote on their way, from the first tool they called on. `events` come in the order of commits; a call
-    that `key_of` knows no act for is left out. `begun` are acts that were under way before, by their actor."""
+    """The events that each act wrote from its first tool call on, by the act's key.
+
+    `events` are in the order of commits. A call without a key is left out. `begun` holds, by actor, the acts that were
+    already under way before these events.
+    """
     ways = {key: list(way) for key, way in begun.values()}
     under_way = {actor: ways[key] for actor, (key, _) in begun.items()}
     for event in events:
@@ -119,7 +124,7 @@ def ways_of(
 
 
 def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:
-    """The recorded step in which nothing differs from the last one of now, nor in anything before it in the act."""
+    """The recorded step that equals the last step of `now`, if all steps before it are equal, too; else None."""
     if not 0 < len(now) <= len(then):
         return None
     pairs = list(zip(now, then, strict=False))
@@ -128,7 +133,7 @@ def step_alike(now: Sequence[Step], then: Sequence[Step]) -> Step | None:
 
 
 def _asked_for(called: Event) -> object:
-    """A call and what led to it: prompts and completions, or what somebody saw who asked no model."""
+    """A call and what led to it: prompts and completions, or, for an agent that asked no model, what it was shown."""
     use = called.model
     if use is None:
         return called.payload
@@ -137,7 +142,7 @@ def _asked_for(called: Event) -> object:
 
 
 def completion_of(call: Call) -> Completion:
-    """The completion that a recorded call was answered with."""
+    """The completion of a recorded model call."""
     return Completion(
         text=call.completion,
         model=call.model,

@@ -1,9 +1,9 @@
-"""Asking models: which one is behind a profile and whether its price is known, and the calls of one act.
+"""Asking models: the model behind a profile, the check that its price is known, and the model calls of one act.
 
 Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
-price is unknown, also that of a creature that may be spawned. Every call of an act is limited before, and in `calls`
-after, in order, answered or not. A call that reached a model counts; one that reached none is free. A call with a recorded
-answer is answered from the record and counts the recorded cost.
+price is unknown, also the price of a creature that may be spawned. Every call reserves its worst case before it is
+made. A call that reached a model counts; a call that reached none is free. Both are recorded in `calls`, in order. A
+call with a recorded answer takes it from the record and counts the recorded cost.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from glasshouse.world.decisions.intents import Member, OpenRun, Restate
 from glasshouse.world.state.state import CreatureState
 
 unreached_in_a_row_max: Final = 3
-"""After so many attempts that reached no model, the run pauses."""
+"""After this many attempts in a row that reached no model, the run pauses."""
 
 digest_cache_texts_max: Final = 1_024
 
 _system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
-"""Of system messages, which stay the same from act to act."""
+"""Cached, because a creature's system message stays the same from act to act."""
 
 Recorded = Callable[[int, Prompt], Completion | None]
 """Gives the recorded answer to an act's call by its number, if there is one."""
 
 
 def _storable(completion: Completion) -> Completion:
-    """The same words without halves of characters, which no ledger can hold. What is no completion is refused here,
-    because once written it could not be read back."""
+    """The completion without lone surrogates, which UTF-8 cannot encode. A malformed completion is refused here,
+    because the ledger could not read it back."""
     try:
         completion = msgspec.convert(asdict(completion), Completion)
     except msgspec.ValidationError as wrong:
@@ -77,21 +77,22 @@ class Asking:
         self._calls_told = 0
 
     def tell_treasury(self, graph_id: str | None) -> None:
-        """What this act has cost so far is counted by the fold; from here on it is held for the graph named."""
+        """Say that the ledger now holds the cost so far. Later calls are reserved for the graph named."""
         self._treasury.tell(self._mine, graph_id)
 
     @property
     def beside(self) -> Batch:
-        """What is kept beside the event that tells of the calls: their prompts, and the lines in them."""
+        """What is stored beside the event that records the calls: their prompts, and the lines shown in them (ADR
+        0044)."""
         return Batch(prompts=tuple(self._prompts), shown=tuple(self._shown))
 
     def begin_anew(self) -> None:
-        """The calls so far are told in the middle of the act; from here on new ones gather."""
+        """Start a new list of calls: those so far were recorded in the middle of the act."""
         self._calls_told += len(self.calls)
         self.calls, self._prompts, self._shown = [], [], []
 
     async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
-        """The model's answer; `BudgetExceeded` before a call that does not fit."""
+        """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget."""
         route = self._route
         tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
         usd = _price(route, tokens_in, prompt.reply_tokens_max)
@@ -144,13 +145,14 @@ class Asking:
 
 
 def _price(route: Route, tokens_in: int, tokens_out: int) -> float:
-    """What so many tokens cost; unknown prices count as nothing."""
+    """The cost of this many tokens in dollars. An unknown price counts as 0: a limit in dollars refuses such a
+    model."""
     usd = tokens_in * (route.usd_per_million_in or 0) + tokens_out * (route.usd_per_million_out or 0)
     return usd / 1_000_000
 
 
 AskedFor: TypeAlias = tuple[str, str | None]
-"""A profile, and the model that the run has put in its place, if it has."""
+"""A profile, and the model that the run uses instead of the profile's own, if it names one."""
 
 
 class Routes:
@@ -165,12 +167,12 @@ class Routes:
         return self._router.route(profile) if model is None else self._router.route(profile, model)
 
     def route_of(self, creature: CreatureState, profile: str) -> Route:
-        """The same for a creature, whose run may have bound it to a model."""
+        """The route of a creature, whose run may have bound it to a model (ADR 0037)."""
         purse = self._ledger.folded.runs.purses.get(creature.run_id or "")
         return self.route(profile, None if purse is None else purse.bound.get(creature.id))
 
     def check_prices(self, asked_for: Iterable[AskedFor]) -> None:
-        """Refuse a limit of money where nobody knows what a call costs."""
+        """Refuse a limit in dollars if the price of any of these models is unknown."""
         for profile, model in sorted(asked_for, key=str):
             route = self.route(profile, model)
             if route.usd_per_million_in is None or route.usd_per_million_out is None:
@@ -180,13 +182,14 @@ class Routes:
                 )
 
     def check_prices_in(self, run_id: str) -> None:
-        """The same for everybody who lives in a run."""
+        """Check the prices of the models of every live creature of a run."""
         world = self._ledger.world
         cast = [creature for creature in world.creatures.values() if creature.run_id == run_id]
         self.check_prices({(world.facts_of(one).model_profile, None) for one in cast})
 
     def with_models(self, intent: OpenRun) -> OpenRun:
-        """The same opening, with the model behind each profile written down; refused where money is limited and a price unknown."""
+        """The same opening with the model of each member filled in. Refused if dollars are limited and a price is
+        unknown."""
         members = [member for troupe in intent.troupes for member in troupe.members]
         self._check_prices_for(intent.started, [_asked_for(member) for member in members])
         troupes = [
@@ -199,7 +202,7 @@ class Routes:
         return replace(member, model=self.route(*_asked_for(member)).name)
 
     def with_models_now(self, past: Folded, started: RunStarted) -> RunStarted:
-        """What is told of a run that goes on from a past, with the models behind its cast as they are now."""
+        """The `run.started` payload of a run that continues a past, with the models that the router gives now."""
         return replace(started, cast=[self._model_now(past, entry) for entry in started.cast])
 
     def _model_now(self, past: Folded, entry: CastEntry) -> CastEntry:
@@ -211,7 +214,7 @@ class Routes:
         return replace(entry, profile=profile, model=model)
 
     def check_prices_of(self, past: Folded, intent: Restate) -> None:
-        """Check the prices of runs that go on, whose limits and creatures may have been changed."""
+        """Check the prices of continued runs, whose limits and creatures may have changed."""
         for run in intent.runs:
             if run.started is not None:
                 bound = past.runs.purses[run.old].bound

@@ -1,10 +1,10 @@
-"""Calls from inside an act: nobody may wait there for the end of that same act.
+"""Calls from inside an act: code that an act waits for must not wait for the end of that act.
 
-Theory of operation. An act marks the context it runs in, and whatever is started there inherits the mark: tasks, and
-threads that get the context. The act waits for what the engine started for it: its agent, its tools, the approver.
-Calls from those are refused at once. A task that an agent or a tool started by itself may outlive the act, or the act
-may wait for it: nobody can tell. Its call waits for the end of the act first, up to a bound. A mark belongs to one
-house: a tool may play a show of another.
+Theory of operation. An act marks the context it runs in. Tasks, and threads that get the context, inherit the mark.
+The act waits for what the engine started for it: its agent, its tools, the approver. Calls from those that would wait
+for the act are refused at once. A task that an agent or a tool started may outlive the act, or the act may wait for it;
+the engine cannot tell which. A call from such a task first waits for the end of the act, at most `own_act_seconds_max`.
+A mark belongs to one house, because a tool may play a world in another house.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Final
 from glasshouse.errors import Refused
 
 own_act_seconds_max: Final = 60.0
-"""So long a task that an act began waits for the end of it; then the act may well be waiting for the task."""
+"""How long a task that an act started waits for the end of that act. After this, the act is probably waiting for the
+task."""
 
 
 class ActUnderWay:
-    """An act that is under way in one house; as a context, what happens inside it belongs to the act."""
+    """An act under way in one house. Used as a context manager: code that runs inside it belongs to the act."""
 
     def __init__(self, house: object) -> None:
         self.house = house
@@ -44,19 +45,20 @@ _acts_of_thread: ContextVar[tuple[ActUnderWay, ...]] = ContextVar(
 
 
 def be_part_of_the_act() -> None:
-    """The task that says this is waited for by the acts it was begun in."""
+    """Mark the current task as one that the surrounding acts wait for."""
     task = asyncio.current_task()
     for act in _acts.get():
         act.parts.add(task)
 
 
 def be_a_thread_of_the_act() -> None:
-    """The same for the thread that is to run in this context, and for whatever it asks of a loop."""
+    """Mark the thread that will run in this context, and the tasks that it starts in a loop, as ones that the acts
+    wait for."""
     _acts_of_thread.set(_acts.get())
 
 
 def check_is_outside(house: object) -> None:
-    """Refuse whoever asks, as part of an act, for something that would wait for that very act."""
+    """Refuse a call that is part of an act and would wait for the end of that act."""
     task = asyncio.current_task()
     if any(task in act.parts or act in _acts_of_thread.get() for act in _under_way(house)):
         raise Refused(
@@ -66,13 +68,14 @@ def check_is_outside(house: object) -> None:
 
 
 def check_gives_no_right(house: object) -> None:
-    """Refuse whoever would give privilege from inside an act: no mind, no tool and nobody they ask has it to give."""
+    """Refuse to grant privilege from inside an act: agents and tools cannot give a right that only an outside caller
+    has."""
     if _under_way(house):
         raise Refused("Privilege is not given from inside an act.", "Let somebody outside grant it.")
 
 
 async def wait_to_be_outside(house: object, seconds_max: float | None = None) -> None:
-    """The same, and let a task that an act has left behind wait until that act has ended."""
+    """Refuse a call that is part of an act; let a task that an act started wait until that act has ended."""
     check_is_outside(house)
     for act in _under_way(house):
         try:

@@ -1,6 +1,6 @@
-"""What a branch takes from the record of its parent: a call in which nothing differs is not made again.
+"""Recorded answers for branches: a call that equals a recorded call of the parent run is not made again (ADR 0039).
 
-Always holds: a model's answer is taken from the record only if prompt, model, profile and seed are the same, and
+Always holds: a model's answer is taken from the record only if prompt, model, profile and seed are the same. It
 counts the recorded cost. A tool's answer is taken only if the same creature makes the same call at the same point of
 the story, after the same prompts and answers.
 """
@@ -30,37 +30,37 @@ from glasshouse.world.state.state import CreatureState
 
 
 class Answers(Protocol):
-    """Answers the calls of acts from a record, where there is one."""
+    """Answers the calls of acts from a record, if there is one."""
 
     given: Counter[str]
     """How many calls of each run were answered from the record since this house was opened."""
 
     async def make_ready(self, run_id: str) -> None:
-        """Bring to hand what is on record for a run, if it is not yet."""
+        """Load the record for a run, if it is not yet loaded."""
 
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:
-        """The recorded answers to an act's calls; none if there are none."""
+        """The recorded answers to an act's model calls; None if there are none."""
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The time up to which an act's prompts saw the past then, if that is on record."""
+        """The time up to which the recorded act saw the past, if it is on record."""
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
-        """What is on record of the last call of a tool in an act, given all its calls so far; none if it is to be done now."""
+        """The recorded step for the last of an act's tool calls so far; None if the tool is to be called now."""
 
     async def before_commit(self, who: str) -> None:
-        """Awaited before anything is written: by a creature in its act; for a turn, named by its graph; for the end of a
-        run, by that. A replay lets happen here what came before."""
+        """Awaited before anything is written. `who` is the id of the creature that acts, of the graph that begins a
+        turn, or of the run that ends. A replay uses it to repeat first what was recorded before."""
 
 
 calls_recalled_max: Final = 200_000
-"""Of a longer record, the calls of models and of tools after these are made anew."""
+"""How many model calls, and how many acts with tools, are kept of a record. Calls beyond that are made anew."""
 
 Key = tuple[str, str, str, str, int]
 """Profile, model, system message, user message, seed."""
 
 
 class Recall:
-    """The answers of parents, brought to hand when a branch of theirs is first driven."""
+    """The answers of parent runs, loaded when a branch is first driven."""
 
     def __init__(self, ledger: Ledger, history: HistoryReader) -> None:
         self._ledger = ledger
@@ -71,7 +71,8 @@ class Recall:
         """How many calls of each run were answered from the record since this house was opened."""
 
     async def make_ready(self, run_id: str) -> None:
-        """Bring the answers to hand that the parent of a branch got after the two parted, and those of its own parents."""
+        """Load the answers that the parent of a branch got after the branch point, and those of the parent's own
+        parents."""
         purses = self._ledger.folded.runs.purses
         branch_of = None if run_id not in purses else purses[run_id].branch_of
         if branch_of is None or run_id in self._calls_cache:
@@ -87,7 +88,7 @@ class Recall:
         self._calls_cache[run_id], self._ways_cache[run_id] = _by_key(events), ways
 
     def _note_ways(self, ways: dict[ActKey, list[ActSoFar]], told: Sequence[Event], cut: int) -> None:
-        """Keep what acts did with tools that were not over at the cut."""
+        """Keep the tool calls of acts that wrote anything after the cut."""
         in_order = sorted(told, key=lambda event: event.position or 0)
         for key, way in ways_of(in_order, self._key_of).items():
             if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
@@ -104,7 +105,7 @@ class Recall:
         return creature.ordinal, session.segment.base + seq - session.skew
 
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
-        """The answers that a creature of this profile and model may be given; none if there are none."""
+        """The recorded answers for a creature with this profile and model; None if there are none."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
         if not calls:
@@ -121,7 +122,7 @@ class Recall:
         return recorded
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
-        """The call of a parent in which nothing differs from the last one of this way."""
+        """The step of a parent run that equals the last step of `way`."""
         ways = self._ways_cache.get(creature.run_id or "")
         if not ways:
             return None
@@ -129,11 +130,11 @@ class Recall:
         return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (the protocol's names)
-        """A live act sees the past as it is."""
+        """None: a live act sees the current past."""
         return None
 
     async def before_commit(self, who: str) -> None:
-        """What comes from outside comes by itself."""
+        """Nothing to do: only a replay has recorded changes to repeat."""
 
 
 def _by_key(events: Iterable[Event]) -> dict[Key, Call]:

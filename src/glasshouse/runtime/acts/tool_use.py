@@ -1,8 +1,8 @@
-"""Tools in an act: its tool calls, each recorded before it is made and after it is answered.
+"""Tools in an act: each tool call is recorded before it is made and after it is answered (ADR 0034).
 
-Always holds: `tool.called` is durable before its tool is called. A tool that has returned is not called again,
-neither after a crash nor in a branch in which nothing differs. A removed creature, or one whose act has ended, calls
-no tool. The calls of an act are made one after another; if acts think side by side, their tools wait for their turn.
+Always holds: `tool.called` is durable before its tool is called. After a crash, a call whose answer is recorded is not
+made again. A removed creature, or one whose act has ended, calls no tool. An act makes its calls one after another. If
+several acts think in parallel, each waits until it is its turn to be written before it calls a tool.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from glasshouse.world.state.state import CreatureState
 
 
 class ToolDesk(NamedTuple):
-    """What acts that use tools find: the tools, the record, and the ledger they write to."""
+    """What acts need to use tools: the tools, the recorded answers, and the ledger they write to."""
 
     ledger: Ledger
     toolbox: Toolbox
@@ -53,14 +53,14 @@ class ToolDesk(NamedTuple):
     warm_lines: WarmLines
 
     async def act_so_far(self, due: Due) -> ActSoFar:
-        """What an act has written before it was cut off, if it was."""
+        """What an interrupted act had already written; empty for a new act."""
         act = self.ledger.agenda.under_way.get(due.creature)
         if act is None or act.cause != due.cause:
             return NOTHING_YET
         return act_so_far_of([await self.event(name) for name in act.events])
 
     async def make_ready(self, creature: CreatureState) -> None:
-        """After a merge or a split the lines of the new graph are looked for before its creature looks again."""
+        """Load the lines of the creature's graph: a merge or a split may have put the creature into a new one."""
         graph = self.ledger.world.graphs[creature.graph_id]
         if not self.warm_lines.is_ready(graph):
             await self.warm_lines.make_ready(graph)
@@ -90,29 +90,29 @@ class ToolUse:
         self._creature = creature
         self._cause = cause
         self._use = use
-        """What every call tells of the act: its profile, and the past that it sees."""
+        """What every recorded call says of the act: its profile, and the past that it sees."""
         self._asking = asking
         self._gate = gate
-        """Opened when it is this act's turn to be written; none where acts do not think side by side."""
+        """Opened when it is this act's turn to be written; None if acts do not think in parallel."""
         self._steps = list(before.steps)
         self._completions = before.calls
         self._number = len(before.steps)
         self._way: list[Step] = []
-        """The calls so far, each with what came of it."""
+        """The calls so far, each with its answer."""
         self._offers: tuple[ToolOffer, ...] = ()
         self._sight: Moment | None = None
         self._one_at_a_time = asyncio.Lock()
         self._has_asked = False
         self._has_changed = False
-        """Whether something was carried out since offers were last looked at."""
+        """Whether a tool was called since the offers were last computed: it may have changed them."""
 
     @property
     def has_written(self) -> bool:
-        """Whether something of this act is in the ledger."""
+        """Whether the ledger holds a tool call of this act."""
         return self._number > 0
 
     def offers(self, folded: Folded, creature: CreatureState | None) -> tuple[ToolOffer, ...]:
-        """What may be used in this world; nothing after so many calls that the act must end."""
+        """The tools that the creature may use now; none after `tool_calls_in_act_max` calls."""
         self._has_changed = False
         if creature is None or self._number >= tool_calls_in_act_max:
             self._offers = ()
@@ -121,9 +121,9 @@ class ToolUse:
         return self._offers
 
     async def go_on(self) -> int:
-        """Take up what was cut off: what was said is known, and a call without an answer is carried out again.
+        """Continue an interrupted act: keep the recorded answers, and make a call without an answer again.
 
-        How many completions need not be asked for again.
+        Returns how many model calls are already answered by the record.
         """
         steps, self._steps = self._steps, []
         asked, self._completions = len(self._completions), []
@@ -136,15 +136,15 @@ class ToolUse:
         return asked
 
     def completion_before(self) -> Completion | None:
-        """The next completion of an act that begins anew after it was cut off; none if it is to be asked for."""
+        """The next recorded completion of an interrupted act that starts over; None if the model is to be asked."""
         return completion_of(self._completions.pop(0)) if self._completions else None
 
     def note_sight(self, moment: Moment) -> None:
-        """Keep in mind what the act has before it now."""
+        """Remember the moment that the act sees now."""
         self._sight = moment
 
     def note_prompt(self, prompt: Prompt) -> None:
-        """Keep in mind whose words a model was shown; where a prompt does not tell, all that was in sight counts."""
+        """Note whether a prompt holds untrusted text. If the prompt does not say so, the whole moment counts."""
         self._has_asked = True
         is_untrusted = self._is_sight_untrusted() if prompt.is_untrusted is None else prompt.is_untrusted
         self.is_untrusted = self.is_untrusted or is_untrusted
@@ -156,7 +156,7 @@ class ToolUse:
         return VISITOR in actors or not actors.isdisjoint(self._sight.visitors)
 
     async def carry(self, call: ToolCall) -> ToolAnswer:
-        """Carry out a call: write it, have it done, write what came of it."""
+        """Carry out a call: record it, call the tool, record the answer."""
         async with self._one_at_a_time:
             await self._wait_for_its_turn()
             step = self._step_before(call)
@@ -173,7 +173,7 @@ class ToolUse:
         self.is_untrusted = self.is_untrusted or not talk.answer.is_engine
 
     async def end(self) -> None:
-        """The act ends: what it has begun is answered first, and it begins nothing more."""
+        """End the act: wait for the tool call that is running, and allow no further one."""
         async with self._one_at_a_time:
             self.has_ended = True
 
@@ -182,7 +182,8 @@ class ToolUse:
             await self._gate.wait()
 
     def _step_before(self, call: ToolCall) -> Step | None:
-        """What was recorded of this very call before the act was cut off. One who asks otherwise now goes its own way."""
+        """The recorded step for this call, if the act was interrupted. If the act now makes another call, the rest of
+        its record no longer applies and is dropped."""
         if not self._steps:
             return None
         step = self._steps.pop(0)
@@ -211,7 +212,7 @@ class ToolUse:
 
     async def _called(self, call: ToolCall) -> Event:
         calls = self._asking.calls
-        if not self._has_asked:  # A mind written in Python may have read all there is.
+        if not self._has_asked:  # An agent written in Python may have read everything in its moment.
             self.is_untrusted = self.is_untrusted or self._is_sight_untrusted()
         use = replace(
             self._use,
@@ -262,7 +263,7 @@ class ToolUse:
                     raise _gone(self._creature.id)
                 await queued.acknowledged
                 errand.returned = queued.events[0]
-        answer = answer_of(errand.returned)  # What is told from a record later is what is told now.
+        answer = answer_of(errand.returned)  # As recorded, so that a replay gives the same answer.
         self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
         self._has_changed = True
         self._tell_treasury()
@@ -280,7 +281,7 @@ class ToolUse:
 
     @contextmanager
     def _noting_failures(self) -> Iterator[None]:
-        """A store that fails is no fault of the mind, though its act is where that shows."""
+        """Remember a store's failure, so that it is not recorded as a failure of the agent whose act met it."""
         try:
             yield
         except StoreError as failure:
@@ -288,13 +289,14 @@ class ToolUse:
             raise
 
     def _tell_treasury(self) -> None:
-        """What was written is counted by the fold, and must not be held twice; the purse is drawn on where its creature is."""
+        """Release what the fold now counts, so that it is not counted twice; later costs go to the creature's current
+        graph."""
         creature = self._ledger.world.creatures.get(self._creature.id)
         self._asking.tell_treasury(None if creature is None else creature.graph_id)
 
 
 def _shown(sight: Moment) -> PromptDigests:
-    """What a mind that asks no model had before it: the prompt that a model would have got, by its digests."""
+    """What an agent that asks no model was shown: the digests of the prompt that a model would have got."""
     prompt = prompt_for(sight)
     return PromptDigests(text_digest(prompt.system), text_digest(prompt.user))
 

@@ -1,9 +1,9 @@
-"""Reservations: how parallel calls stay within one purse.
+"""Reservations: how parallel calls stay within one run's budget.
 
 Always holds: a call reserves its worst case before it runs, and holds its true cost until its event is in the ledger.
-So parallel calls never exceed a limit together. The reservation is in the graph that its creature is in now, whatever
-merges and splits happened since. A call that lacks room only because of open calls waits for them. Open calls wait
-for nobody, so there is no deadlock.
+So parallel calls never reserve more than a limit together. A reservation counts in the graph that its creature is in
+now, also after merges and splits. A call that lacks room only because of open calls waits for them. An open call
+waits for no other call, so there is no deadlock.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Reservation:
         self.graph_id = graph_id
         self.is_held = True
         self.done = NOTHING
-        """Spent, and not yet told in the ledger."""
+        """Spent, and not yet in the ledger."""
         self.open = NOTHING
-        """The worst case of the call that is running."""
+        """The worst case of the running call."""
 
 
 class Held:
-    """What all acts under way hold of one run's purse, and how many calls of it in each graph."""
+    """What all acts under way hold of one run's purse, and how many of its calls are in each graph."""
 
     __slots__ = ("calls_in", "usage")
 
@@ -45,9 +45,9 @@ class Held:
         self.calls_in: dict[str, int] = {}
 
     def move(self, graph_id: str, old: Usage, new: Usage) -> None:
-        """Hold so much instead of so much."""
+        """Replace the usage `old` by `new`, in this graph."""
         held, calls = self.usage, new.calls - old.calls
-        # Written out: this is done several times in every act.
+        # Written out instead of `plus` and `minus` for speed: every act does this several times.
         self.usage = Usage(
             held.calls + calls,
             held.tokens + (new.tokens - old.tokens),
@@ -64,13 +64,13 @@ class Treasury:
         self._clock = clock
         self._acts: dict[str, dict[Reservation, None]] = {}
         self._graphs_cache: tuple[World, int] | None = None
-        """The world that everything was last held in its place in, and how many sessions it had then."""
+        """The world whose graphs the reservations last followed, and how many sessions it had then."""
         self._done: dict[str, Held] = {}
         self._open: dict[str, Held] = {}
         self._moved = asyncio.Event()
 
     def begin(self, run_id: str, creature_id: str, graph_id: str) -> Reservation:
-        """An act of a creature begins to draw on a purse, in a graph."""
+        """Open the reservation of an act that begins."""
         if not self._acts.get(run_id):
             self._acts[run_id] = {}
             self._done[run_id], self._open[run_id] = Held(), Held()
@@ -79,7 +79,8 @@ class Treasury:
         return mine
 
     async def reserve(self, mine: Reservation, worst: Usage) -> None:
-        """Set aside what a call may cost at worst; `BudgetExceeded` if that does not fit whatever the others cost."""
+        """Reserve the worst case of a call, waiting for open calls if need be. Raises `BudgetExceeded` if it cannot fit
+        even when all open calls turn out to be free."""
         while True:
             self._follow_the_creatures()
             axis = self._axis(mine, worst, with_open=False)
@@ -92,21 +93,21 @@ class Treasury:
             await self._moved.wait()
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
-        """A call has ended and cost this much."""
+        """Replace the worst case of a call that has ended by its cost."""
         self._hold_open(mine, NOTHING)
         if cost is not NOTHING:
             self._hold_done(mine, mine.done.plus(cost))
         self._moved.set()
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
-        """What the act cost so far is in the ledger now. It goes on, in the graph named."""
+        """Drop the cost so far, which is in the ledger now. The act continues in the graph named."""
         self._hold_open(mine, NOTHING)
         self._hold_done(mine, NOTHING)
         mine.graph_id = graph_id or mine.graph_id
         self._moved.set()
 
     def release(self, mine: Reservation) -> None:
-        """What the act cost is in the ledger now, or it cost nothing. Letting go twice is harmless."""
+        """Close a reservation: its cost is in the ledger now, or there was none. Releasing twice is harmless."""
         if not mine.is_held:
             return
         mine.is_held = False
@@ -116,8 +117,8 @@ class Treasury:
         self._moved.set()
 
     def _follow_the_creatures(self) -> None:
-        """Hold everything in the graph that its creature is in now. Every merge and split begins a session, so nothing
-        has to be looked at where there are no more of them than before."""
+        """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so
+        there is nothing to do while the number of sessions is unchanged."""
         world, kept = self._ledger.folded.world, self._graphs_cache
         if kept is not None and kept[0] is world and kept[1] == len(world.sessions):
             return

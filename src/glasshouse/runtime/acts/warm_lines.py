@@ -1,9 +1,10 @@
-"""Loading the past that acts look back on: the lines that creatures of a graph may recall, when the graph is first driven;
-and the world before a batch of ticks, for ticks whose thinking was lost in a crash.
+"""Loading the past that acts need: the lines of a graph, when it is first driven; and the world at the start of a
+batch of ticks, for ticks whose thinking was lost in a crash.
 
-Always holds: a graph that nobody drives holds no lines in memory. What is loaded is what the fold would have kept, so
-a prompt does not depend on whether its lines were in memory. An interrupted batch of ticks with `together` continues like an
-uninterrupted one, even if its first acts changed the graph; a batch that was not interrupted costs nothing here.
+Always holds: in an opened store, lines are loaded only for graphs that somebody drives. The lines loaded are those
+that the fold would have kept, so a prompt does not depend on whether its lines were in memory. An interrupted batch
+of ticks with `together` continues like an uninterrupted one, even if its first acts changed the graph. A batch that
+was not interrupted loads nothing here.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from glasshouse.world.state.state import GraphState, World
 
 
 class BatchWorld(NamedTuple):
-    """A world, and what a creature was called in it: in a branch, not what it is called now."""
+    """The world at the start of a batch, and the creature's id in it. In a branch, that id differs from the current
+    one."""
 
     folded: Folded
     creature_id: str
 
 
 class BatchWorlds:
-    """Brings back the world that a batch of ticks began with, for all of them who have to think again."""
+    """Restores the world at the start of a batch of ticks, for the ticks that must be thought again."""
 
     def __init__(self, store: Store, event: EventById) -> None:
         self._store = store
@@ -39,10 +41,10 @@ class BatchWorlds:
         self._one_at_a_time = asyncio.Lock()
 
     async def seen_by(self, due: Due) -> BatchWorld | None:
-        """What is to be seen by one whose batch has begun without it; none if that is the world as it is."""
+        """The world that a tick of an interrupted batch must see; None if it sees the current world."""
         if due.begun_by is None:
             if due.is_together:
-                self._world_cache = None  # A new batch begins, and the last one is over.
+                self._world_cache = None  # A new batch begins: the old world is not needed.
             return None
         async with self._one_at_a_time:
             if self._world_cache is None or self._world_cache[0] != due.begun_by:
@@ -53,7 +55,7 @@ class BatchWorlds:
             return seen
 
     async def _warm(self, folded: Folded, creature_id: str) -> None:
-        """Bring back what was said there until then."""
+        """Load the lines of the creature's graph in that world."""
         world, tables = folded.world, folded.tables
         graph = world.graphs[world.creatures[creature_id].graph_id]
         for place in tables.cold_places(world, graph):
@@ -61,13 +63,13 @@ class BatchWorlds:
 
 
 sparse_events_max: Final = 8
-"""Stretches of one session are read in one go if there are at most so many events for each line wanted."""
+"""The spans of one session are read as one if that reads at most this many events for each event wanted."""
 warming_rounds_max: Final = 64
-"""How often a table that grows while it is read is read again."""
+"""How often a table is read again because it grew during the read."""
 
 
 class WarmLines:
-    """Keeps the lines at hand of every graph that is driven."""
+    """Keeps the lines of every driven graph in memory."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
@@ -75,11 +77,11 @@ class WarmLines:
         self._warm_cache: set[tuple[int, str]] = set()
 
     def is_ready(self, graph: GraphState) -> bool:
-        """Whether the lines of a graph are at hand."""
+        """Whether the lines of a graph are in memory."""
         return (self._ledger.refolds, graph.session_id) in self._warm_cache
 
     async def make_ready(self, graph: GraphState) -> None:
-        """Bring the lines of a graph to hand. After a merge or a split they are looked for again."""
+        """Load the lines of a graph. After a merge or a split, the graph has a new session and is loaded again."""
         key = (self._ledger.refolds, graph.session_id)
         tables = self._ledger.folded.tables
         if tables.driven_cache is not None:
@@ -87,7 +89,7 @@ class WarmLines:
         for place in tables.cold_places(self._ledger.world, graph):
             await self._warm(place)
         self._warm_cache.add(key)
-        self._ledger.graphs_moved[graph.id] = None  # A referee may see now that its run is over.
+        self._ledger.graphs_moved[graph.id] = None  # A referee may find now that its run is over.
 
     async def _warm(self, place: str) -> None:
         for _ in range(warming_rounds_max):
@@ -105,7 +107,7 @@ class WarmLines:
 
 
 def spans_of(world: World, table: RecentLines) -> list[Span]:
-    """What to read for a table: one span for each session, or its stretches where lines are few and far between."""
+    """The spans to read for a table: one for each session, or several where the wanted events are sparse."""
     sessions: dict[str, list[Span]] = {}
     for part in table.spans:
         segment = world.sessions[part.session_id].segment
