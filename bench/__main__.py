@@ -22,6 +22,7 @@ from bench import (
     imports,
     listeners,
     scale,
+    source,
     stage,
     why,
 )
@@ -40,6 +41,7 @@ PARTS: dict[str, Callable[[], list[Result]]] = {
     "stage": stage.run,
     "commands": commands.run,
     "imports": imports.run,
+    "source": source.run,
 }
 
 

@@ -1,0 +1,75 @@
+"""How much there is to read: lines of code of the engine, the offline troupe aside.
+
+A line of code has a token that is no comment and no docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import glasshouse
+from bench.result import Result, judged
+
+SOURCE: Final = Path(glasshouse.__file__).parent
+TROUPE: Final = "troupe"
+code_lines_max: Final = 21_500
+
+_NO_CODE: Final = frozenset(
+    {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+)
+
+
+def run() -> list[Result]:
+    """The lines of code of all modules."""
+    lines = _lines_by_room()
+    return [
+        judged(
+            "source, the offline troupe aside",
+            lines.total(),
+            "lines of code",
+            "≤",
+            code_lines_max,
+            profile=lambda: "\n".join(f"{count:6} {room}" for room, count in lines.most_common()),
+        )
+    ]
+
+
+def _lines_by_room() -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for path in sorted(SOURCE.rglob("*.py")):
+        folders = path.relative_to(SOURCE).parts[:-1]
+        if TROUPE not in folders:
+            counts["/".join(folders) or "."] += lines_of_code(path.read_text(encoding="utf-8"))
+    return counts
+
+
+def lines_of_code(text: str) -> int:
+    """The number of lines that hold code."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {
+        n for token in tokens if token.type not in _NO_CODE for n in range(token.start[0], token.end[0] + 1)
+    }
+    return len(lines - _docstring_lines(ast.parse(text)))
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    texts = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    return {n for node in texts for n in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
