@@ -1,4 +1,4 @@
-"""Events: what happened, in one strict and immutable shape."""
+"""Events: immutable records of what happened, all of one strict type."""
 
 from glasshouse.public_names import public_names
 

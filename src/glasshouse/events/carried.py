@@ -1,7 +1,7 @@
-"""What `session.restated` carries over from a past: who heard what, who owes an act, what was said, dealt and spent.
+"""The parts of `session.restated`: what a branch or resumed session carries over from its past (ADR 0031, ADR 0049).
 
-Always holds: everything has its old name; the event maps old names to new ones. The folds keep their own structs and
-convert to and from these, so a fold can change without changing the ledger.
+Always holds: everything has its old name here; the event itself maps old names to new ones. The folds have structs of
+their own and convert to and from these, so a fold can change without changing the ledger.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from glasshouse.events.model_use import NOTHING, Usage
 
 
 class CarriedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What every part shares: strict fields, defaults left out."""
+    """The base of all parts: unknown fields are refused, default values are not written."""
 
 
 class CarriedStay(CarriedPart, frozen=True):
-    """When a creature was in a graph, in lamport times, and the handle it had when it left. No end means now."""
+    """When a creature was in a graph, in lamport times, and its handle when it left. No `until`: it is still there."""
 
     graph_id: str
     since: int
@@ -26,21 +26,21 @@ class CarriedStay(CarriedPart, frozen=True):
 
 
 class CarriedSpan(CarriedPart, frozen=True):
-    """A time in which somebody listened. No end means now."""
+    """A period in which a creature listened. No `until`: it still listens."""
 
     since: int
     until: int | None = None
 
 
 class CarriedEar(CarriedPart, frozen=True):
-    """When a creature listened on a channel, and whether it also sees what was said before."""
+    """When a creature listened on a channel. If `is_full`, it also sees what was said before it joined."""
 
     is_full: bool
     spans: list[CarriedSpan] = []
 
 
 class CarriedWire(CarriedPart, frozen=True):
-    """A wire as it was while it led to a creature. No end means now."""
+    """A wire to a creature, and when it existed. No `until`: it still exists."""
 
     source: str
     target: str
@@ -59,50 +59,50 @@ class CarriedCreature(CarriedPart, frozen=True):
     channels: list[str] = []
     ordinal: int = 0
     reborn: str = ""
-    """The sessions by which its own past was taken over before, the first one first."""
+    """The sessions that took its past over before, separated by spaces, the earliest first."""
     handed: dict[str, list[CarriedWire]] = {}
-    """The wires that led to it, by the ids they had."""
+    """The wires that led to it, by their old ids."""
     strange: list[str] = []
-    """Channels of another graph that it comes to: what was said there before is not its own past."""
+    """Channels of another graph that it joins now. It does not see what was said there before."""
 
 
 class CarriedAges(CarriedPart, frozen=True):
-    """Who came before whom among all that live again together, in every graph: the oldest is number 1."""
+    """The order of age of everything that is restated together, in all graphs. The oldest has number 1."""
 
     creatures: dict[str, int]
     channels: dict[str, int]
     told: int
-    """How many have been told of once this graph has been."""
+    """How many births have been restated once this graph has been, those of earlier graphs included."""
 
 
 class CarriedShape(CarriedPart, frozen=True):
-    """What a graph carries of the world itself."""
+    """What a graph carries over of the world's state: its creatures, members and ages."""
 
     name: str
     turn: int
     creatures: dict[str, CarriedCreature] = {}
-    """Everybody, in the order in which the graph has them."""
+    """All creatures with a past, in the order in which the graph has them."""
     newcomers: list[str] = []
-    """Those who have no past here, and see nothing of what was said before they came."""
+    """Creatures without a past here. They see nothing of what was said before they came."""
     members: dict[str, list[str]] = {}
-    """Who is on each channel, in order."""
+    """The members of each channel, in order."""
     born: dict[str, int] = {}
-    """How many creatures each run has brought forth."""
+    """How many creatures were ever born in each run."""
     ages: CarriedAges | None = None
-    """None where one graph lives again alone: it is told in the order of age."""
+    """None if only one graph is restated: then its events are already in the order of age."""
     departed: dict[str, list[CarriedStay]] = {}
-    """Those who are elsewhere or gone, and whose lines are still remembered: where they were, and their handles."""
+    """Creatures in other graphs or removed whose lines are still remembered: where they were, and their handles."""
 
 
 class CarriedHandover(CarriedPart, frozen=True):
-    """What a wire gave along with a line: whether its words, and what the one who gets it is asked."""
+    """What a wire delivered with a line: whether its words, and what the receiver is asked."""
 
     with_content: bool = True
     asked: str = ""
 
 
 class CarriedDebt(CarriedPart, frozen=True):
-    """One act that a creature owes: its cause, when it happened, the turn from which it is due."""
+    """One act that a creature owes: its cause, the time of the cause, and the turn from which it is due. See `Owed`."""
 
     cause: str
     lamport: int
@@ -115,34 +115,34 @@ class CarriedDebt(CarriedPart, frozen=True):
 
 
 class CarriedAct(CarriedPart, frozen=True):
-    """An act that has written something and has not ended: its cause, and the events it has written."""
+    """An act that has written events but has not ended: its cause, and the ids of these events."""
 
     cause: str
     events: list[str]
 
 
 class CarriedAgenda(CarriedPart, frozen=True):
-    """What the creatures owe, by creature."""
+    """The acts that creatures owe, by creature id."""
 
     owed: dict[str, list[CarriedDebt]] = {}
     ticks: dict[str, CarriedDebt] = {}
     stops: dict[str, int] = {}
-    """How often each was stopped."""
+    """How often each creature was stopped."""
     under_way: dict[str, CarriedAct] = {}
 
 
 class CarriedLines(CarriedPart, frozen=True):
-    """Lines that stand one behind the other in one session."""
+    """A range of consecutive lines of one session."""
 
     session_id: str
     first: int
     last: int
     via: str = ""
-    """The sessions by which they were taken over before."""
+    """The sessions that took these lines over before, separated by spaces."""
 
 
 class CarriedTable(CarriedPart, frozen=True):
-    """Where the newest lines of one place stand, and how many were dropped before them."""
+    """Where the newest lines of one place are, and how many older ones were dropped. See `RecentLines`."""
 
     spans: list[CarriedLines] = []
     count: int = 0
@@ -151,7 +151,7 @@ class CarriedTable(CarriedPart, frozen=True):
 
 
 class CarriedNames(CarriedPart, frozen=True):
-    """What creatures, places and runs were called after an earlier past was taken over, by what they were before."""
+    """Old name -> new name of creatures, places and runs, for a past that was already taken over once."""
 
     creatures: dict[str, str]
     places: dict[str, str]
@@ -159,7 +159,7 @@ class CarriedNames(CarriedPart, frozen=True):
 
 
 class CarriedTables(CarriedPart, frozen=True):
-    """What was said, by place; and what each creature missed of it, or alone was told."""
+    """What was said in each place, what each creature missed of it, and what it was dealt. See `Tables`."""
 
     said: dict[str, CarriedTable] = {}
     missed: dict[str, dict[str, int]] = {}
@@ -170,14 +170,14 @@ class CarriedTables(CarriedPart, frozen=True):
 
 
 class CarriedCounts(CarriedPart, frozen=True):
-    """Calls and edits of each run in one stretch of a turn."""
+    """Calls and edits of each run in one part of a turn."""
 
     calls: dict[str, int] = {}
     edits: dict[str, int] = {}
 
 
 class CarriedClocks(CarriedPart, frozen=True):
-    """How a graph's clock stands: turns of each run; calls and edits of each run in the present turn."""
+    """The counts of a graph: turns of each run; calls and edits of each run in the current turn. See `Clocks`."""
 
     turns: dict[str, int] = {}
     calls: dict[str, int] = {}
@@ -187,7 +187,7 @@ class CarriedClocks(CarriedPart, frozen=True):
 
 
 class CarriedAccount(CarriedPart, frozen=True):
-    """What one creature of the cast has cost."""
+    """What the model calls of one creature of the cast have cost."""
 
     cast_key: str
     model: str
@@ -195,20 +195,20 @@ class CarriedAccount(CarriedPart, frozen=True):
 
 
 class CarriedMinute(CarriedPart, frozen=True):
-    """The money of one minute of the clock, counted from 1970."""
+    """The money spent in one minute; `minute` counts from 1970."""
 
     minute: int
     usd: float
 
 
 class CarriedRun(CarriedPart, frozen=True):
-    """What a run has behind it."""
+    """What a run has spent, and its result so far. See `Spent`."""
 
     seconds: float = 0.0
     usage: Usage = NOTHING
     turns: int = 0
     minutes: list[CarriedMinute] = []
-    """The money of the last hour."""
+    """The money spent in the last hour, by minute."""
     ends_counted: int = 0
     verdict: str | None = None
     winner: str | None = None
@@ -219,7 +219,7 @@ class CarriedRun(CarriedPart, frozen=True):
 
 
 class Carried(CarriedPart, frozen=True):
-    """All that a graph takes over."""
+    """Everything that a graph carries over."""
 
     shape: CarriedShape
     agenda: CarriedAgenda = CarriedAgenda()

@@ -1,8 +1,8 @@
-"""Events as bytes and back: JSON, upcasters for old payloads, and the canonical form.
+"""The codec: encodes events as JSON, decodes them, and upgrades old payloads with upcasters.
 
-Always holds: stored bytes are never rewritten. When a payload's shape changes, the version of its kind in `VERSIONS`
-is increased, an upcaster from the version before is added, and the old golden file stays. The canonical form of an
-event leaves out what differs between two plays of one story: wall time, latency, position and change.
+Always holds: stored bytes are never rewritten. When the shape of a payload changes, its kind gets a higher version in
+`VERSIONS` and an upcaster from the version before; the old golden file stays. Encoded events have no position and no
+change, because these belong to one store.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from glasshouse.events.event import Event, Json, payload_bytes_max, payload_leve
 Upcaster = Callable[[Json], Json]
 
 VERSIONS: dict[str, int] = {}
-"""The payload version of each kind that ever changed; all others are at 1."""
+"""The payload version of each kind whose payload has changed. All other kinds are at version 1."""
 
 EVENT_VERSION = 1
-"""The version of the event's own fields, those of its model's side included. A new field needs a default, so that events
-written before are still read."""
+"""The version of the fields of `Event` and `ModelUse`. A new field needs a default, so that older events can still be
+decoded."""
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
-"""(kind, old version) -> the payload one version on."""
+"""(kind, old version) -> the function that converts a payload to the next version."""
 
 _encoder = msgspec.json.Encoder()
 _sorted_encoder = msgspec.json.Encoder(order="sorted")
@@ -46,7 +46,7 @@ def _unplaced(event: Event) -> Event:
 
 
 def decoded(body: bytes | str, position: int | None = None, *, change: int | None = None) -> Event:
-    """The event in `body`, lifted to today's payload version."""
+    """The event in `body`, upgraded to the current payload version."""
     event = raw_decoded(body)
     if event.schema_version != VERSIONS.get(event.kind, 1):
         event = _lifted(event)
@@ -57,9 +57,9 @@ def decoded(body: bytes | str, position: int | None = None, *, change: int | Non
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """A segment, as much as it says of each of its events: what the body of every event begins with.
+    """The fields of a segment that determine how the body of each of its events begins.
 
-    No store need keep that with each event.
+    A store cuts this start off and restores it on reading (ADR 0052).
     """
 
     session_id: str
@@ -67,12 +67,12 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     base: int
 
     def without_start(self, body: str, seq: int) -> str:
-        """The body of an event without what its place says; the whole of it if it begins otherwise."""
+        """The body without the start that the place determines; the whole body if it starts differently."""
         start = self._start(seq)
         return "{" + body[len(start) :] if body.startswith(start) else body
 
     def whole(self, kept: str, seq: int) -> str:
-        """The body that was kept without its start. What is no text is damage, and is found so when it is decoded."""
+        """The whole body, given the stored part. A value that is not text is damaged, and decoding refuses it."""
         if type(kept) is not str or kept.startswith('{"id":'):
             return kept
         return self._start(seq) + kept[1:]
@@ -84,7 +84,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 def raw_decoded(body: bytes | str) -> Event:
-    """The event in `body` as it was written, whatever its payload version."""
+    """The event in `body` as it was written, without upgrading its payload."""
     try:
         return _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
@@ -128,13 +128,13 @@ def _lifted(event: Event) -> Event:
 
 
 def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> str:
-    """A short name of the upcasters in force: caches made under another set are not used."""
+    """A short hash of the registered upcasters. Caches made with another set of upcasters are not used."""
     names = ",".join([f"event@{EVENT_VERSION}", *sorted(f"{kind}@{version}" for kind, version in upcasters)])
     return blake2b(names.encode(), digest_size=6).hexdigest()
 
 
 def json_copy(kind: str, value: Json) -> Json:
-    """The value as JSON would give it back, sharing nothing with the one given, or a refusal in words."""
+    """A deep copy of the value, as a JSON round trip would give it; raises `BadEvent` if it is not JSON."""
     if (
         type(value) is dict
         and _FLAT.issuperset(map(type, value.values()))
@@ -183,7 +183,7 @@ def _not_json(kind: str, wrong: object) -> BadEvent:
 
 
 def encoded_within_bounds(event: Event) -> bytes:
-    """The event's bytes, or a refusal in words: too large, or not to be written as JSON."""
+    """The event's bytes; raises `BadEvent` if it is too large or cannot be written as JSON."""
     try:
         body = _encoder.encode(event)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
@@ -209,6 +209,6 @@ def canonical_json(value: Any) -> bytes:
 
 
 def content_of(event: Event) -> Json:
-    """What must be equal for two events of one id to be one event: everything but where it lies in a store."""
+    """All fields except position and change. Two events with the same id must have equal content."""
     plain: Json = msgspec.to_builtins(_unplaced(event))
     return plain

@@ -1,12 +1,12 @@
-"""The digest of a run: one hash over its story. Equal stories have equal digests, on every machine and store.
+"""The digest of a run: one hash over all its events. Equal stories have equal digests, on every machine and store.
 
-Each event counts with its header and the digest of its body, so that a body can be erased later without breaking the
-rest. Ids are renamed by first appearance: two plays of one seed have different run, session and graph ids, and the
-same digest. Wall times, latencies and positions do not count.
+Always holds: the hash covers each event's header and a digest of its body, so a body can be erased later without
+changing the rest. Ids are replaced by numbers in the order of their first appearance: two plays of one seed have
+different run, session and graph ids, but the same digest. Wall times, latencies and positions are left out (ADR 0030).
 
-The story of a branch is the past of its parent and what came after. The events at its start that only restate that
-past do not count, and its incarnations have the names of the creatures that they continue. So an unchanged branch has
-the digest of its parent.
+The story of a branch is the past of its parent and what came after. Events at its start that only restate that past
+are left out, and each incarnation has the number of the creature that it continues. So an unchanged branch has the
+digest of its parent (ADR 0031).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GENERATED_ID = re.compile(r"[cgsw]-[0-9a-f]{16}(\.[0-9]+)?")
 def digest_of(events: Iterable[Event], skews: Mapping[str, int] | None = None) -> str:
     """The digest of these events in this order, as hexadecimal text.
 
-    `skews` says of sessions that grew from a branch how far their times run ahead of the story's.
+    `skews` gives, for each session that began as a branch, how far its lamport times are ahead of the story's.
     """
     digest = Digest(skews)
     for event in events:
@@ -41,7 +41,7 @@ def digest_of(events: Iterable[Event], skews: Mapping[str, int] | None = None) -
 
 
 class Digest:
-    """A digest in the making, one event after another."""
+    """Computes a digest, one event after another."""
 
     def __init__(self, skews: Mapping[str, int] | None = None) -> None:
         self._story = blake2b(digest_size=32)
@@ -50,8 +50,8 @@ class Digest:
         self._restated: dict[str, int] = {}
 
     def take_in(self, event: Event) -> bytes | None:
-        """Add the next event, and give what it adds. Those that only restate a past are listened to for names, and
-        leave no trace."""
+        """Add the next event and return the bytes that it adds. An event that only restates a past adds nothing; only
+        the names in it are used."""
         if event.kind == kinds.SESSION_FORKED and "restated" in event.payload:
             forked = payload_of(event, SessionForked)
             self._restated[event.session_id] = forked.restated
@@ -119,16 +119,20 @@ def _call_part(call: Call) -> Json:
 
 
 class _Names:
-    """Ids by first appearance: `s-90ab….3` becomes, say, `#4.3`. Text that looks like that gets one more `#`."""
+    """Replaces ids by numbers in the order of first appearance: `s-90ab….3` becomes, say, `#4.3`.
+
+    Text that starts with `#` gets one more `#`, so that it cannot be mistaken for such a number.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[str, str] = {}
         self._meant: dict[str, str] = {}
-        """What restated things were called first; creatures and runs with their noun. A name may mean another in a past
-        from another house, so it is looked up when the restating is told, and never again."""
+        """New id -> first id of everything restated; ids of creatures and runs are prefixed with their noun. In a past
+        imported from another store an id may mean something else, so the first id is looked up once, when the past is
+        restated."""
         self._restating: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, tuple[str, int]] = {}
-        """The session that a branch goes on from, and how much further its seqs would be there."""
+        """Branch session -> the session that it continues, and what to add to its seqs to get seqs of that session."""
 
     def go_on_from(self, session_id: str, forked: SessionForked) -> None:
         if len(forked.parents) == 1:
@@ -142,7 +146,7 @@ class _Names:
         elif event.kind == kinds.SESSION_RESTATED:
             restated = restated_of(event)
             names = {"creature ": restated.creatures, "run ": restated.runs, "": restated.places}
-            if names != self._restating:  # Every graph of one restating tells the same names.
+            if names != self._restating:  # All graphs that are restated together carry the same names.
                 self._restating = names
                 pairs = [(noun + old, noun + new) for noun in names for old, new in names[noun].items()]
                 self._meant.update([(new, self._meant.get(old, old)) for old, new in pairs])

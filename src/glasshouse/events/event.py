@@ -1,8 +1,9 @@
 """`Event`, an immutable fact in the ledger, and `Draft`, an event before the engine stamps it.
 
-Both hold JSON, which has no cycles, so the garbage collector does not track them. Always holds: an unknown field is
-an error; a kind matches the one pattern; an event's id is `session_id.seq`. `position` and `change` belong to the
-store that read the event and are not part of its content: another store has other values.
+Always holds: an unknown field is an error; every kind matches the pattern in `kinds`; an event's id is
+`session_id.seq`. `position` and `change` are set by the store that read the event. They are not part of its content:
+another store has other values. Both structs hold JSON, which has no cycles, so the garbage collector does not track
+them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _EVENT_ID: Final = re.compile(rf"s-[0-9a-f]{{16}}\.[0-9]{{1,{seq_digits_max}}}")
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """What an agent hands back: no actor, no turn, no ids, no time, so none of them can be forged."""
+    """What an agent returns. It has no actor, turn, id or time, so an agent cannot forge them."""
 
     __repr__ = repr_of("kind", "channel", "payload")
 
@@ -54,7 +55,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, k
 class Event(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
-    """One fact. Two events with one id have one content."""
+    """One fact. Two events with the same id have the same content."""
 
     __repr__ = repr_of("id", "kind", "actor", "turn", "payload")
 
@@ -78,7 +79,7 @@ class Event(
     schema_version: int = 1
     position: int | None = None
     change: int | None = None
-    """The position of the first event of the change that this one belongs to."""
+    """The position of the first event of the change that this event belongs to."""
 
     def __post_init__(self) -> None:
         if self.kind not in well_formed_cache:
@@ -86,22 +87,22 @@ class Event(
 
     @property
     def ends_its_act(self) -> bool:
-        """Whether an event of a creature is the one that ends its act."""
+        """Whether this event, if a creature wrote it, ends that creature's act."""
         return self.kind not in kinds.MID_ACT and self.kind not in kinds.ENGINE
 
     @property
     def is_engine(self) -> bool:
-        """Whether the engine itself wrote this, about the shape of the world."""
+        """Whether the engine itself wrote this event, about the shape of the world."""
         return self.kind in kinds.ENGINE
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The model calls behind it."""
+        """The model calls that led to this event."""
         return () if self.model is None else self.model.calls
 
     @property
     def as_of(self) -> str | None:
-        """The last event that the prompts behind it could see; none if it came from no prompt."""
+        """The last event that the prompts of these calls could include; none if there was no prompt."""
         return None if self.model is None else self.model.as_of
 
 
@@ -110,12 +111,12 @@ EngineEvent: TypeAlias = Event
 
 
 def usage_in(events: Iterable[Event]) -> Usage:
-    """What the calls behind these events cost. Only a director's events say anything of their calls."""
+    """The total cost of the model calls in these events. Only events redacted for a director include their calls."""
     return reduce(Usage.plus, [usage_of(call) for event in events for call in event.calls], NOTHING)
 
 
 def own_copy(event: Event) -> Event:
-    """The same event for somebody outside: changing its JSON changes nobody else's view."""
+    """A copy of the event for code outside the engine: changing its JSON does not change the original."""
     copy = replace(event)
     force_setattr(copy, "payload", _copied(event.payload))
     if event.private is not None:
@@ -137,7 +138,7 @@ def _copied(value: Any) -> Any:
 
 
 def event_id(session_id: str, seq: int) -> str:
-    """The id of the event at `seq` of a session's own segment."""
+    """The id of the event with this `seq` in a session's own segment."""
     return f"{session_id}.{seq}"
 
 
@@ -147,7 +148,7 @@ def is_event_id(value: object) -> TypeGuard[str]:
 
 
 def place_of(id_of_event: str) -> tuple[str, int]:
-    """The session and seq that an event id names; seq 0, which no event has, if it names none."""
+    """The session and seq in an event id; seq 0, which no event has, if the text is not an event id."""
     session_id, dot, seq = str(id_of_event).rpartition(".")
     is_seq = dot and len(seq) <= seq_digits_max and seq.isascii() and seq.isdigit()
     return (session_id, int(seq)) if is_seq else (str(id_of_event), 0)

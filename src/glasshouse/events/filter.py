@@ -1,4 +1,7 @@
-"""`EventFilter`: which events a reader wants. Each field is a set or none; fields combine with *and*."""
+"""`EventFilter`: which events a reader wants.
+
+Always holds: a field is a set or none. An event must match every field that is set.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from glasshouse.events.payloads import creatures_named_in
 
 
 class HasId(Protocol):
-    """A creature as a value."""
+    """Anything with an id, such as a creature."""
 
     @property
     def id(self) -> str:
@@ -18,7 +21,7 @@ class HasId(Protocol):
 
 
 class EventFilter:
-    """Matches kinds, graphs, channels (by id or name) and creatures (as actor, or named by the engine)."""
+    """Matches kinds, graphs, channels (by id or name) and creatures (as actor, or named in an engine event)."""
 
     __slots__ = ("channels", "creature_ids", "graph_ids", "kinds")
 

@@ -1,7 +1,7 @@
-"""The kinds of events: the core's own names, and the one pattern that every kind must match.
+"""The kinds of events: the names that the core uses, and the pattern that every kind must match.
 
-Kinds are open: a world may define its own. The manifest's `may_emit`, not the name of a kind, decides what a creature
-may append. The kinds in `ENGINE` are never granted.
+Always holds: a world may define kinds of its own. The manifest's `may_emit`, not the name of a kind, decides what a
+creature may append. No manifest can grant a kind in `NEVER_GRANTED`.
 """
 
 from __future__ import annotations
@@ -70,24 +70,24 @@ ENGINE: Final = frozenset(
 )
 
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
-"""Kinds that the engine writes on an act's way; every other kind of a creature ends its act."""
+"""Kinds that the engine writes during an act. Any other kind that a creature writes ends its act."""
 
 _OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED})
 
 NEVER_GRANTED: Final = ENGINE | MID_ACT | _OF_RUNS | {USER_INJECTED, ACT_DISCARDED}
-"""Kinds that the engine, the conductor and the visitor write: no manifest can give them to a creature."""
+"""Kinds that only the engine, the conductor and the visitor write. No manifest can grant them to a creature."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
-"""Kinds that end an act with nothing to hand on: output wires do not carry them."""
+"""Kinds that end an act without a line. Output wires do not carry them."""
 
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
-"""Kinds that only their own actor reads back: no other creature sees or answers them."""
+"""Kinds that only their actor sees again. No other creature sees or answers them."""
 
 WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | _OF_RUNS
-"""Kinds of a show that are no lines: nobody hears them said."""
+"""Kinds of a run that are not lines. No creature hears them."""
 
 NO_LINES: Final = WITHOUT_WORDS | ENGINE
-"""All kinds that no creature ever reads as a line."""
+"""All kinds that are never a line to any creature."""
 
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
@@ -96,7 +96,7 @@ well_formed_cache_kinds_max: Final = 4096
 
 
 def check_kind(kind: object) -> None:
-    """Refuse a malformed kind, in words."""
+    """Raise `BadEvent` for a malformed kind."""
     if not isinstance(kind, str) or len(kind) > kind_chars_max or not _PATTERN.fullmatch(kind):
         raise BadEvent(
             f"{in_brief(kind)} is not an event kind.",

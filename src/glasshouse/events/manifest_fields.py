@@ -1,6 +1,6 @@
-"""The fields of a manifest, as the ledger keeps it, that the engine itself reads. What prompts need is in `Character`.
+"""The fields that the engine itself reads of a manifest in the ledger. The fields for prompts are in `Character`.
 
-Always holds: a manifest was checked when its creature was added; a field that is left out has its default here.
+Always holds: a manifest was checked when its creature was added. A field that it leaves out has its default here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from glasshouse.events.event import Json
 
 
 class ManifestSchedule(msgspec.Struct, frozen=True, gc=False):
-    """When a creature acts unasked."""
+    """When a creature acts without a line to answer: its ticks."""
 
     tick_every: int | None = None
     together: bool = False
 
 
 class ManifestFields(msgspec.Struct, frozen=True, gc=False):
-    """What the rules of worlds, runs and views read of a manifest."""
+    """The manifest fields that the rules of worlds, runs and views need."""
 
     role: str = "worker"
     model_profile: str = "fast"
@@ -31,7 +31,7 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
 
 
 def fields_of(manifest: Json) -> ManifestFields:
-    """The fields of a manifest; others are passed over."""
+    """These fields of a manifest; its other fields are ignored."""
     try:
         return msgspec.convert(manifest, ManifestFields)
     except msgspec.ValidationError as wrong:

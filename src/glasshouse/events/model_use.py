@@ -1,8 +1,8 @@
-"""The model calls behind an event: `ModelUse`, with a `Call` for each; and `Usage`, what calls cost together.
+"""The model calls that led to an event: `ModelUse`, with a `Call` for each; and `Usage`, the sum of what calls cost.
 
-Always holds: calls are in the order in which they were made; a call that reached no model has an error and no reply,
-and costs nothing. A call of unknown price makes the sum of money unknown, never lower.
-A new field gets a default, so that older events are still read and keep their digest.
+Always holds: calls are in the order in which they were made. A call that reached no model has an error and no reply,
+and costs nothing. One call of unknown price makes the whole sum unknown, never lower. A new field needs a default, so
+that older events can still be decoded and keep their digest.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from glasshouse.reprs import repr_of
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The length of one prompt and of its answer, as the model counted them."""
+    """The length of one prompt and of its reply in tokens, as the model counted them."""
 
     input: int = 0
     output: int = 0
 
 
 class PromptDigests(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The two messages of a prompt, each by the digest of its text."""
+    """The digests of the two messages of a prompt."""
 
     system: str
     user: str
@@ -35,57 +35,57 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
 
     model: str
     system: str
-    """The digest of the system message; `user` likewise. The texts are kept beside the ledger."""
+    """The digest of the system message; `user` likewise. A store keeps the texts beside the ledger."""
     user: str
     seed: int
     completion: str = ""
     reasoning: str | None = None
     usage: Tokens = Tokens()
     usd: float | None = None
-    """None where nobody knows the price."""
+    """None if the price is unknown."""
     milliseconds: float = 0.0
     reached: bool = True
     error: str = ""
 
 
 class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
-    """The model calls behind an event. An act that told its calls earlier, on a tool's event, ends with none."""
+    """The model calls that led to an event. If an act's tool events hold all its calls, its last event has none."""
 
     __repr__ = repr_of("profile", "calls", "as_of")
 
     profile: str
     as_of: str | None = None
-    """The last event that the prompts could see."""
+    """The last event that the prompts could include."""
     calls: tuple[Call, ...] = ()
     shown: PromptDigests | None = None
-    """The prompt that a model would have got, where the creature asked none and used a tool."""
+    """The prompt that a model would have got, if the creature used a tool without asking a model."""
     is_untrusted: bool = False
-    """Whether words of a visitor, or of a tool that is not the engine's, were in the prompts."""
+    """Whether the prompts contained words of a visitor, or of a tool that is not part of the engine."""
 
     @property
     def calls_answered(self) -> list[Call]:
-        """Those that reached a model."""
+        """The calls that reached a model."""
         return [call for call in self.calls if call.reached]
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
-    """What something cost, or at worst may cost."""
+    """What model calls have cost, or may cost in the worst case."""
 
     calls: int = 0
     tokens: int = 0
-    """Of prompts and answers together."""
+    """Tokens of prompts and replies together."""
     usd_known: float = 0.0
-    """What the calls of a known price cost."""
+    """What the calls with a known price cost."""
     is_unpriced: bool = False
-    """Whether the price of some call is unknown."""
+    """Whether the price of at least one call is unknown."""
 
     @property
     def usd(self) -> float | None:
-        """The whole price; none if that of some call is unknown."""
+        """The total price; none if the price of any call is unknown."""
         return None if self.is_unpriced else self.usd_known
 
     def plus(self, other: Usage) -> Usage:
-        """Both together."""
+        """The sum of both."""
         return Usage(
             self.calls + other.calls,
             self.tokens + other.tokens,
@@ -94,7 +94,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, o
         )
 
     def minus(self, other: Usage) -> Usage:
-        """The difference to an earlier count."""
+        """What was used since an earlier count."""
         return Usage(
             self.calls - other.calls,
             self.tokens - other.tokens,

@@ -1,7 +1,7 @@
-"""The typed payloads of events: those of the engine's kinds, which shape the world, then those of a run's own kinds.
+"""The typed payloads of events: first those of the engine's kinds, which shape the world, then those of a run's kinds.
 
 Always holds: every kind in `kinds.ENGINE` has exactly one type here, and a payload with an unknown field is refused.
-`run.started` describes its run completely: with the ledger, no file is needed to know what was played.
+`run.started` describes its run completely, so the ledger alone says what was played, without any file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ affected_creatures_max = 1_000
 
 
 class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What every engine payload shares: strict fields, defaults left out."""
+    """The base of typed payloads: unknown fields are refused, default values are not written."""
 
 
 class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class CreatureStarted(Payload, frozen=True):
-    """A creature was added, or (without a manifest) started again after a stop."""
+    """A creature was added; or, if there is no manifest, started again after a stop."""
 
     creature: str
     handle: str
@@ -54,7 +54,7 @@ class CreatureStarted(Payload, frozen=True):
     run_id: str | None = None
     manifest: Json | None = None
     incarnation_of: str | None = None
-    """The creature whose past it has, in a branch or a resumed session."""
+    """The creature whose past it continues, in a branch or a resumed session."""
     ordinal: int = 0
     """Its number among the creatures of its run."""
     is_root: bool = False
@@ -68,7 +68,7 @@ class CreatureStopped(Payload, frozen=True):
 
 
 class CreatureRenamed(Payload, frozen=True):
-    """A creature's handle changed, because its graph met another with the same handle."""
+    """A creature's handle changed, because its graph merged with one that has a creature of the same handle."""
 
     creature: str
     old_handle: str
@@ -93,7 +93,7 @@ class ChannelClosed(Payload, frozen=True):
 
 
 class ChannelRenamed(Payload, frozen=True):
-    """A channel's name changed, because its graph met another with the same name."""
+    """A channel's name changed, because its graph merged with one that has a channel of the same name."""
 
     channel_id: str
     old_name: str
@@ -101,7 +101,7 @@ class ChannelRenamed(Payload, frozen=True):
 
 
 class ChannelEdge(Payload, frozen=True):
-    """A creature began or ceased to listen, or to send, on a channel."""
+    """A creature began or stopped to listen, or to send, on a channel."""
 
     channel_id: str
     creature: str
@@ -109,7 +109,7 @@ class ChannelEdge(Payload, frozen=True):
 
 
 class WireAdded(Payload, frozen=True):
-    """A creature's finished lines are handed to another."""
+    """An output wire was added: it delivers the lines of one creature to another."""
 
     edge_id: str
     source: str
@@ -130,7 +130,7 @@ class WireRemoved(Payload, frozen=True):
 
 
 class ParentChanged(Payload, frozen=True):
-    """A creature answers to another parent, or to none."""
+    """A creature got another parent, or lost its parent."""
 
     child: str
     old_parent: str | None
@@ -138,7 +138,7 @@ class ParentChanged(Payload, frozen=True):
 
 
 class TopologyChanged(Payload, frozen=True):
-    """One change of the graph. `affected_creatures` is cut at a bound; `affected_count` never is."""
+    """One change of graphs. `affected_creatures` is cut at a bound; `affected_count` is the full count."""
 
     kind: ChangeKind
     old_graph_ids: list[str]
@@ -153,22 +153,22 @@ class BranchChange(Payload, frozen=True):
     __repr__ = repr_of()
 
     drop: bool = False
-    """The line it begins at was never said."""
+    """Whether the line that it begins at is left out."""
     replace: str | None = None
-    """The line it begins at was this one."""
+    """The text that replaces the line that it begins at."""
     disturb: str | None = None
-    """The visitor said this first of all."""
+    """What the visitor says first."""
     profiles: dict[str, str] = {}
     personas: dict[str, str] = {}
     add: list[Json] = []
     """The manifests of new creatures."""
     remove: list[str] = []
     connect: list[list[str]] = []
-    """Two handles, and the name of a channel if it mattered which."""
+    """Each entry: two handles, and the name of a channel if one was given."""
     disconnect: list[list[str]] = []
     limits: Governor | None = None
     edited: dict[str, str] = {}
-    """The runs whose scenario was edited meanwhile, and its digest now."""
+    """Runs whose scenario file was edited since: run id -> its digest now."""
 
 
 class SessionForked(Payload, frozen=True):
@@ -179,18 +179,18 @@ class SessionForked(Payload, frozen=True):
     how: Origin
     at: str
     restated: int = 0
-    """How many events at its head, this one included, only say again what was there already."""
+    """How many events at its start, this one included, only restate what existed before."""
     upto: list[int] = msgspec.field(default_factory=list)
-    """The last seq of each parent that it sees, where it goes on from them."""
+    """The last seq of each parent that it can see, if it continues their story."""
     skew: int = 0
-    """How far its lamport times run ahead of the story's, because of events that only restate."""
+    """How far its lamport times are ahead of the story's, because of events that only restate."""
     change: BranchChange | None = None
 
 
 class SessionRestated(Payload, frozen=True):
-    """What a branch or a resumed session takes over of the past it grows from: what was heard, owed, dealt and spent.
+    """What a branch or a resumed session takes over from its past: what was heard, owed, dealt and spent.
 
-    `carried` names everything as it was called then; `creatures`, `places` and `runs` say what it is called now.
+    `carried` uses the old names. `creatures`, `places` and `runs` map them to the new names (ADR 0031).
     """
 
     session: str
@@ -201,28 +201,28 @@ class SessionRestated(Payload, frozen=True):
 
 
 class SessionAttached(Payload, frozen=True):
-    """Creatures write into this session from here on."""
+    """These creatures write into this session from now on."""
 
     session: str
     creatures: list[str]
 
 
 class PrivilegeGranted(Payload, frozen=True):
-    """A creature may change its graph."""
+    """A creature was given the privilege to change its graph with tools."""
 
     creature: str
     by: str
 
 
 class Recipe(Payload, frozen=True):
-    """The scenario file that a run was opened from, and the digest of what it said then."""
+    """The scenario that a run was opened from: its path, and the digest of its content at that time."""
 
     path: str
     digest: str
 
 
 class CastEntry(Payload, frozen=True):
-    """One of the cast as its run began, and the model behind its profile."""
+    """One member of the cast at the start of its run, and the model that its profile stood for."""
 
     creature: str
     handle: str
@@ -254,7 +254,7 @@ class RunStarted(Payload, frozen=True):
     limits: Governor | None = None
     branch_of: BranchOf | None = None
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
-    """The creatures that may be born while it plays: each one's manifest by its name."""
+    """The creatures that may be born during the run: name -> manifest."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):
@@ -285,7 +285,7 @@ class RunContinued(Payload, frozen=True):
 
 
 class ActEnd(Payload, frozen=True, omit_defaults=False):
-    """Why an act ended without a line: its creature passed, or was removed meanwhile."""
+    """Why an act ended without a line: its creature passed, or was removed during the act."""
 
     reason: str
 
@@ -304,7 +304,7 @@ class UserInjected(Payload, frozen=True):
 
 
 class ToolCalled(Payload, frozen=True):
-    """A tool that an act asked for; `number` counts the calls of the act from 1."""
+    """An act called a tool; `number` counts the calls of the act from 1."""
 
     tool: str
     arguments: Json
@@ -312,7 +312,7 @@ class ToolCalled(Payload, frozen=True):
 
 
 class ToolReturned(Payload, frozen=True):
-    """The result of the tool call of that number."""
+    """The result of the tool call with the same number."""
 
     tool: str
     number: int
@@ -322,11 +322,11 @@ class ToolReturned(Payload, frozen=True):
     is_edit: bool = False
     """Whether it changed the graph."""
     is_engine: bool = False
-    """Whether these are words of the engine itself, which are trusted."""
+    """Whether the text is the engine's own, and therefore trusted."""
 
 
 class EditProposed(Payload, frozen=True):
-    """A change that waits for somebody outside to allow it."""
+    """A creature proposed a change that a person must approve first."""
 
     tool: str
     arguments: Json
@@ -335,7 +335,7 @@ class EditProposed(Payload, frozen=True):
 
 
 class EditDecided(Payload, frozen=True):
-    """Whether that change may be made, and who said so."""
+    """Whether the proposed change was approved, and by whom."""
 
     is_approved: bool
     by: str
@@ -344,35 +344,41 @@ class EditDecided(Payload, frozen=True):
 
 
 class TurnStarted(Payload, frozen=True):
-    """A graph's clock moved on."""
+    """A new turn of a graph began."""
 
     turn: int
 
 
 class JudgeVerdict(msgspec.Struct, frozen=True):
-    """What the engine reads of a `judge.verdict`. Creatures write it, so it may hold more, and what is no text is none."""
+    """What the engine reads of a `judge.verdict`.
+
+    Creatures write it, so it may have more fields. A value that is not text is read as none.
+    """
 
     winner: str | None = None
     text: str | None = None
 
 
 def verdict_of(event: Event) -> JudgeVerdict:
-    """The verdict that an event gives."""
+    """The verdict in a `judge.verdict` event."""
     parts = (event.payload.get("winner"), event.payload.get("text"))
     return JudgeVerdict(*[part if isinstance(part, str) else None for part in parts])
 
 
 class Sealed(Payload, frozen=True):
-    """What an event says to some creatures and to referees alone."""
+    """The part of an event that only some creatures and referees may read."""
 
     to: list[str] = msgspec.field(default_factory=list)
     """The creatures that may read it."""
     facts: Json = msgspec.field(default_factory=dict)
-    """By the names of the scenario's `deal`."""
+    """The facts, by their names in the scenario's `deal`."""
 
 
 def sealed_of(event: Event) -> Sealed:
-    """What is sealed in an event. A creature written in Python may seal anything; what has another shape is for nobody."""
+    """The sealed part of an event.
+
+    A creature written in Python may seal any JSON. If it has another shape, no creature may read it.
+    """
     try:
         return msgspec.convert(event.sealed or {}, Sealed)
     except msgspec.ValidationError:
@@ -433,7 +439,7 @@ T = TypeVar("T")
 
 
 def payload_of(event: Event, as_type: type[P]) -> P:
-    """An engine event's payload as its type."""
+    """An event's payload as its type; raises `BadEvent` if it does not fit."""
     try:
         return msgspec.convert(event.payload, as_type)
     except msgspec.ValidationError as wrong:
@@ -441,11 +447,11 @@ def payload_of(event: Event, as_type: type[P]) -> P:
 
 
 _restated_cache: list[tuple[Event, SessionRestated]] = []
-"""The one that was read last: it is large, and several folds read it one after another."""
+"""The payload that was decoded last. It is large, and several folds read it one after another."""
 
 
 def restated_of(event: Event) -> SessionRestated:
-    """What a `session.restated` says; nobody may change anything in it."""
+    """The payload of a `session.restated`. Callers share it, so they must not change it."""
     if not _restated_cache or _restated_cache[0][0] is not event:
         _restated_cache[:] = [(event, payload_of(event, SessionRestated))]
     return _restated_cache[0][1]
@@ -458,7 +464,7 @@ def builtins_of(payload: Payload) -> Json:
 
 
 def creatures_named_in(event: Event) -> frozenset[str]:
-    """The creatures that an engine event speaks of in its payload; empty for every other kind."""
+    """The ids of the creatures in the payload of an engine event; empty for every other kind."""
     if event.kind not in kinds.ENGINE:
         return frozenset()
     named: set[str] = set()
@@ -472,10 +478,10 @@ def creatures_named_in(event: Event) -> frozenset[str]:
 
 
 def converted(value: Any, as_type: type[T]) -> T:
-    """A fold's struct as the one that is carried, or back: field by field, by name."""
+    """Convert a fold's struct to its carried struct, or back, field by field by name."""
     return msgspec.convert(value, as_type, from_attributes=True)
 
 
 def picked(values: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
-    """The values of these names, for as many of them as have one."""
+    """The entries for these names; names without an entry are skipped."""
     return {name: values[name] for name in names if name in values}

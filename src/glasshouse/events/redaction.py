@@ -1,6 +1,7 @@
-"""What each role may read of an event.
+"""Redaction: removes from an event what a role may not read.
 
-A spectator reads no thoughts; the audience does; only a director reads what is sealed and the model calls.
+Always holds: a spectator reads no thoughts and no private parts; the audience reads both; only a director reads sealed
+parts and model calls.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
 
 
 def redacted(event: Event, role: Role) -> Event:
-    """The event as this role may read it. Its id, place and kind always stay."""
+    """The event as this role may read it. Its ids, times and kind always stay."""
     if role == "director":
         return event
     if event.kind == kinds.SESSION_RESTATED:
@@ -32,7 +33,7 @@ def redacted(event: Event, role: Role) -> Event:
 
 
 def _without_decks(started: Json) -> Json:
-    """If a scenario lists the cards itself, they are as secret as the one that was drawn."""
+    """Remove the cards that a scenario lists: they would reveal what may have been dealt."""
     scenario = started.get("scenario")
     deals = scenario.get("deal") if isinstance(scenario, dict) else None
     if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
@@ -48,7 +49,7 @@ def _without_cards(deal: object) -> object:
 
 
 def _without_what_was_dealt(restated: SessionRestated) -> SessionRestated:
-    """A restated past carries what was dealt in it, which stays sealed."""
+    """Remove what was dealt in a restated past: it stays sealed."""
     carried = restated.carried
     tables = replace(carried.tables, dealt={})
     runs = {run_id: replace(run, truth={}) for run_id, run in carried.runs.items()}

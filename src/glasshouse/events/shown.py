@@ -1,6 +1,7 @@
-"""Which lines a model call was shown: the ids of their events, kept beside the call's prompt.
+"""`Shown`: the ids of the events whose lines a model call's prompt contained, stored beside the prompt (ADR 0044).
 
-It is not part of the event, its digest or the prompt. The ledger is complete without it, so it may be pruned.
+Always holds: it is not part of the event, its digest or the prompt. The ledger is complete without it, so it may be
+pruned.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ Section = Literal["discussion", "scene", "remembered", "disturbances", "answered
 
 
 class Shown(msgspec.Struct, frozen=True, gc=False):
-    """The events whose lines stood in one prompt, by the section they stood in, oldest first."""
+    """The ids of the events whose lines one prompt contained, by section of the prompt, oldest first."""
 
     discussion: tuple[str, ...] = ()
     scene: tuple[str, ...] = ()
@@ -27,19 +28,19 @@ _FIELDS = Shown.__struct_fields__
 _Packed = msgspec.defstruct(
     "_Packed", [(field, str, "") for field in _FIELDS], omit_defaults=True, forbid_unknown_fields=True
 )
-"""`Shown` as it is written: ids in a row, each after the first of a session as its seq alone."""
+"""`Shown` as it is stored: ids separated by spaces. An id of the same session as the id before it is only its seq."""
 
 _decode = msgspec.json.Decoder(list[_Packed]).decode  # type: ignore[valid-type]
 
 
 def encoded_shown(calls: Sequence[Shown]) -> str:
-    """What the calls behind one event were shown, call by call, as a store keeps it."""
+    """The text that a store keeps for one event: what each of its model calls was shown."""
     packed = [_Packed(*[_packed(getattr(call, field)) for field in _FIELDS]) for call in calls]
     return msgspec.json.encode(packed).decode()
 
 
 def decoded_shown(body: str) -> tuple[Shown, ...]:
-    """The same, read back."""
+    """What each model call of one event was shown, decoded from the stored text."""
     return tuple([Shown(*[_ids(getattr(call, field)) for field in _FIELDS]) for call in _decode(body)])
 
 

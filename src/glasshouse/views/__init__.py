@@ -1,4 +1,4 @@
-"""Views: pure folds of events into what people look at; and, for programs, every value that a call gives back."""
+"""Views: pure folds of events into what people look at, and the values that calls return to programs."""
 
 from glasshouse.public_names import public_names
 

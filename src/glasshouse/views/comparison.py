@@ -1,7 +1,7 @@
-"""Two stories compared: where they diverge, what differs, and what each cost.
+"""Comparison of two stories: where they diverge, which lines differ, and what each cost.
 
-Always holds: they diverge at the first event that would make their digests differ, so two stories are the same
-exactly if their digests are. Events that only restate a past do not count, nor do ids, wall times and latencies.
+Always holds: two stories diverge at the first event that makes their digests differ, so they are the same exactly if
+their digests are. Events that only restate a past are not compared, nor are ids, wall times and latencies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from glasshouse.events.payloads import RunFinished, payload_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 lines_compared_max: Final = 400
-"""After the first line that differs, so many lines of each story are laid side by side."""
+"""How many lines of each story are compared, from the first line that differs."""
 
 
 class ComparedStory(msgspec.Struct, frozen=True):
@@ -31,35 +31,35 @@ class ComparedStory(msgspec.Struct, frozen=True):
     lines: int
     turns: int
     reason: str | None
-    """Why it is over; none if it is not."""
+    """Why it ended; none if it has not ended."""
     winner: str | None
     cost: Usage
     cost_apart: Usage
-    """What it cost from where they part."""
+    """What it cost after the point where the stories diverge."""
     parts_with: Event | None = None
-    """The first event that the other does not have; none if it ends before."""
+    """Its first event that differs from the other story; none if it ends before that."""
     only_here: tuple[TranscriptLine, ...] = ()
-    """Lines that the other does not have, from the first one on."""
+    """Its lines that the other story does not have, in order."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two stories compared."""
+    """The result of comparing two stories."""
 
     first: ComparedStory
     second: ComparedStory
     shared_events: int
-    """How many events they have in common before they part; those that restate a past are not counted."""
+    """How many events are the same before the stories diverge; events that restate a past are not counted."""
     shared_lines: int
-    """How many lines are the same before the first that differs: who said it, and what."""
+    """How many lines have the same speaker, kind and text before the first that differs."""
 
     @property
     def is_same(self) -> bool:
-        """Whether they are one story, byte for byte."""
+        """Whether both are the same story: their digests are equal."""
         return self.first.parts_with is None and self.second.parts_with is None
 
 
 class _Read:
-    """One story with what is compared of it: its entries in the digest, and its lines."""
+    """One story with the parts that are compared: its digest entries and its lines."""
 
     def __init__(self, name: str, events: Sequence[Event], skews: Mapping[str, int] | None) -> None:
         digest = Digest(skews)
@@ -72,7 +72,7 @@ class _Read:
         self.said = [(line.who, line.kind, line.text) for line in self.lines]
 
     def compared(self, shared_events: int, only_here: Sequence[TranscriptLine]) -> ComparedStory:
-        """The story as it is shown, given where they part and the lines that only it has."""
+        """The result for this story, given how many events are shared and the lines that only it has."""
         ends = [payload_of(event, RunFinished) for event in self.events if event.kind == kinds.RUN_FINISHED]
         end = ends[-1] if ends else None
         return ComparedStory(
@@ -94,7 +94,7 @@ def compared(
     second: tuple[str, Sequence[Event]],
     skews: Mapping[str, int] | None = None,
 ) -> Comparison:
-    """Compare two stories, each with its name and its events as `run_events` gives them. `skews` are those of a digest."""
+    """Compare two stories, each given as a name and its events from `run_events`. `skews` are as in `digest_of`."""
     a, b = _Read(*first, skews), _Read(*second, skews)
     events, lines = _shared(a.entries, b.entries), _shared(a.said, b.said)
     upto = lines + lines_compared_max
@@ -109,6 +109,6 @@ def compared(
 
 
 def _shared(first: Sequence[object], second: Sequence[object]) -> int:
-    """How many are the same before the first that differs."""
+    """How many items are the same before the first that differs."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(first), len(second)))

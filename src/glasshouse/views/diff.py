@@ -1,7 +1,7 @@
 """`ViewDiff`: what one event changed on a stage, as a patch that rebuilds the stage anywhere.
 
 Always holds: the diffs of a stage, applied in order to an empty one, give an equal stage, also after JSON encoding
-and decoding. A line said twice is two lines: nothing is compared by its text.
+and decoding. If the same text is said twice, both lines are kept: lines are never compared by their text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COUNTERS: Final = Counters.__struct_fields__
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """One step: set a field, append a line (the oldest goes where there is no room), or drop a row."""
+    """One step: set a field, append a line (the oldest is dropped if the list is full), or drop a row."""
 
     __repr__ = repr_of("op", "path", "value")
 
@@ -38,7 +38,7 @@ class Patch(msgspec.Struct, frozen=True):
 
 
 class ViewDiff(msgspec.Struct, frozen=True):
-    """Everything that changed, in order. Two diffs in a row add up to one."""
+    """Everything that changed, in order. Consecutive diffs can be added."""
 
     __repr__ = repr_of("patch")
 
@@ -46,32 +46,32 @@ class ViewDiff(msgspec.Struct, frozen=True):
 
     @property
     def scene_changed(self) -> bool:
-        """Whether the scene shows something else now."""
+        """Whether the scene changed."""
         return any(step.path[0] in SCENE for step in self.patch)
 
     @property
     def new_lines(self) -> tuple[Note, ...]:
-        """Every line, of every voice, in the order in which they were said."""
+        """All new lines of every voice, in the order in which they were said."""
         return self._notes(*NOTES)
 
     @property
     def new_agent_notes(self) -> tuple[Note, ...]:
-        """Lines of the cast."""
+        """New lines of the cast."""
         return self._notes("agent_notes")
 
     @property
     def new_judge_notes(self) -> tuple[Note, ...]:
-        """Verdicts, and what judges said."""
+        """New verdicts and other lines of judges."""
         return self._notes("judge_notes")
 
     @property
     def new_user_artifacts(self) -> tuple[Note, ...]:
-        """What visitors threw in."""
+        """New lines of visitors."""
         return self._notes("user_artifacts")
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything on stage changed. Counters that tick on are not worth drawing anew."""
+        """Whether anything but the counters changed. A change of counters alone is not worth a redraw."""
         return any(step.path[0] != "counters" for step in self.patch)
 
     def __add__(self, later: ViewDiff) -> ViewDiff:
@@ -85,7 +85,7 @@ UNCHANGED: Final = ViewDiff()
 
 
 def diff_of(stage: StageProjection, touched: Touched, before: Counters) -> ViewDiff:
-    """What changed on a stage, given the parts that its last event touched and its counters before."""
+    """The diff for the last event, given the parts that it touched and the counters before it."""
     steps = [_step(stage, path) for path in touched]
     for name in _COUNTERS:
         count = getattr(stage.counters, name)
@@ -105,7 +105,7 @@ def _step(stage: StageProjection, path: tuple[str, ...]) -> Patch:
 
 
 def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
-    """Change a stage by a diff."""
+    """Apply a diff to a stage."""
     for step in diff.patch:
         name = step.path[0]
         if name in NOTES:
@@ -123,5 +123,5 @@ def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
 
 
 def _as(kind: type[Any], value: Any) -> Any:
-    """The value as its type: it is one already, or it came through JSON."""
+    """The value as its type. It has this type already, unless it was decoded from JSON."""
     return value if isinstance(value, kind) else msgspec.convert(value, kind)

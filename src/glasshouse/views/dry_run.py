@@ -1,7 +1,7 @@
-"""The results of dry runs: what a creature, channel or wire would be after events that were not written.
+"""The results of dry runs: a creature, channel or wire as it would be after events that were not written (ADR 0041).
 
-Always holds: nothing here changes the world. A forecast is read from the events of the decision that the real call
-would make, so it is right unless the world changes in between.
+Always holds: nothing here changes the world. The events come from the same decision that the real call would make, so
+the result is right unless the world changes in between.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from glasshouse.world.state.values import Channel, Wire
 
 
 def creature_foreseen(world: World, creature_id: str, events: Sequence[Event]) -> CreatureState:
-    """A creature that is born, started, stopped or given privilege by these events, or stays as it is."""
+    """The creature after these events: born, started, stopped, given privilege, or unchanged."""
     creature = world.creatures.get(creature_id)
     for event in events:
         if event.kind == kinds.CREATURE_STARTED and creature is None:
@@ -36,16 +36,16 @@ _CHANGES = {
     kinds.CREATURE_STOPPED: {"is_running": False},
     kinds.PRIVILEGE_GRANTED: {"is_privileged": True},
 }
-"""What an event of these kinds changes of its creature."""
+"""Kind -> the fields of the creature that an event of this kind changes."""
 
 
 def channel_foreseen(world: World, events: Sequence[Event]) -> Channel:
-    """The channel that is opened by these events. Nobody is on it yet."""
+    """The channel that these events open. It has no members yet."""
     event = next(event for event in events if event.kind == kinds.CHANNEL_OPENED)
     return channel_of(world, channel_arriving(payload_of(event, ChannelOpened), event, world.births + 1))
 
 
 def wire_foreseen(world: World, wire_id: str, events: Sequence[Event]) -> Wire:
-    """A wire that is added or replaced by these events, or stays as it is."""
+    """The wire after these events: added, replaced, or unchanged."""
     added = [payload_of(event, WireAdded) for event in events if event.kind == kinds.OUTPUT_WIRE_ADDED]
     return wire_arriving(added[-1]) if added else world.wires[wire_id]

@@ -1,7 +1,8 @@
-"""`Follower`: which graph a creature is in, and who is there with it, folded from events.
+"""`Follower`: which graph a creature is in, and which creatures are in it too, folded from events.
 
-Always holds: only births, removals and `session.attached` move a creature between graphs. So a reader of every event
-knows where everybody is. A reader that starts in the middle knows it from the creature's next act or move.
+Always holds: only births, removals and `session.attached` move a creature between graphs. So a reader of all events
+knows the graph of every creature. A reader that starts in the middle learns the graph of the followed creature from its
+next act or move.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ OF_THE_CAST: Final = frozenset(
         kinds.RUN_STARTED,
     }
 )
-"""Kinds that may change who is in a graph, or what is known of them."""
+"""Kinds that may change which creatures are in a graph, or what the stage shows of them."""
 
 
 class Follower:
-    """Follows one creature. Its stage's cast is always who is in that creature's graph."""
+    """Follows one creature, so that a stage's cast can be kept equal to the creatures in its graph."""
 
     def __init__(self, creature_id: str) -> None:
         self._creature_id = creature_id
@@ -42,11 +43,11 @@ class Follower:
 
     @property
     def graph_id(self) -> str | None:
-        """The graph that the creature is in; none before its birth and after it was removed."""
+        """The graph that the creature is in; none before its birth and after its removal."""
         return self._graph_of.get(self._creature_id)
 
     def sees(self, event: Event) -> bool:
-        """Take in an event; whether it happened in the creature's graph, or took a creature out of it."""
+        """Take in an event, and return whether it happened in the creature's graph or took a creature out of it."""
         before = self.graph_id
         left = self._take_note(event)
         here = (before, self.graph_id)
@@ -55,7 +56,7 @@ class Follower:
         return event.graph_id in here or (before is not None and before in left)
 
     def cast_brought_to(self, stage: StageProjection) -> Touched:
-        """Make a stage's cast the creatures of the graph; the parts of the stage that changed."""
+        """Make a stage's cast equal to the creatures of the graph, and return the parts of the stage that changed."""
         here = self._members.get(self.graph_id or "", {})
         gone = [name for name in stage.cast if name not in here]
         for name in gone:
@@ -69,7 +70,7 @@ class Follower:
         return tuple(touched)
 
     def _take_note(self, event: Event) -> list[str | None]:
-        """Move everybody whom an event moves; give the graphs they left."""
+        """Move the creatures that an event moves, and return the graphs that they left."""
         kind = event.kind
         left: list[str | None] = []
         if kind == kinds.CREATURE_STARTED:

@@ -1,7 +1,7 @@
-"""The leaderboard: who played, won and lost over many runs, and what it cost; by creature, team or model.
+"""The leaderboard: games played, won and lost over many runs, and their cost, by creature, team or model.
 
-Always holds: it is a function of the results alone. Every seat of a finished contest counts as played, and is won,
-lost or no contest; so played is the sum of the three.
+Always holds: it is a function of the results alone. Every seat of a finished contest counts as played, and as either
+won, lost or no contest; so `played` is the sum of the three.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Outcome = Literal["won", "lost", "no_contest"]
 
 
 class Player(msgspec.Struct, frozen=True):
-    """One creature on a seat, and what its thinking has cost."""
+    """One creature on a seat, and what its model calls have cost."""
 
     handle: str
     cast_key: str
@@ -35,17 +35,17 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How one contest came out."""
+    """The result of one contest."""
 
     run_id: str
     world: str
     seats: tuple[Seat, ...]
     winner: str | None = None
     members: tuple[str, ...] = ()
-    """The handles that share the win, where the winner is no seat."""
+    """The handles that share the win, if the winner is not a seat."""
 
     def has_won(self, seat: Seat) -> bool:
-        """Whether a seat has won."""
+        """Whether this seat has won."""
         return seat.name == self.winner or any(player.handle in self.members for player in seat.players)
 
 
@@ -61,11 +61,11 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def win_rate(self) -> float:
-        """How many of those played were won, from 0 to 1."""
+        """The share of played games that were won, from 0 to 1."""
         return self.won / self.played if self.played else 0.0
 
     def plus(self, outcome: Outcome, players: Sequence[Player]) -> Standing:
-        """The standing with one seat more."""
+        """The standing with the outcome of one more seat."""
         usage = self.usage
         for player in players:
             usage = usage.plus(player.usage)
@@ -89,7 +89,7 @@ def leaderboard(
 
 
 def _entries(result: Result, by: By) -> Iterator[tuple[str, Outcome, tuple[Player, ...]]]:
-    """Whatever a result counts for. One model on every seat plays against itself, which says nothing of models."""
+    """The entries that a result adds. If all seats have the same model, the result says nothing about models."""
     is_decided = any(result.has_won(seat) for seat in result.seats)
     models = {player.model for seat in result.seats for player in seat.players}
     if by == "model" and len(models) < 2:

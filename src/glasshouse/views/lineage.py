@@ -1,4 +1,4 @@
-"""Sessions and their lineage as values."""
+"""Sessions and their lineage as immutable values, read from the world's state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def session_of(world: World, session_id: str) -> Session:
 
 
 def lineage_of(world: World, session_id: str) -> Lineage:
-    """A session with everything it grew from and everything that grew from it."""
+    """A session with all its ancestors and all its descendants."""
     the_session(world, session_id)
     before = ancestors_of(world.sessions, session_id)
     after = descendants_of(world.sessions, session_id)

@@ -1,8 +1,8 @@
-"""`StageProjection`: what is on stage, folded from events: scene, lines, verdicts, disturbances, cast, counters.
+"""`StageProjection`: what is on stage (scene, lines, verdicts, disturbances, cast, counters), folded from events.
 
-Always holds: folding an event costs the same however many came before; two stages folded from the same events are
-equal, at once or one by one; nothing here calls a model or reads a clock. What a role may not read is removed from
-the events before.
+Always holds: the cost of folding an event does not depend on the number of events before it. Stages folded from the
+same events are equal. Nothing here calls a model or reads a clock. The caller has already removed from the events what
+the role may not read.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ names_listed_max: Final = 6
 
 Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes")
-"""The parts of a stage that hold lines, each the latest of its voices."""
+"""The parts of a stage that hold lines. Each keeps the newest lines of some voices."""
 
 Part: TypeAlias = tuple[str, ...]
 Touched: TypeAlias = tuple[Part, ...]
-"""The parts of a stage that an event changed, counters aside."""
+"""The parts of a stage that an event changed, without the counters."""
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
-    """One line: who said what, where and when. `private` is there for roles that may read it.
+    """One line: who said what, where and when. `private` is set only for roles that may read it.
 
-    Of a silence, `text` is its reason. Of a change of the graph, `handle` is empty and `text` tells it in words.
+    For the voice `silence`, `text` is the reason. For the voice `change`, `handle` is empty and `text` describes the
+    change of the graph.
     """
 
     __repr__ = repr_of("handle", "text", "kind", "turn")
@@ -75,7 +76,7 @@ class CastMember(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunStatus(msgspec.Struct, frozen=True, gc=False):
-    """How far a run is, and, once it is finished, how it went and what it took."""
+    """The state of a run, and, once it is finished, its result and its cost."""
 
     __repr__ = repr_of("title", "state", "paused", "finished")
 
@@ -84,16 +85,16 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     goal: str = ""
     seed: str = ""
     budget: Governor | None = None
-    """The limits it was started with."""
+    """The limits that it was started with."""
     disturbances: tuple[str, ...] = ()
     """Lines that its scenario suggests to a visitor."""
     paused: str | None = None
-    """Why it is paused, if it is."""
+    """Why it is paused; none if it is not paused."""
     finished: RunFinished | None = None
 
 
 class Counters(msgspec.Struct):
-    """How often things happened. Calls and tokens are counted from what models were asked, so by directors only."""
+    """How often things happened. Calls and tokens come from the recorded model calls, which only directors can read."""
 
     events: int = 0
     turns: int = 0
@@ -105,10 +106,10 @@ class Counters(msgspec.Struct):
 
 
 class StageProjection(msgspec.Struct):
-    """The stage after some events. With a `run_id`, of that run and of what shapes the world, nothing else.
+    """The stage after some events. With a `run_id`, it takes in only events of that run and of the world's shape.
 
-    Of a branch or a resumed run, `past_run_ids` are the runs whose past it has: what is told of them is its own past, and
-    a creature that lives again takes the place of the one it was.
+    For a branch or a resumed run, `past_run_ids` are the runs whose past it continues. Their events belong to its own
+    past, and an incarnation replaces the creature that it continues.
     """
 
     __repr__ = repr_of("run_id", "turn", "scene_title", "agent_notes")
@@ -121,14 +122,14 @@ class StageProjection(msgspec.Struct):
     judge_notes: list[Note] = []
     user_artifacts: list[Note] = []
     world_notes: list[Note] = []
-    """What the world showed, who was silent and why, and how the cast changed the graph."""
+    """What the world showed, why creatures were silent, and how the cast changed the graph."""
     cast: dict[str, CastMember] = {}
     runs: dict[str, RunStatus] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
     past_run_ids: tuple[str, ...] = ()
 
     def apply(self, event: Event) -> Touched:
-        """Take the next event in; tell which parts it changed."""
+        """Take in the next event, and return the parts that it changed."""
         if self.run_id is not None and not concerns(event, self.run_id, self.past_run_ids):
             return NOTHING
         counters = self.counters
@@ -142,7 +143,7 @@ class StageProjection(msgspec.Struct):
 
     @property
     def run(self) -> RunStatus | None:
-        """The run that began last."""
+        """The run that started last."""
         return self.runs[next(reversed(self.runs))] if self.runs else None
 
     @property
@@ -151,13 +152,13 @@ class StageProjection(msgspec.Struct):
         return self.run.budget if self.run else None
 
     def copy(self) -> StageProjection:
-        """A stage that goes its own way from here; the lines themselves are shared, for they never change."""
+        """An independent copy of the stage. The lines are shared, because they are immutable."""
         parts = {name: getattr(self, name).copy() for name in (*NOTES, "cast", "runs")}
         return replace(self, counters=replace(self.counters), **parts)
 
 
 def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StageProjection:
-    """The stage after these events, with zero model calls."""
+    """The stage after these events."""
     events = events if isinstance(events, Sequence) else list(events)
     stage = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
     apply = stage.apply
@@ -167,7 +168,7 @@ def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StagePr
 
 
 def past_runs(events: Iterable[Event], run_id: str | None) -> tuple[str, ...]:
-    """The runs whose past a run has, by what is told of how it began; the nearest first. None if it is nobody's branch."""
+    """The runs whose past a run continues, read from `run.started`, the nearest first; empty if it is not a branch."""
     if run_id is None:
         return ()
     begun = {e.run_id: payload_of(e, RunStarted) for e in events if e.kind == kinds.RUN_STARTED}
@@ -178,7 +179,7 @@ def past_runs(events: Iterable[Event], run_id: str | None) -> tuple[str, ...]:
 
 
 def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> bool:
-    """Whether an event belongs on the stage of a run: said in it, or shaping the world without being of another."""
+    """Whether an event belongs on the stage of a run: it is of this run or its past, or of no run at all."""
     if event.run_id is not None:
         return event.run_id == run_id or event.run_id in past_run_ids
     if event.kind != kinds.CREATURE_STARTED:
@@ -191,7 +192,7 @@ NOTHING: Touched = ()
 
 
 def _say(stage: StageProjection, event: Event) -> Touched:
-    """A line of the cast, of a kind that only its world knows, or that the core has no special place for."""
+    """Add a line of the cast. Kinds without a fold of their own, such as a world's own kinds, come here."""
     actor = event.actor
     if actor in RESERVED_ACTORS:
         return NOTHING
@@ -203,7 +204,7 @@ def _say(stage: StageProjection, event: Event) -> Touched:
 
 
 def _think(stage: StageProjection, event: Event) -> Touched:
-    """A thought is a line to those who may read it; to all others it is empty and was never there."""
+    """Add a thought as a line if the role may read it. For other roles redaction left it empty, so it is skipped."""
     return _say(stage, event) if event.payload else NOTHING
 
 
@@ -217,7 +218,7 @@ def _disturb(stage: StageProjection, event: Event) -> Touched:
 
 
 def _observe(stage: StageProjection, event: Event) -> Touched:
-    """The scene is what was shown last; a movement keeps its title until the next one brings its own."""
+    """Set the scene to what the world shows now. The title stays until an event brings another title."""
     text = _words(event.payload.get("text"))
     title = _words(event.payload.get("title")) or stage.scene_title
     touched = _keep(stage, "world_notes", _note(event, handle_on(stage, event.actor), "world"))
@@ -235,7 +236,7 @@ def _begin_turn(stage: StageProjection, event: Event) -> Touched:
 
 
 def _be_silent(stage: StageProjection, event: Event) -> Touched:
-    """An act without a line: its note says why."""
+    """Note an act that ended without a line, with the reason."""
     stage.counters.passes += event.kind == kinds.AGENT_PASSED
     stage.counters.failures += event.kind == kinds.AGENT_FAILED
     note = _note(event, handle_on(stage, event.actor), "silence", text_field="reason")
@@ -243,9 +244,9 @@ def _be_silent(stage: StageProjection, event: Event) -> Touched:
 
 
 def _tell_change(stage: StageProjection, event: Event) -> Touched:
-    """What somebody in the cast did to the graph by a tool, as a line: who came, who went, who hears whom now."""
+    """Add a line for a change that a creature made to the graph with a tool: a birth, a removal, a merge or a split."""
     if event.actor != TERRARIUM or event.caused_by is None:
-        return NOTHING  # An edit from outside, or one that nobody chose.
+        return NOTHING  # Not an edit that a creature made.
     text = ""
     match payload_of(event, PAYLOAD_TYPES[event.kind]):
         case CreatureStarted(parent=str(), handle=handle):
@@ -271,7 +272,8 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
     creature, known, was = born.creature, stage.cast.get(born.creature), born.incarnation_of
     touched: Touched = (("cast", creature), *_tell_change(stage, event))
     if was is not None and was in stage.cast and stage.run_id is not None:
-        del stage.cast[was]  # In its own run it takes the place of the one it was.
+        # On the stage of one run, an incarnation replaces the creature that it continues.
+        del stage.cast[was]
         touched = (("cast", was), *touched)
     if born.manifest is not None or known is None:
         manifest = fields_of(born.manifest or {})
@@ -282,7 +284,7 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
 
 
 def _restate(stage: StageProjection, event: Event) -> Touched:
-    """A past lives again: whoever is not among those who do is no longer in the cast of that run."""
+    """Remove creatures from the cast that a branch or resumed session did not take over from its past."""
     if stage.run_id is None:
         return NOTHING
     living = set(restated_of(event).creatures.values())
@@ -340,7 +342,7 @@ def _start_run(stage: StageProjection, event: Event) -> Touched:
 
 
 def _change_run(stage: StageProjection, event: Event) -> Touched:
-    """A run was paused, continued or finished."""
+    """Note that a run was paused, continued or finished."""
     name = event.run_id or ""
     known = stage.runs.get(name)
     if known is None or event.actor not in RESERVED_ACTORS:
@@ -388,7 +390,7 @@ def _keep(stage: StageProjection, name: str, note: Note) -> Touched:
 
 
 def handle_on(stage: StageProjection, actor: str) -> str:
-    """What whoever wrote an event is called on a stage."""
+    """The handle that a stage shows for the actor of an event."""
     member = stage.cast.get(actor)
     if member is not None:
         return member.handle

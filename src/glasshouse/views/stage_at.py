@@ -1,8 +1,8 @@
-"""Seeking: the stage after any number of events, without folding all of them again.
+"""`StageSeeker`: the stage after any number of events, without folding all of them again.
 
-Always holds: `stage_at(k)` equals `rebuild_stage(events[:k])`, also before the start of a branch. Checkpoints are
-copies of the stage at regular distances; when there are too many, every second one is dropped and the distance
-doubles, so their number is bounded. They are a cache, made by the first seek, and can be dropped.
+Always holds: `stage_at(k)` gives the stage after the first `k` events. Checkpoints are copies of the stage at regular
+distances. When there are too many, every second one is dropped and the distance doubles, so their number is bounded.
+They are a cache, made by the first seek, and can be dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ checkpoint_events_min = 1_000
 
 
 class StageSeeker:
-    """Seeks in events that are at hand."""
+    """Seeks in a sequence of events that is in memory."""
 
     def __init__(
         self, events: Sequence[Event], run_id: str | None = None, every: int = checkpoint_events_min
@@ -26,10 +26,10 @@ class StageSeeker:
         self._every = every
         empty = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
         self._checkpoints_cache = {0: empty}
-        """Stages by the number of events before them, in order."""
+        """Number of events -> the stage after them, in ascending order."""
 
     def stage_at(self, count: int) -> StageProjection:
-        """The stage after the first `count` events; after all of them, where there are fewer."""
+        """The stage after the first `count` events, or after all events if there are fewer."""
         count = max(0, min(count, len(self._events)))
         done = max([kept for kept in self._checkpoints_cache if kept <= count])
         stage = self._checkpoints_cache[done].copy()

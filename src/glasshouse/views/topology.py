@@ -1,4 +1,4 @@
-"""The shape of the world as values: graphs, their environments, their channels, and who is in them."""
+"""The shape of the world as immutable values: graphs, their environments, their channels and their creatures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """One graph with all that is in it: its channels with their edges, and its creatures, the oldest first."""
+    """One graph with its channels, their edges, and its creatures, the oldest first."""
 
     __repr__ = repr_of("graph", "members")
 
@@ -34,7 +34,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def graph_of(world: World, graph_id: str) -> Graph:
-    """An open graph, its creatures oldest first."""
+    """An open graph as a value, with its creatures oldest first."""
     graph = the_graph(world, graph_id)
     wires = {wire_id: None for name in graph.creatures for wire_id in world.wires_of.get(name, ())}
     return Graph(
@@ -55,7 +55,7 @@ def graphs_of(world: World) -> tuple[Graph, ...]:
 
 
 def channel_of(world: World, channel: ChannelState) -> Channel:
-    """A channel with who listens and who sends."""
+    """A channel as a value, with its listeners and senders."""
     members = world.topology.members_of.get(channel.id, {})
     return Channel(
         id=channel.id,

@@ -1,8 +1,8 @@
-"""The transcript: events as lines for people, each with its speaker and its words.
+"""The transcript: events as lines for people to read, each with its speaker and its text.
 
-Always holds: a line is a note of the stage, so it has the handle that its speaker had at that time; what a role may
-not read was removed from the events before. Kinds without words are left out, except those that say why somebody was
-silent, and changes that a creature made to its graph.
+Always holds: every line is a note of the stage (ADR 0047), so it has the handle that its speaker had at that time. The
+caller has already removed from the events what the role may not read. Kinds that are not lines are left out, except
+those that say why a creature was silent, and changes that a creature made to its graph.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from glasshouse.views.stage import NOTES, Note, StageProjection, Voice, past_run
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
-    """One line. `fields` are what a kind carries besides its text; `thought` and `mood` are empty where hidden."""
+    """One line. `fields` is the payload without its text; `thought` and `mood` are empty if they are hidden."""
 
     __repr__ = repr_of("who", "text", "turn")
 
@@ -41,7 +41,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
 
 
 def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterator[TranscriptLine]:
-    """The lines of these events, in their order; of a branch, with those of the past it has."""
+    """The lines of these events, in order. For the run of a branch, the lines of its past are included."""
     events = events if run_id is None or isinstance(events, Sequence) else list(events)
     stage = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
     for event in events:

@@ -1,7 +1,7 @@
 """Who knew of an event: which creatures could see it, how, and since when.
 
-Always holds: it uses the same rule of hearing as prompts and the agenda, for live and removed creatures. A creature
-that learned of an event in several ways is listed once, with the first.
+Always holds: it uses the same rules of hearing as prompts and the agenda, for living and for removed creatures. A
+creature that could see an event in several ways is listed once, with the earliest way.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ class Knower(msgspec.Struct, frozen=True, gc=False):
     creature: str
     handle: str
     how: How
-    """It said it, heard it on its channel, was present in the graph, was handed it by a wire, joined the channel later,
-    came to it by a merge, or lives again with the past of one who knew."""
+    """`said`: it is the actor. `heard`: it listened on the channel. `present`: it was in the graph. `handed`: a wire
+    delivered it. `joined`: it joined the channel later. `merged`: it came to the channel by a merge. `reborn`: it took
+    over the past of a creature that knew."""
     since: str
-    """The event that brought it there: the event itself, or the one by which it joined."""
+    """The event since which it knew: the event itself, or the one by which it joined."""
     until: str | None = None
-    """The event that ended it; none if it still lives."""
+    """The event that removed the creature; none if it still lives."""
     with_content: bool = True
-    """Whether it got the words, too; a wire may carry only that something was said."""
+    """Whether it also got the words. A wire may deliver only the fact that something was said."""
     is_elsewhere: bool = False
-    """Whether it lives in another house and came in a file: then `handle` is what it was called there when it came to
-    know, and no `until` means as far as the file goes."""
+    """Whether it is a creature of another store, known from an imported file (ADR 0040). Then `handle` is the one it had
+    there when it learned of the event, and no `until` means: until the end of the file."""
 
 
 class WhoKnew(msgspec.Struct, frozen=True):
-    """The answer to `who_knew`: those who knew first come first."""
+    """The answer to `who_knew`. Creatures that knew earlier come first."""
 
     __repr__ = repr_of("event_id", "count", "knowers")
 
     event_id: str
     knowers: tuple[Knower, ...]
     count: int
-    """How many there are; the list is cut at a bound."""
+    """How many creatures knew; `knowers` is cut at `knowers_max`."""
 
 
 class Sighting(msgspec.Struct, frozen=True, gc=False):
-    """That a creature could see an event, and since which logical time."""
+    """One creature that could see an event, and the lamport time since which it could."""
 
     creature: CreatureState
     how: How
@@ -65,7 +66,7 @@ class Sighting(msgspec.Struct, frozen=True, gc=False):
 
 
 def handle_then(creature: CreatureState, lamport: int) -> str:
-    """What a creature was called at a time: in the graph it was in then."""
+    """The handle that a creature had at a lamport time, in the graph that it was in then."""
     for stay in creature.stays:
         if stay.since <= lamport and (stay.until is None or lamport < stay.until):
             return stay.handle or creature.handle
@@ -73,11 +74,11 @@ def handle_then(creature: CreatureState, lamport: int) -> str:
 
 
 HeardBy = Callable[[CreatureState, Event], Event]
-"""An event with the names that a creature knows it by: those of the present, if it lives again with an older past."""
+"""Returns the event with the names that a creature knows: the present names, if it took over the past it is from."""
 
 
 def sightings_of(world: World, event: Event, heard_by: HeardBy | None = None) -> list[Sighting]:
-    """Everybody who could see an event, the earliest first, then by age."""
+    """All creatures that could see an event, sorted by the time since which they could, then by age."""
     sightings = [_sighting(world, creature, event, heard_by) for creature in world.creatures.values()]
     for gone in world.departed.values():
         seen = _sighting(world, gone.creature, event, heard_by)
@@ -110,7 +111,7 @@ def _sighting(
 
 
 def _joined_later(creature: CreatureState, event: Event) -> int | None:
-    """When a creature joined a channel whose past it may read; none if it was there when the event was said."""
+    """When a creature joined the event's channel after the event; none if it listened when the event was said."""
     ear = creature.ears.get(event.channel_id or "")
     is_heard_as_root = creature.is_root and visible_to(replace(creature, ears={}), event)
     if ear is None or is_heard_as_root:
