@@ -1,1 +1,1 @@
-"""The ledger, and everything that reads it."""
+"""The ledger, the readers of its events, subscriptions, observers and session files."""

@@ -1,7 +1,7 @@
-"""Histories by page, single events, what a run wrote, and a creature's mail. Only durable events are given.
+"""Reads events: histories by page, single events, the events of a run, and a creature's mail.
 
-Always holds: a read is planned on the world of one moment, waits until everything of that moment is durable, and only
-then fetches. So a history has no gap at its end, however many appends are in flight.
+Always holds: only durable events are returned. A read is planned on the pending world, waits until everything in that
+world is durable, and only then fetches. So a history has no gap at its end, however many appends are in flight.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from glasshouse.world.state.state import SessionState, World
 change_page_events = 64
 
 EventById = Callable[[str], Awaitable[Event]]
-"""Brings an event by its id."""
+"""Fetches an event by its id."""
 
 
 class HistoryReader:
@@ -52,7 +52,7 @@ class HistoryReader:
     async def pages(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[list[Event]]:
-        """A history in order, some events at a time. What comes to be while it is read is not in it."""
+        """A session's history in order, page by page. It does not include events that are written while it is read."""
         spans = self._planned(session_id, after, upto)
         while await self._was_refolded_meanwhile():
             spans = self._planned(session_id, after, upto)
@@ -67,7 +67,7 @@ class HistoryReader:
         return spans_between(sessions, prefixes, first, last)
 
     async def _was_refolded_meanwhile(self) -> bool:
-        """Wait until the world of the plan is durable. True if part of it was refused instead."""
+        """Wait until the world that a read was planned on is durable. True if part of it was refused: then plan again."""
         refolds = self._ledger.refolds
         await self._ledger.wait_for_durability()
         return self._ledger.refolds != refolds
@@ -83,11 +83,11 @@ class HistoryReader:
         raise UnknownName(noun="event", name=id_of_event)
 
     async def events_of_run(self, run_id: str) -> list[Event]:
-        """What a run wrote, and what happened to its graphs, until its end.
+        """The events of a run's story, up to its end: what the run wrote, and the events of its graphs.
 
-        What its creatures said in graphs of others is of it too. Events of other runs in merged graphs are not, and
-        neither is what comes after its `run.finished`. A run without a scenario has no graphs of its own: what happened
-        where it wrote is of it.
+        Lines that its creatures said in graphs of other runs are included. Events of other runs in merged graphs are
+        not, and neither is anything after its `run.finished`. A run without a scenario has no graphs of its own, so the
+        events of every session it wrote in are included. The story of a branch includes the past it shares.
         """
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.branch_of is not None:
@@ -95,7 +95,7 @@ class HistoryReader:
         return await self.events_of_its_own(run_id)
 
     async def events_of_its_own(self, run_id: str) -> list[Event]:
-        """The same, without the past that a branch or a resumed run grew from."""
+        """The events of a run's story, without the past that a branch or a resumed run grew from."""
         run = the_run(self._ledger.world, run_id)
         events = await self._events_of_sessions(run_id)
         own, first = self._own_sessions(run_id), event_id(run.session_id, 1)
@@ -109,7 +109,7 @@ class HistoryReader:
         return [event for event in of_run if end is None or (event.position or 0) <= end]
 
     def _own_sessions(self, run_id: str) -> set[str]:
-        """The sessions in which whatever happens is part of a run's story."""
+        """The sessions whose events without a run id are part of a run's story."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is not None and purse.playbill.name:
             return {name for name, session in self._sessions.items() if run_id in session.runs}
@@ -119,7 +119,7 @@ class HistoryReader:
         return own - {run.session_id} if is_told_elsewhere else own
 
     async def _events_of_branch(self, run_id: str, branch_of: BranchOf) -> list[Event]:
-        """The past that a branch shares with its parent, and then what it wrote itself, in the order of the story."""
+        """The past that a branch shares with its parent, then the events of the branch, in the order of the story."""
         own = await self.events_of_its_own(run_id)
         end = (await self.event(branch_of.at)).position or 0
         if self.is_of_this_house(branch_of):
@@ -131,12 +131,12 @@ class HistoryReader:
         return sorted(whole, key=lambda event: place_in_story(self._sessions, event))
 
     def is_of_this_house(self, branch_of: BranchOf) -> bool:
-        """Whether the run that a branch grows from was played here. Runs of two houses may have one id."""
+        """Whether the run that a branch grows from was played in this house. Runs of two houses may have the same id."""
         is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
         return branch_of.run_id in self._ledger.world.runs and not is_imported
 
     async def _past_of(self, session_id: str) -> list[Event]:
-        """Everything that the sessions saw which a session grew from."""
+        """The history that a session inherits from its ancestors, without its own events."""
         prefixes = visible_prefixes(self._sessions, session_id)
         prefixes.pop(session_id)
         spans = spans_between(self._sessions, prefixes)
@@ -144,7 +144,7 @@ class HistoryReader:
         return [event for page in pages(spans) for event in await self._store.read(page)]
 
     async def _events_of_sessions(self, run_id: str) -> list[Event]:
-        """Everything in the sessions that a run wrote in or that grew in it, in the order of histories."""
+        """All events of the sessions that a run wrote in or that belong to it, in the order of histories."""
         while True:
             spans = [
                 span_of(session.segment, 1, session.head)
@@ -157,7 +157,7 @@ class HistoryReader:
         return [event for page in pages(spans) for event in await self._store.read(page)]
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
-        """Where a fork begins: the event, the session that wrote it, and the end of the batch it is in."""
+        """Where a fork begins: the id of the event, the session that wrote it, and the last seq of the event's batch."""
         id_of_event = self.event_meant(session_id, at)
         event = await self.event(id_of_event)
         segment = self._sessions[event.session_id].segment
@@ -168,7 +168,7 @@ class HistoryReader:
         return id_of_event, event.session_id, last.seq
 
     def event_meant(self, session_id: str, at: str | None) -> str:
-        """The event of a session's history that somebody names, or its last one; a refusal if the history lacks it."""
+        """The id `at`, or that of the session's last event. Refuses an event that is not in the session's history."""
         known = the_session(self._ledger.world, session_id)
         id_of_event = event_id(session_id, known.head) if at is None else at
         writer, seq = place_of(id_of_event)
@@ -177,23 +177,24 @@ class HistoryReader:
         return id_of_event
 
     async def end_of_change(self, id_of_event: str) -> int:
-        """The position of the last event of the change that this one belongs to."""
+        """The position of the last event of the change that an event belongs to."""
         return (await self.last_of_change(await self.event(id_of_event))).position or 0
 
     async def last_of_change(self, event: Event) -> Event:
-        """The last event of the change that this one belongs to. A change that was made here lies in one piece."""
+        """The last event of the change that an event belongs to."""
         if self._sessions[event.session_id].segment.is_imported:
             raise Refused(
                 f"{event.id} was imported, and nobody in it lives here.",
                 "Ask the store it was exported from.",
             )
+        # The positions of a change that was made in this house have no gap, so reading by position finds its end.
         return await _last_of_change(
             event, lambda last: self._store.read_after(last.position or 0, change_page_events)
         )
 
 
 async def _last_of_change(event: Event, following: Callable[[Event], Awaitable[list[Event]]]) -> Event:
-    """The last event of a change, page by page: `following` reads what comes after an event."""
+    """The last event of the change that an event belongs to. `following` reads the page after an event."""
     last, page = event, [event]
     while page and page[-1] is last:
         page = await following(last)
@@ -204,7 +205,7 @@ async def _last_of_change(event: Event, following: Callable[[Event], Awaitable[l
 async def mail_pages(
     ledger: Ledger, subscriptions: Subscriptions, store: Store, creature_id: str, *, follow: bool
 ) -> AsyncIterator[list[Event]]:
-    """What a creature is owed, some events at a time, oldest first."""
+    """The events that a creature is owed acts for, page by page, oldest first. With `follow`, it waits for more."""
     the_creature(ledger.world, creature_id)
     seen_until = 0
     async with subscriptions.subscribe(_MailOf(ledger, creature_id)) as news:
@@ -223,7 +224,7 @@ async def mail_pages(
 
 
 def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature_id: str) -> list[Event]:
-    """Mail as its creature gets it: a wire without content keeps the words back."""
+    """Mail as its creature gets it: a wire with `with_content: false` hides the words."""
     creature = world.creatures.get(creature_id)
     bare = {
         owed.cause: owed.handed for owed in causes if owed.handed is not None and not owed.handed.with_content
@@ -234,7 +235,7 @@ def _as_handed(world: World, page: list[Event], causes: Iterable[Owed], creature
 
 
 class _MailOf(EventFilter):
-    """What wakes one mailbox: an event that is owed to its creature, and the creature's end."""
+    """Matches the events that wake the reader of a mailbox: new mail for its creature, and the creature's stop."""
 
     __slots__ = ("_creature_id", "_ledger")
 
@@ -250,7 +251,7 @@ class _MailOf(EventFilter):
 
 
 def spans_of(world: World, ids: Iterable[str], gap: int = 1) -> list[Span]:
-    """Single events as spans. Neighbours of one segment that are at most so far apart are read together."""
+    """Single events as spans. Events of one segment whose seqs differ by at most `gap` share a span."""
     spans: list[Span] = []
     for session_id, seq in map(place_of, ids):
         session = world.sessions.get(session_id)

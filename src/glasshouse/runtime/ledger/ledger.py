@@ -1,14 +1,14 @@
-"""The ledger: the only door for writing, and the pending world behind it.
+"""The ledger: the only way to write events, and the pending world that decisions are made on.
 
-Theory of operation. A change is decided synchronously, on the event loop, against the *pending* world: what is
-committed plus what is on its way. Its events are stamped, encoded and folded into the pending world at once, and
-queued. One writer task takes whatever has gathered and gives it to the store as one commit; only then are the
-callers told, and the events published. Because deciding never awaits, no two decisions can interleave, and no
-lock is needed. Because the queue is first in, first out, the order of commits is the order of decisions, and how
-they were grouped shows nowhere in the content.
+Theory of operation. A change is decided synchronously, on the event loop, against the *pending* world: the committed
+events plus those on their way to the store. The events of the change are at once stamped, encoded, folded into the
+pending world and queued. One writer task gives the queued batches to the store, several in one commit. After the
+commit it resolves the futures of the callers and publishes the events. Deciding never awaits, so two decisions cannot
+interleave, and no lock is needed. The queue is first in, first out, so the order of commits is the order of decisions.
+The content of events does not depend on how batches were grouped into commits.
 
-If a commit fails, everything in it and behind it is refused, because it was decided on a world that never came
-to be; then the world is folded again from what the store holds. Until that is done, callers wait.
+If a commit fails, its batches and all batches queued after them are refused, because they were decided on a world that
+never became real. Then the world is folded again from the store. Callers wait until that is done. (ADR 0006)
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ NOTHING_BESIDE = Batch()
 Seen = TypeVar("Seen")
 
 Look = Callable[[str], object]
-"""Takes the id of what a decision touched, right after the decision."""
+"""Called right after a decision, with the id of the decision's subject."""
 
 Tell = Callable[[Change, str], Intent]
-"""Takes the change that an edit makes and the id of what it touched, and gives the intent that tells of it."""
+"""Takes the change that an edit made and the id of its subject; returns the intent that reports the edit."""
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):
@@ -72,7 +72,7 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
 
 
 class Queued(msgspec.Struct, frozen=True):
-    """A batch in flight, and the future that says when it is durable."""
+    """A batch on its way to the store, and the future that resolves when it is durable."""
 
     batch: Batch
     events: list[Event]
@@ -97,14 +97,14 @@ class Acknowledgement:
 
 
 class Ledger:
-    """Decides, stamps, queues, commits; keeps the pending world."""
+    """Decides intents, stamps, queues and commits their events, and keeps the pending world."""
 
     def __init__(self, store: Store, clock: Clock, subscriptions: Subscriptions) -> None:
         self.folded = Folded()
         self.takes_more = False
         self.acts_begun: dict[tuple[str, str], bool] = {}
-        """The acts that are next, are thought about now, or wait to be written, by creature and cause; and whether each has
-        looked at the world."""
+        """The acts that have begun and are not written yet, by creature and cause. The value says whether the act has
+        already looked at the world. A replay needs this: an act does not see what is written while it thinks. ADR 0048"""
         self._store = store
         self._clock = clock
         self._subscriptions = subscriptions
@@ -118,7 +118,7 @@ class Ledger:
         self.refolds = 0
         self.run_moves = 0
         self.graphs_moved: dict[str, None] = {}
-        """The graphs that something was written to since the conductor last looked."""
+        """The graphs that got events since the conductor last looked. A dict, because it keeps the order."""
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -128,12 +128,12 @@ class Ledger:
 
     @property
     def world(self) -> World:
-        """The pending world: what is committed and what is in flight."""
+        """The pending world: the committed events and those on their way, folded."""
         return self.folded.world
 
     @property
     def agenda(self) -> Agenda:
-        """Who owes which acts in it."""
+        """The acts that are owed in the pending world."""
         return self.folded.agenda
 
     async def open(self) -> None:
@@ -166,11 +166,10 @@ class Ledger:
         beside: Batch = NOTHING_BESIDE,
         by: Asker | None = None,
     ) -> Receipt:
-        """Decide an intent and wait until what came of it is durable.
+        """Decide an intent and wait until its events are durable.
 
-        `by` says who asked, where it is not the conductor who moves a run; an edit of the graph is always asked for.
-
-        `look` sees the subject right after the decision: by the time it is durable, others may have changed it again.
+        `by` says who asked. Leave it out if the conductor moves a run. An edit of a graph is always kept as a request.
+        `look` is called with the subject right after the decision. Later, other changes may have touched the subject.
         `beside` goes into the same commit: prompt texts to keep, inbox lines that are answered.
         """
         await self.wait_for_room()
@@ -190,20 +189,21 @@ class Ledger:
         refolds = self.refolds
         await self.wait_for_durability()
         if self.refolds != refolds:
-            return await self.change(intent, look, beside, by)  # What made it true already never came to be.
+            # The intent changed nothing because of a pending event, and that event was refused: decide again.
+            return await self.change(intent, look, beside, by)
         return Receipt(decision.change, decision.subject, [])
 
     async def change_and_see(self, intent: Intent, look: Callable[[str], Seen]) -> Seen:
-        """Decide an intent; what `look` saw of its subject right after the decision, once that is durable."""
+        """Decide an intent, wait until it is durable, and return what `look` returned right after the decision."""
         seen: list[Seen] = []
         await self.change(intent, lambda subject: seen.append(look(subject)))
         return seen[-1]
 
     async def edit(self, intent: Intent, creature_id: str, cause: str, tell: Tell) -> Receipt:
-        """Decide an intent of a creature's tool, whose events name `cause`, and on the world right after it what is told
-        of it: one batch.
+        """Write an edit by a creature's tool, and the report of that edit, as one batch.
 
-        What `tell` gives must not be refused. An intent that changes nothing is told of all the same.
+        The events of the edit name `cause`. `tell` returns the intent that reports the edit. That intent is decided on
+        the world after the edit, and must not be refused. An edit that changes nothing is reported too.
         """
         await self.wait_for_room()
         decision = decide(self.world, intent)
@@ -224,21 +224,22 @@ class Ledger:
         return Receipt(decision.change, decision.subject, events)
 
     def stage(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
-        """Decide an intent now; it is durable when the future says so. None if it changes nothing. For when `takes_more`."""
+        """Decide an intent now, without waiting for the commit. None if it changes nothing. Needs `takes_more`."""
         if not self.takes_more:
             raise self._no_room("change()")
         decision = decide(self.world, intent)
         return self._stage(decision.writes, beside) if decision.writes else None
 
     async def set_aside(self, inbox_done: tuple[int, ...]) -> None:
-        """Take lines out of the inbox that nobody will ever hear, without an event."""
+        """Remove lines from the inbox that no creature will ever hear, without an event."""
         await self.wait_for_room()
         await self._enqueue(Batch(inbox_done=inbox_done), []).acknowledged
 
     def submit(self, creature_id: str, draft: Draft, caused_by: str | None = None) -> Queued:
-        """Decide now what a creature says; it is durable when the future says so. For when `takes_more`.
+        """Decide now what a creature says, without waiting for the commit. Needs `takes_more`.
 
-        What most programs do most often: it takes the same steps as any intent, without a decision between them.
+        This is the most frequent write, so it takes a short path: the same steps as a `Say` intent, without building
+        a decision.
         """
         if not self.takes_more:
             raise self._no_room("append()")
@@ -263,9 +264,9 @@ class Ledger:
         return self._enqueue(Batch((write,), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
-        """The same decision without the commit: what would come of an intent, or the refusal that would.
+        """Decide an intent without writing anything: a dry run (ADR 0041). Raises the refusal that the intent would get.
 
-        Its events are stamped for the place they would have, and are written nowhere.
+        The returned events have the ids and times that they would get now.
         """
         await self.wait_for_room()
         decision = decide(self.world, intent)
@@ -273,9 +274,9 @@ class Ledger:
         return Receipt(decision.change, decision.subject, events)
 
     async def take_in(self, writes: tuple[SegmentWrite, ...]) -> bool:
-        """Commit imported segments: they can be read and grown from, and nobody in them lives.
+        """Commit imported segments. They can be read, forked and branched from, but no creature in them lives here.
 
-        False, and nothing has changed, if the world has moved on and the writes no longer fit it.
+        Returns False and changes nothing if the writes no longer fit the pending world.
         """
         await self.wait_for_room()
         if not all(_still_fits(self.world, write) for write in writes):
@@ -286,7 +287,7 @@ class Ledger:
         return True
 
     async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:
-        """Write recorded events as they are, without deciding them again. `segments` are those that may begin with them."""
+        """Write recorded events as they are, without deciding them again. `segments` has every segment that they open."""
         await self.wait_for_room()
         writes: list[SegmentWrite] = []
         for session_id, some in groupby(events, key=lambda event: event.session_id):
@@ -296,6 +297,7 @@ class Ledger:
             writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
             self._fold(of_session, segments)
         self.run_moves += 1
+        # Committing sets position and change on an event. The record keeps its own events, so it needs copies here.
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
         await self._enqueue(Batch(tuple(writes)), copies).acknowledged
 
@@ -314,13 +316,13 @@ class Ledger:
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
-        """Stamp and encode, then fold: what cannot be encoded is refused before anything has changed."""
+        """Stamp, encode and fold. Encoding comes first, so an event that cannot be encoded leaves the world unchanged."""
         events, writes = self._written(decided)
         self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
         return events, writes
 
     def _written(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
-        """The events of a decision, and how they are written; nothing changes yet."""
+        """The stamped events of a decision, and the writes for the store. The world does not change."""
         now, all_events, writes = self._clock.now(), [], []
         for write in decided:
             events = stamped(self.world, write, now)
@@ -330,7 +332,7 @@ class Ledger:
         return all_events, writes
 
     def _fold(self, events: Iterable[Event], segments: Mapping[str, Segment]) -> None:
-        """Move the pending world on. `segments` are those that may begin with these events."""
+        """Fold events into the pending world. `segments` has every segment that these events open."""
         try:
             for event in events:
                 fold_recorded(self.folded, event, segments)
@@ -341,7 +343,7 @@ class Ledger:
     def _acts_begun_where(
         self, decided: tuple[Write, ...], *, but: str | None = None, run_id: str | None = None
     ) -> tuple[ActBegun, ...]:
-        """The acts that have begun, and are not yet written, in the graphs that a decision touches, or of this run."""
+        """The acts that have begun and are not written yet, in the graphs that a decision touches or of `run_id`."""
         if not self.acts_begun:
             return ()
         touched = {write.session_id for write in decided}
@@ -357,7 +359,8 @@ class Ledger:
         return tuple(begun)
 
     def _give_up_world(self, unforeseen: BaseException) -> None:
-        self._broken = unforeseen  # The world is half moved: the next caller folds it again.
+        # The pending world is half changed. `wait_for_room` folds it again for the next caller.
+        self._broken = unforeseen
         self._move_gate()
 
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
@@ -373,13 +376,13 @@ class Ledger:
             self._move_gate()
         if self._wake is not None:
             self._wake_writer()
-        # A snapshot may cost so many bytes for each event since the last: a large world is kept less often.
+        # The bytes of a snapshot are limited per event since the last one: a large world is saved less often. ADR 0007
         if since >= snapshot_events_min and since * snapshot_bytes_per_event_max >= self._snapshot_bytes:
             self._queue_snapshot()
         return queued
 
     def _queue_snapshot(self) -> None:
-        """Keep the pending world of this very place in the queue: it is true when its turn comes."""
+        """Queue a snapshot of the pending world. It holds exactly the events queued before it, so it fits its position."""
         body = msgspec.msgpack.encode(self.folded)
         self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
@@ -391,7 +394,7 @@ class Ledger:
             self._wake = None
 
     async def _write_until_closed(self) -> None:
-        """Commit what gathers, group by group. Whatever ends this refuses everything that waits for it."""
+        """The writer task: commit queued batches, group by group. If it ends with an error, it refuses all that are left."""
         group: list[Queued] = []
         try:
             while self._queue or not self._is_closing:
@@ -452,7 +455,7 @@ class Ledger:
             self._settling.set_result(None)
 
     async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
-        """Fold first: a refused caller may look at the world at once, and must see the real one."""
+        """Fold the world again, then refuse. A refused caller may look at the world at once, and must see the real one."""
         refused = self._give_up(group, failure)
         try:
             await self._refold()
@@ -460,7 +463,7 @@ class Ledger:
             self._refuse(refused)
 
     def _give_up(self, group: list[Queued], failure: BaseException) -> list[tuple[Queued, BaseException]]:
-        """Empty the queue; give everything that must be refused, and why."""
+        """Empty the queue. Returns the batches to refuse, each with its error."""
         behind = f"Nothing was written, because a commit before it failed: {failure} Then try again."
         refused: list[tuple[Queued, BaseException]] = [(queued, failure) for queued in group]
         refused += [(queued, StoreFailed(behind)) for queued in self._queue]
@@ -474,11 +477,12 @@ class Ledger:
         for queued, why in refused:
             if not queued.acknowledged.done():
                 queued.acknowledged.set_exception(why)
-                queued.acknowledged.exception()  # Nobody waits for a snapshot; that is no cause for alarm.
+                # Nobody awaits the future of a snapshot. Reading the exception stops asyncio from logging a warning.
+                queued.acknowledged.exception()
         self._note_settled(self._batches_queued - self._batches_settled)
 
     async def _refold(self) -> None:
-        """Fold again from the store; if even that fails, the next caller tries once more."""
+        """Fold the world again from the store. If that fails, the next caller tries again."""
         self._is_refolding = True
         try:
             self._take(await folded_from(self._store))
@@ -498,7 +502,7 @@ class Ledger:
         self._subscriptions.catch_up(self._store.position)
 
     def check_is_open(self) -> None:
-        """Say so if nothing can be changed or followed any more, or yet."""
+        """Raise `StoreFailed` if the ledger is not open yet, is closing, or is closed."""
         if self._writer is None or self._writer.done() or self._is_closing:
             raise StoreFailed(
                 "This terrarium is not open. Use it inside 'async with Terrarium(...) as t:'."
@@ -509,13 +513,13 @@ class Ledger:
         return StoreFailed(f"The ledger takes nothing more at this moment. Await {which_waits}, which waits.")
 
     def _move_gate(self) -> None:
-        """Update whether something can be submitted, and wake those who wait for it."""
+        """Update `takes_more`, and wake the callers that wait for room."""
         has_room = self._queued_events < pending_events_max
         self.takes_more = has_room and self._broken is None and not self._is_closing
         self._gate_moved.set()
 
     async def wait_for_room(self) -> None:
-        """Wait until something can be submitted; raise the reason if it stays impossible."""
+        """Wait until `takes_more` is true. Raises the error if the ledger is closed or the world cannot be folded again."""
         while not self.takes_more:
             self.check_is_open()
             if self._broken is not None and not self._is_refolding:
@@ -535,7 +539,7 @@ def _still_fits(world: World, write: SegmentWrite) -> bool:
 
 
 def _number_imported_changes(queued: Queued) -> None:
-    """Give imported events the change that the store gave them: an import holds many in one batch."""
+    """Give imported events the change numbers that the store gave them. One import is one batch with many changes."""
     names = [name for write in queued.batch.writes for name in write.changes or ()]
     numbers: dict[str, int | None] = {}
     for name, event in zip(names, queued.events, strict=True):
@@ -547,33 +551,37 @@ def _with_cause(write: Write, cause: str) -> Write:
 
 
 def snapshot_key() -> str:
-    """Under what folds and upcasters a snapshot of the world is good."""
+    """The versions of folds and upcasters. A snapshot with another key is not used."""
     versions = (folds.version, agendas.version, purses.version, recent_lines.version)
     return f"{'.'.join(map(str, versions))}.{codec.upcaster_set()}"
 
 
 async def folded_from(store: Store, upto: int | None = None) -> Folded:
-    """The world as the store tells it, now or right after the event at a position: the newest snapshot that fits, and
-    every event after it."""
+    """The world folded from the store, now or right after the event at position `upto`.
+
+    The fold starts at the newest snapshot that fits.
+    """
     position = store.position if upto is None else upto
     kept = await store.snapshot("", "world", snapshot_key(), position)
     if kept is None:
         return await folded_upto(store, position)
     try:
         folded = msgspec.msgpack.decode(kept.body, type=Folded)
-    except msgspec.DecodeError:  # A snapshot is a cache: a broken one is folded again.
+    except (
+        msgspec.DecodeError
+    ):  # A snapshot is only a cache: ignore a broken one and fold from the beginning.
         return await folded_upto(store, position)
     folded.position, folded.snapshot_bytes = kept.at, len(kept.body)
     return await _folded_on(store, folded, position)
 
 
 async def folded_upto(store: Store, position: int) -> Folded:
-    """The world right after the event at this position, folded from the beginning."""
+    """The world right after the event at a position, folded from the beginning without a snapshot."""
     return await _folded_on(store, Folded(World(house_id=store.house_id)), position)
 
 
 async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
-    folded.tables.driven_cache = set()  # Lines are brought to hand when somebody drives their graph.
+    folded.tables.driven_cache = set()  # The lines of a graph are loaded when it is first driven.
     segments = {segment.id: segment for segment in await store.segments_after(folded.position)}
     position = folded.position
     while position < upto:
@@ -589,9 +597,9 @@ async def _folded_on(store: Store, folded: Folded, upto: int) -> Folded:
 
 
 def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment]) -> None:
-    """Move everything on by the next event of a ledger, with which one of these segments may begin.
+    """Fold the next event of a ledger. The event may open one of `segments`.
 
-    Nobody lives in what was imported.
+    No creature of an imported session lives here, so its events are only noted.
     """
     session = folded.world.sessions.get(event.session_id)
     if session is None:
@@ -604,7 +612,7 @@ def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment])
 
 
 def fold(folded: Folded, event: Event) -> None:
-    """Move everything on by one event. What concerns a part of it not at all costs it no call."""
+    """Fold one event into all parts of the state. Parts that the event does not concern are skipped, for speed."""
     world, agenda = folded.world, folded.agenda
     if event.kind in MOVE_THE_WORLD:
         evolve(world, event)

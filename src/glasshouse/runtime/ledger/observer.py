@@ -1,4 +1,4 @@
-"""`Observer`: folds events into a stage and reports what each of them changed; a pump lets one watch a terrarium.
+"""`Observer` folds events into a stage and reports what each event changed. A pump feeds it from a live terrarium.
 
 Always holds: an observer only reads, and gets its own copy of what its role may see, so it cannot change anything.
 Live, it has its own task and a bounded queue: if it is slow, it falls behind and catches up from the store by
@@ -32,7 +32,7 @@ observer_answers_waiting_max: Final = 256
 observer_errors_max: Final = 16
 
 Callback = Callable[[ViewDiff], Awaitable[None] | None]
-"""Gets every diff that changes anything on stage or in its counters. One that takes long is asynchronous."""
+"""Called with every diff that changes the stage or its counters. Make a slow callback asynchronous."""
 
 _log = logging.getLogger("glasshouse.observers")
 
@@ -50,12 +50,12 @@ class Observer:
         role: Role = "audience",
         past_run_ids: tuple[str, ...] = (),
     ) -> None:
-        """Of a branch, `past_run_ids` are the runs whose past it has (`views.stage.past_runs`)."""
+        """For a branch, `past_run_ids` are the runs whose past it shares (see `views.stage.past_runs`)."""
         if role not in ROLES:
             raise Refused(f"There is no role {role!r}.", f"Write one of {', '.join(ROLES)}.")
         self.role: Role = role
         self.errors: list[Exception] = []
-        """What callbacks raised, the latest last."""
+        """The exceptions that callbacks raised, the latest last."""
         self._view = StageProjection(run_id=run_id, past_run_ids=past_run_ids)
         self._follower = None if follow is None else Follower(id_of(follow))
         self._callbacks: list[Callback] = []
@@ -63,15 +63,15 @@ class Observer:
 
     @property
     def view(self) -> StageProjection:
-        """The stage as it is now. `copy()` it to keep it."""
+        """The stage as it is now. It changes with the next event; `copy()` it to keep it."""
         return self._view
 
     def on_diff(self, callback: Callback) -> None:
-        """Call this with every diff from now on."""
+        """Call `callback` with every diff from now on."""
         self._callbacks.append(callback)
 
     def consume(self, event: Event) -> ViewDiff:
-        """Take the next event in, tell everybody who wants to know, and give what changed."""
+        """Fold the next event, call the callbacks if anything changed, and return the diff."""
         if len(self._answers) >= observer_answers_waiting_max:
             raise Refused(
                 f"{len(self._answers)} answers of asynchronous callbacks wait to be awaited.",
@@ -84,7 +84,7 @@ class Observer:
         return diff
 
     async def settle(self) -> None:
-        """Wait for the asynchronous callbacks that were called."""
+        """Await the asynchronous callbacks that were called."""
         answers, self._answers = self._answers, []
         for callback, answer in answers:
             await self._settled(callback, answer)
@@ -123,13 +123,13 @@ class Observer:
 
 
 class ObserverPump:
-    """One observer's task that reads one subscription. Keep it: if it is dropped, it may end."""
+    """The task that feeds one observer from one subscription. Keep a reference: a dropped pump may end."""
 
     __repr__ = repr_of("position", "error")
 
     def __init__(self, subscription: Subscription, observer: Observer) -> None:
         self.position = 0
-        """The position of the last event that the observer has taken in: where another pump can go on."""
+        """The position of the last event that the observer has folded. Another pump can continue there."""
         self.error: Exception | None = None
         self._subscription = subscription
         self._observer = observer
@@ -151,7 +151,7 @@ class ObserverPump:
             _log.warning("An observer raised and is let go at position %d.", self.position, exc_info=wrong)
 
     async def _give(self, event: Event) -> None:
-        """Give the observer what its role may read, and let other tasks run in between."""
+        """Feed one event to the observer, without what its role may not read. Let other tasks run now and then."""
         self._observer.consume(redacted(event, self._observer.role))
         await self._observer.settle()
         self.position = event.position or self.position
@@ -167,14 +167,14 @@ class Observers:
         self._pumps: dict[asyncio.Task[None], ObserverPump] = {}
 
     def admit(self, subscription: Subscription, observer: Observer) -> ObserverPump:
-        """Add an observer until it leaves, raises, or the terrarium closes."""
+        """Start a pump for an observer. It ends when it is closed, when the observer raises, or with the terrarium."""
         pump = ObserverPump(subscription, observer)
         self._pumps[pump.task] = pump
         pump.task.add_done_callback(self._pumps.pop)
         return pump
 
     async def finish_reading(self) -> None:
-        """Once subscriptions are closed: wait a bounded time until every observer has read to the end."""
+        """Wait until every observer has read to the end, at most `observer_close_seconds_max`. Close subscriptions first."""
         tasks = list(self._pumps)
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=observer_close_seconds_max)

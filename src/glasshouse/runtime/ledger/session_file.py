@@ -1,15 +1,17 @@
-"""Session files: `.glass` to take to another store, `.jsonl` to read in other tools. Both hold the same lines.
+"""Session files: `.glass` to move a session to another store, `.jsonl` to read in other tools. Both hold the same lines.
 
     {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
     {"segment": {…}, "upto": …}                                                each segment, parents first
     {"id": "s-….1", "kind": …, …, "change": "s-….1"}                           each event, in the order of histories
     {"end": {"events": …, "digest": …}}                                        the end; without it the file is cut short
 
-A `.glass` file is these lines compressed with gzip. `change` is the id of the first event in the file that belongs to the
-same change; an event that is the first itself has none.
-Always holds: a file is written under another name and renamed when it is whole. An import is one batch, all or nothing,
-and keeps the events as the file has them: upcasters change only what a reader sees.
-Segments are matched by id: a longer prefix of an imported segment extends it, a different one is a conflict.
+A `.glass` file is these lines compressed with gzip (ADR 0016). `change` is the id of the first event of the same change
+in the file. The first event of a change has no such field.
+
+Always holds: a file is written under a temporary name and renamed when it is complete. An import is one batch, all or
+nothing. It keeps the events as they are in the file; upcasters change only what a reader sees. Segments are matched by
+id. If the file has more events of an imported segment than the store, the import adds them. If events differ, the import
+is refused with a conflict.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class FileSegment(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FileEnd(msgspec.Struct, forbid_unknown_fields=True):
-    """What the last line counts and sums up."""
+    """The content of the last line: how many events the file has, and the digest over them."""
 
     events: int
     digest: str
@@ -74,7 +76,7 @@ class _EndLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Carried(msgspec.Struct):
-    """A whole file, read and checked, with its events as they were written, and the change of each."""
+    """A file that was read and checked: its segments, its events as they were written, and the change of each."""
 
     head: FileHead
     segments: list[FileSegment]
@@ -84,7 +86,7 @@ class Carried(msgspec.Struct):
 
 
 class _ReadShort(Exception):
-    """The store holds less of a segment than the pending world did: a commit failed in between."""
+    """The store has fewer events of a segment than the pending world had: a commit failed in between."""
 
 
 async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
@@ -112,19 +114,19 @@ async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role
 
 
 def _check_place(path: Path) -> None:
-    """Refuse at once what can never be the name of a file."""
+    """Refuse a path that cannot be a file, before anything is read."""
     try:
         is_file_name = path.name not in {"", ".."} and b"\0" not in os.fsencode(path) and not path.is_dir()
     except UnicodeEncodeError:
         is_file_name = False
-    except OSError:  # Nobody can look there; opening it will say why.
+    except OSError:  # The path cannot be checked. Opening the file will report the reason.
         return
     if not is_file_name:
         raise Refused(f"{str(path)!r} is not a path for a file.", "Name a file, such as 'play.glass'.")
 
 
 class _FileInTheMaking:
-    """Written beside its place, moved there when it is whole."""
+    """A file that is written under a temporary name and renamed when it is complete."""
 
     def __init__(self, path: Path, head: FileHead, segments: list[FileSegment]) -> None:
         self._path = path
@@ -134,7 +136,8 @@ class _FileInTheMaking:
         self._events = 0
         with self._in_words():
             self._raw = self._beside.open("wb")
-        is_plain = path.suffix == ".jsonl"  # Packed without its name and time: one session makes one file.
+        is_plain = path.suffix == ".jsonl"
+        # Without a name and a time in the gzip header, the same session always gives the same bytes.
         self._file = self._raw if is_plain else gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
         self._write([msgspec.json.encode(head), *map(msgspec.json.encode, segments)])
 
@@ -160,10 +163,12 @@ class _FileInTheMaking:
             self._raw.close()
             _sync(self._beside)
             self._beside.replace(self._path)
-            _sync(self._path.parent)  # The name lies in the folder, and a power cut must not lose it.
+            _sync(
+                self._path.parent
+            )  # The folder holds the name; without this sync a power cut could lose it.
 
     def drop(self) -> None:
-        """Leave nothing half written behind."""
+        """Close and delete the temporary file. After `finish` there is nothing to delete."""
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):
@@ -196,7 +201,7 @@ def _sync(path: Path) -> None:
 
 
 async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
-    """Take a file in and give the id of its session."""
+    """Import a file and return the id of its session."""
     carried = await asyncio.to_thread(read_file, path)
     short_reads = 0
     while short_reads < short_reads_max:
@@ -210,7 +215,7 @@ async def import_file(store: Store, ledger: Ledger, path: Path) -> str:
 
 
 def read_file(path: Path) -> Carried:
-    """Read and check a whole file; say at which line it breaks."""
+    """Read and check a whole file. A refusal names the first bad line."""
     try:
         with path.open("rb") as raw:
             is_packed = raw.peek(2).startswith(b"\x1f\x8b")
@@ -247,7 +252,7 @@ def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:
             number += 1
             if line.startswith(b'{"end"'):
                 _check_end(path, msgspec.json.decode(line, type=_EndLine).end, carried, story)
-                if next(lines, None) is not None:  # Reading to the end also checks the sum of a packed file.
+                if next(lines, None) is not None:  # Reading to the end also makes gzip check its checksum.
                     raise BadEvent("something follows the last line")
                 return carried
             event, change = _event_and_change(line)
@@ -283,7 +288,7 @@ def _event_and_change(line: bytes) -> tuple[Event, str]:
 
 
 def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
-    """It is new, not empty and has sane numbers; its parents came before it, reach so far and end before it begins."""
+    """Check that a segment is new and not empty, has valid numbers, and begins after the parents listed before it."""
     segment = part.segment
     if segment.id in before or part.upto < 1:
         raise BadEvent(f"segment {segment.id} is told twice or is empty")
@@ -300,7 +305,7 @@ def _check_segment(part: FileSegment, before: dict[str, FileSegment]) -> None:
 
 
 def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
-    """Its id, place and time are those of its segment, and an engine event has the payload of its kind."""
+    """Check that an event's id and time fit its segment, and that an engine event has the payload of its kind."""
     part = placed.get(event.session_id)
     if part is None:
         raise BadEvent(f"no segment {event.session_id} was told of")
@@ -313,7 +318,7 @@ def _check_event(event: Event, placed: dict[str, FileSegment]) -> None:
 
 
 def _lifted(event: Event) -> Event:
-    """The event as a reader of today sees it."""
+    """The event in the current schema version."""
     is_current = event.schema_version == VERSIONS.get(event.kind, 1)
     return event if is_current else decoded(encoded(event))
 
@@ -328,10 +333,10 @@ def _check_end(path: Path, end: FileEnd, carried: Carried, story: list[Event]) -
 
 
 async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[SegmentWrite, ...]:
-    """What the store lacks of the file; nothing if it has it all."""
+    """The writes for what the store lacks of the file; empty if it has everything."""
     sessions = [ledger.world.sessions.get(part.segment.id) for part in carried.segments]
     known = [None if session is None else (session.segment, session.head) for session in sessions]
-    # Another import may be on its way; what is known of it can be read once it is durable.
+    # Another import may be in flight. The pending world knows its events, but only durable ones can be read.
     await ledger.wait_for_durability()
     writes = []
     for part, here in zip(carried.segments, known, strict=True):
@@ -352,7 +357,7 @@ async def _writes(store: Store, ledger: Ledger, carried: Carried) -> tuple[Segme
 async def _check_agrees(
     store: Store, carried: Carried, part: FileSegment, segment: Segment, head: int
 ) -> None:
-    """The file and the store have the same events of a segment as far as both go; only an import can be extended."""
+    """Check that file and store have equal events of a segment as far as both go. Only an import can be extended."""
     events = carried.events[segment.id]
     if _origin(segment) != _origin(part.segment):
         raise _conflict(carried, f"session {segment.id} began otherwise")
@@ -368,7 +373,7 @@ async def _check_agrees(
 
 
 def _origin(segment: Segment) -> Segment:
-    """The origin of a segment, without the mark of an import."""
+    """A segment without the marks of an import, to compare how it began."""
     return replace(segment, is_imported=False, is_redacted=False)
 
 

@@ -1,9 +1,10 @@
 """Subscriptions: readers that get every committed event and can never delay anything.
 
-Always holds: a subscriber gets each matching event exactly once, in the order of commits. When the terrarium closes,
-it still gets what can be read; if the store is already closed, it ends and can continue later, by position. Its queue
-is bounded: when it is full, nothing more is pushed, and once the reader has emptied it, it catches up from the store
-by position. It gets its own copy. The hub holds subscribers weakly: a dropped one is forgotten.
+Always holds: a subscriber gets its own copy of each matching event exactly once, in the order of commits. Its queue is
+bounded. When the queue is full, nothing more is pushed; once the reader has emptied it, the subscriber catches up from
+the store by position. When the terrarium closes, a subscriber still gets what can be read. If the store is already
+closed, it ends; a new one can continue by position. The hub holds only weak references, so a dropped subscriber is
+forgotten.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Subscriptions:
         self._live: WeakSet[Subscription] = WeakSet()
 
     def publish(self, events: list[Event]) -> None:
-        """Publish a commit."""
+        """Give the events of a commit to every subscriber."""
         if events:
             self.position = events[-1].position or self.position
         if self._live:
@@ -42,36 +43,37 @@ class Subscriptions:
                     subscription.push(event)
 
     def catch_up(self, position: int) -> None:
-        """After a commit of unknown outcome the store may hold more than was published: make everybody catch up."""
+        """Make every subscriber read from the store: after a failed commit it may hold more than was published."""
         if position > self.position:
             self.position = position
             for subscription in tuple(self._live):
                 subscription.fall_behind()
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """A new reader: from now on, or from behind a position."""
+        """A new subscriber: from now on, or from the first event after a position."""
         subscription = Subscription(self, wanted or EVERYTHING, self.position if after is None else after)
         self._live.add(subscription)
         return subscription
 
     def leave(self, subscription: Subscription) -> None:
-        """Forget a reader."""
+        """Forget a subscriber."""
         self._live.discard(subscription)
 
     async def read_after(self, position: int) -> list[Event]:
-        """What the store holds behind a position and may be shown already."""
+        """The next published events after a position."""
         page = await self._store.read_after(position, catch_up_events_max)
+        # The store may already hold a commit that is not published yet. `publish` will push those events.
         return [event for event in page if (event.position or 0) <= self.position]
 
     def close(self) -> None:
-        """End every reader once it has read what it was given."""
+        """End every subscriber once it has read what it can."""
         self.is_open = False
         for subscription in tuple(self._live):
             subscription.wake()
 
 
 class Subscription:
-    """An asynchronous iterator over committed events. `async with` it, or just drop it, to leave."""
+    """An asynchronous iterator over committed events. To leave, use it with `async with`, or just drop it."""
 
     def __init__(self, hub: Subscriptions, wanted: EventFilter, after: int) -> None:
         self._hub = hub
@@ -97,7 +99,7 @@ class Subscription:
         self._position = event.position or self._position
 
     def fall_behind(self) -> None:
-        """Read on from the store instead of the queue."""
+        """Continue from the store once the queue is empty."""
         self._is_behind = True
         self.wake()
 
@@ -134,7 +136,7 @@ class Subscription:
         self._is_behind = bool(page) and self._position < self._hub.position
 
     async def aclose(self) -> None:
-        """Leave."""
+        """Leave the hub: no more events are pushed."""
         self._hub.leave(self)
 
     async def __aenter__(self) -> Self:
