@@ -67,7 +67,7 @@ class HistoryReader:
         return spans_between(sessions, prefixes, first, last)
 
     async def _was_refolded_meanwhile(self) -> bool:
-        """Wait until the world that a read was planned on is durable. True if part of it was refused: then plan again."""
+        """Wait until the world of the plan is durable. True if part of that world was refused: then plan again."""
         refolds = self._ledger.refolds
         await self._ledger.wait_for_durability()
         return self._ledger.refolds != refolds
@@ -131,7 +131,7 @@ class HistoryReader:
         return sorted(whole, key=lambda event: place_in_story(self._sessions, event))
 
     def is_of_this_house(self, branch_of: BranchOf) -> bool:
-        """Whether the run that a branch grows from was played in this house. Runs of two houses may have the same id."""
+        """Whether the run that a branch grows from was played here. Runs of two houses may have the same id."""
         is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
         return branch_of.run_id in self._ledger.world.runs and not is_imported
 
@@ -157,7 +157,7 @@ class HistoryReader:
         return [event for page in pages(spans) for event in await self._store.read(page)]
 
     async def batch_to_fork(self, session_id: str, at: str | None) -> tuple[str, str, int]:
-        """Where a fork begins: the id of the event, the session that wrote it, and the last seq of the event's batch."""
+        """Where a fork begins: the id of the event, the session that wrote it, and the last seq of its batch."""
         id_of_event = self.event_meant(session_id, at)
         event = await self.event(id_of_event)
         segment = self._sessions[event.session_id].segment

@@ -8,7 +8,7 @@ interleave, and no lock is needed. The queue is first in, first out, so the orde
 The content of events does not depend on how batches were grouped into commits.
 
 If a commit fails, its batches and all batches queued after them are refused, because they were decided on a world that
-never became real. Then the world is folded again from the store. Callers wait until that is done. (ADR 0006)
+never became real. Then the world is folded again from the store. Callers wait until that is done (ADR 0006).
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ class Ledger:
         self.takes_more = False
         self.acts_begun: dict[tuple[str, str], bool] = {}
         """The acts that have begun and are not written yet, by creature and cause. The value says whether the act has
-        already looked at the world. A replay needs this: an act does not see what is written while it thinks. ADR 0048"""
+        already looked at the world. A replay needs this, because an act does not see what is written while it thinks
+        (ADR 0048)."""
         self._store = store
         self._clock = clock
         self._subscriptions = subscriptions
@@ -264,7 +265,7 @@ class Ledger:
         return self._enqueue(Batch((write,), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
-        """Decide an intent without writing anything: a dry run (ADR 0041). Raises the refusal that the intent would get.
+        """Decide an intent without writing anything: a dry run (ADR 0041). A refusal is raised as usual.
 
         The returned events have the ids and times that they would get now.
         """
@@ -287,7 +288,7 @@ class Ledger:
         return True
 
     async def adopt(self, events: Sequence[Event], segments: Mapping[str, Segment]) -> None:
-        """Write recorded events as they are, without deciding them again. `segments` has every segment that they open."""
+        """Write recorded events without deciding them again. `segments` has every segment that they open."""
         await self.wait_for_room()
         writes: list[SegmentWrite] = []
         for session_id, some in groupby(events, key=lambda event: event.session_id):
@@ -316,7 +317,7 @@ class Ledger:
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
-        """Stamp, encode and fold. Encoding comes first, so an event that cannot be encoded leaves the world unchanged."""
+        """Stamp, encode, then fold: if an event cannot be encoded, the world has not changed yet."""
         events, writes = self._written(decided)
         self._fold(events, {write.session_id: write.opens for write in decided if write.opens is not None})
         return events, writes
@@ -382,7 +383,7 @@ class Ledger:
         return queued
 
     def _queue_snapshot(self) -> None:
-        """Queue a snapshot of the pending world. It holds exactly the events queued before it, so it fits its position."""
+        """Queue a snapshot of the pending world. It holds exactly the events that are queued before it."""
         body = msgspec.msgpack.encode(self.folded)
         self._events_since_snapshot, self._snapshot_bytes = 0, len(body)
         self._enqueue(Batch(snapshot=Snapshot("", "world", snapshot_key(), 0, body)), [])
@@ -394,7 +395,7 @@ class Ledger:
             self._wake = None
 
     async def _write_until_closed(self) -> None:
-        """The writer task: commit queued batches, group by group. If it ends with an error, it refuses all that are left."""
+        """The writer task: commit queued batches, group by group. If it fails, it refuses all that are left."""
         group: list[Queued] = []
         try:
             while self._queue or not self._is_closing:
@@ -455,7 +456,7 @@ class Ledger:
             self._settling.set_result(None)
 
     async def _refold_and_refuse(self, group: list[Queued], failure: BaseException) -> None:
-        """Fold the world again, then refuse. A refused caller may look at the world at once, and must see the real one."""
+        """Fold the world again, then refuse: a refused caller may look at once, and must see the real world."""
         refused = self._give_up(group, failure)
         try:
             await self._refold()
@@ -519,7 +520,7 @@ class Ledger:
         self._gate_moved.set()
 
     async def wait_for_room(self) -> None:
-        """Wait until `takes_more` is true. Raises the error if the ledger is closed or the world cannot be folded again."""
+        """Wait until `takes_more`. Raises if the ledger is closed, or if the world cannot be folded again."""
         while not self.takes_more:
             self.check_is_open()
             if self._broken is not None and not self._is_refolding:

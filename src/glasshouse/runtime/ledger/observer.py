@@ -174,7 +174,7 @@ class Observers:
         return pump
 
     async def finish_reading(self) -> None:
-        """Wait until every observer has read to the end, at most `observer_close_seconds_max`. Close subscriptions first."""
+        """After subscriptions are closed: wait a bounded time until every observer has read to the end."""
         tasks = list(self._pumps)
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=observer_close_seconds_max)

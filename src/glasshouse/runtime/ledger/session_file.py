@@ -1,4 +1,4 @@
-"""Session files: `.glass` to move a session to another store, `.jsonl` to read in other tools. Both hold the same lines.
+"""Session files: `.glass` to move a session to another store, `.jsonl` for other tools. Both hold the same lines.
 
     {"glass": 1, "session": …, "role": …, "is_redacted": …, "segments": …}     the head
     {"segment": {…}, "upto": …}                                                each segment, parents first
@@ -10,8 +10,8 @@ in the file. The first event of a change has no such field.
 
 Always holds: a file is written under a temporary name and renamed when it is complete. An import is one batch, all or
 nothing. It keeps the events as they are in the file; upcasters change only what a reader sees. Segments are matched by
-id. If the file has more events of an imported segment than the store, the import adds them. If events differ, the import
-is refused with a conflict.
+id. If the file has more events of an imported segment than the store, the import adds them. If events differ, the
+import is refused with a conflict.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The past: reading any point of it, branching, resuming, and asking why."""
+"""The past: the world at any earlier event, branches, resumed sessions, and the questions `why` and `who_knew`."""

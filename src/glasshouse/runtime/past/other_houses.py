@@ -1,11 +1,10 @@
-"""The worlds of other houses, as far as imported files tell of them: who was where, folded apart from this house's world.
+"""The worlds of other houses, folded from imported events and kept apart from this house's world (ADR 0040).
 
-A *life* is a set of sessions that one house played on without restating them: they grew from each other by merges, splits
-and forks. A branch or a resumed session begins another life, perhaps in another house, where the same id may name another
-creature.
+A *life* is a set of sessions that are connected by merges, splits and forks. A branch or a resumed session begins
+another life, because it restates its past. It may be in another house, where the same id may name another creature.
 
-Always holds: nothing of a life enters this house's world. It is folded from the imported events alone, and cached until
-a file adds to it.
+Always holds: nothing of a life enters this house's world. A life is folded from imported sessions alone. The cache key
+holds how far each session is known, so a life is folded again after an import has added events to it.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from glasshouse.world.state.state import SessionState, World
 from glasshouse.world.state.values import GOES_ON
 
 lives_kept_max: Final = 8
-"""So many lives are kept folded; the one asked for longest ago goes first."""
+"""How many folded lives are cached. The least recently used one is dropped first."""
 
 Life = tuple[tuple[str, int], ...]
-"""The sessions of a life, oldest first, and how far each is told."""
+"""The sessions of a life, oldest first, each with its last known seq."""
 
 
 class OtherHouses:
-    """Folds the lives that files brought here."""
+    """Folds the lives of imported sessions."""
 
     def __init__(self, store: Store, ledger: Ledger) -> None:
         self._store = store
@@ -46,15 +45,15 @@ class OtherHouses:
         return self._ledger.world.sessions
 
     def wrote(self, session_id: str) -> bool:
-        """Whether a session was written in another house, and came here in a file."""
+        """Whether a session was written in another house and imported from a file."""
         return self._sessions[session_id].segment.is_imported
 
     async def around(self, session_id: str) -> Folded:
-        """The world of an imported session, as far as files tell of it; a refusal that names what they lack."""
+        """The world of an imported session, as far as the files tell. The refusal names what they lack."""
         return await self._of(self._life(session_id))
 
     async def after(self, session_id: str) -> list[Folded]:
-        """The worlds of other houses in which creatures live again with the past that a session is part of."""
+        """The worlds of other houses that continue a session's past by a branch or a resumed session."""
         lives = {
             self._life(name): None for name in descendants_of(self._sessions, session_id) if self.wrote(name)
         }
@@ -62,7 +61,7 @@ class OtherHouses:
         return [await self._of(life) for life in lives if life != own]
 
     def _life(self, session_id: str) -> Life:
-        """Every session that is connected with this one without a branch or a resumption between them."""
+        """Every session that is connected with this one, with no branch or resumed session between them."""
         life, waiting = {session_id: None}, [session_id]
         while waiting:
             session = self._sessions[waiting.pop()]
@@ -102,7 +101,7 @@ class OtherHouses:
 
 
 def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:
-    """Move a life on by one event. `graphs_told` are the graphs that the files carry sessions of."""
+    """Fold one event into a life. `graphs_told` are the graphs whose sessions the files contain."""
     try:
         evolve(folded.world, event)
         if event.kind == kinds.SESSION_RESTATED:
@@ -110,6 +109,7 @@ def _take(folded: Folded, event: Event, graphs_told: set[str]) -> None:
         if ends_in_a_split(event) and not graphs_told.issuperset(
             payload_of(event, TopologyChanged).new_graph_ids
         ):
+            # The files lack a session of a new graph. The creatures that left for it are taken from this event.
             part_unseen(folded.world, event)
     except KeyError as lacking:
         raise Refused(

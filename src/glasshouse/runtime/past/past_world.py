@@ -1,7 +1,6 @@
-"""A past that can be continued: everything folded at one point, and the requested graphs.
+"""A past that can be continued: the state folded up to one event, and the graphs to continue.
 
-Always holds: a `Past` is an independent copy. It may be changed freely before it is restated; until then nothing of
-it is in the ledger.
+Always holds: a `Past` is an independent copy. Its changes are not in the ledger until it is restated (ADR 0031).
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ class Past:
         self, folded: Folded, at: Event, cut: str, graph_ids: Sequence[str], *, is_foreign: bool = False
     ) -> None:
         self.is_foreign = is_foreign
-        """Whether it was played in another house: its ids may be others' in this one."""
+        """Whether it was played in another house. Then its ids may name other things in this house."""
         self.folded = folded
         self.at = at
         self.cut = cut
-        """The last event that is part of it."""
+        """The id of the last event that is part of this past."""
         self.graph_ids = list(graph_ids)
-        """The graphs that are meant, the oldest first: whoever lives again goes in the same order."""
+        """The graphs to continue, oldest first. They are regrown in the same order."""
         self._heads = {name: session.head for name, session in folded.world.sessions.items()}
         self._there = {*folded.world.creatures, *folded.world.channels, *folded.world.wires}
         here = [graph for graph in _graphs_of(folded.world, at.session_id) if graph.id in self.graph_ids]
@@ -50,11 +49,11 @@ class Past:
 
     @property
     def world(self) -> World:
-        """The world then."""
+        """The world of this past."""
         return self.folded.world
 
     def change(self, intent: Intent) -> str:
-        """Make it otherwise than it was; what the intent made or touched. A refusal changes nothing anywhere."""
+        """Apply an intent to this past and return the id of its subject. A refused intent changes nothing."""
         decision = decide(self.world, intent)
         before = set(self.world.graphs)
         for write in decision.writes:
@@ -68,13 +67,13 @@ class Past:
 
     @property
     def home(self) -> str:
-        """The graph that the event it is looked at from was written in, or what a change has made of it."""
+        """The graph in which the event `at` was written, or the graph that its creatures are in after changes."""
         living = self.world.creatures
         return next((living[name].graph_id for name in self._at_home if name in living), self.graph_ids[0])
 
     @property
     def times_changed(self) -> int:
-        """How many logical times the changes have taken, in the graph where they took most."""
+        """How many logical times the changes took, in the graph where they took the most."""
         sessions, taken = self.world.sessions, [0]
         for name in self.graph_ids:
             session_id = self.world.graphs[name].session_id
@@ -83,26 +82,26 @@ class Past:
         return max(taken)
 
     def has_happened(self, id_of_event: str) -> bool:
-        """Whether an event is in the ledger, and not of a change of this past."""
+        """Whether an event is in the ledger. Events of changes to this past are not."""
         session_id, seq = place_of(id_of_event)
         return seq <= self._heads.get(session_id, 0)
 
     @property
     def creatures(self) -> list[CreatureState]:
-        """Who is in the graphs that are meant."""
+        """The creatures in the graphs to continue."""
         graphs = [self.world.graphs[name] for name in self.graph_ids]
         return [self.world.creatures[name] for graph in graphs for name in graph.creatures]
 
     def holds_run(self, run_id: str) -> bool:
-        """Whether somebody of a run is in the graphs that are meant."""
+        """Whether a creature of a run is in the graphs to continue."""
         return any(creature.run_id == run_id for creature in self.creatures)
 
     def is_new(self, name: str) -> bool:
-        """Whether a creature, channel or wire came to be by a change of this past."""
+        """Whether a creature, channel or wire was made by a change to this past."""
         return name not in self._there
 
     def parents_of(self, session_id: str) -> tuple[tuple[str, int], ...]:
-        """The sessions that are really there and that a session of this past is, or has grown from."""
+        """The sessions of the ledger that a session of this past is or grew from, each with its last seq then."""
         if session_id in self._heads:
             return ((session_id, self._heads[session_id]),)
         parents: dict[str, int] = {}
@@ -129,8 +128,11 @@ class Pasts:
         return await self._past(await self._history.end_of_change(event.id), event)
 
     async def at_the_end(self, session_id: str) -> Past:
-        """The last shape that a session had: where it ended in a change of its graph, that of right before; what was
-        owed when its run was over is owed still."""
+        """The past at the end of a session.
+
+        If the session ended because its graph changed, this is the past right before that change. If its run is
+        finished, it is the past right before the run's end, so the acts that were owed then are still owed.
+        """
         name, event = await self._meant(session_id, None)
         if self._ledger.world.sessions[event.session_id].segment.is_imported:
             is_too_late = event.kind == kinds.RUN_FINISHED or ends_in_a_split(event)
@@ -144,7 +146,7 @@ class Pasts:
         return await self._past(position if is_open else (event.change or 0) - 1, event)
 
     async def _end_of_its_runs(self, last: Event) -> Event:
-        """The end of the runs that were played in a session, if they went on elsewhere after its last event."""
+        """The last event of a session, or the latest end of the runs of its creatures, if that came later."""
         folded = self._ledger.folded
         graph = folded.world.graphs.get(last.graph_id)
         if graph is None or graph.session_id != last.session_id:
@@ -155,8 +157,11 @@ class Pasts:
         return max([last, *ends], key=lambda event: event.position or 0)
 
     async def _before_the_ends(self, end: Event) -> int:
-        """The position before a run's end. Where several were ended one right after the other, that before the first:
-        what was owed to anybody of them is owed still."""
+        """The position right before a run's end.
+
+        If several runs of a session ended one right after the other, this is the position before the first end. So
+        the acts that were owed in any of these runs are still owed.
+        """
         position = (end.position or 0) - 1
         while position > 0:
             (before,) = await self._store.read_after(position - 1, 1)
@@ -166,7 +171,7 @@ class Pasts:
         return position
 
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
-        """The event, and the session it is looked at from. A fork has nobody of its own: its parent's event is meant."""
+        """The session and event to continue from. No creature lives in a fork, so a fork means its parent's event."""
         known = the_session(self._ledger.world, session_id)
         chosen = at or event_id(session_id, known.head)
         writer, _ = place_of(self._history.event_meant(session_id, chosen))
@@ -177,7 +182,7 @@ class Pasts:
         return session_id, await self._history.event(chosen)
 
     async def _past(self, position: int, event: Event) -> Past:
-        """The past right after the event at a position, looked at from an event."""
+        """The past right after the event at a position. `event` decides which graphs are continued."""
         if position < 1:
             raise Refused("Nothing was there before that.", "Choose a later event.")
         folded = await folded_from(self._store, position)
@@ -185,7 +190,7 @@ class Pasts:
         return Past(folded, event, last.id, graphs_meant(folded, event))
 
     async def _imported(self, session_id: str, event: Event, *, before: bool) -> Past:
-        """An imported past was never folded here: its history is, once, by itself."""
+        """The past at an imported event. This house has not folded it, so its history is folded separately."""
         sessions = self._ledger.world.sessions
         folded = Folded(World(house_id=self._store.house_id))
         folded.tables.driven_cache = set()
@@ -203,12 +208,12 @@ class Pasts:
 
 
 def ends_in_a_split(event: Event) -> bool:
-    """Whether a session ended with this event, because its graph came apart."""
+    """Whether this event ended its session by splitting the graph."""
     return event.kind == kinds.TOPOLOGY_CHANGED and payload_of(event, TopologyChanged).kind == "split"
 
 
 def begin_from_file(world: World, sessions: Mapping[str, SessionState], session_id: str) -> None:
-    """Begin an imported session in the world of its own house, after its ancestors."""
+    """Begin an imported session and its ancestors in `world`, the separately folded world of its house."""
     if session_id not in world.sessions:
         for name in (*ancestors_of(sessions, session_id), session_id):
             if name not in world.sessions:
@@ -216,7 +221,7 @@ def begin_from_file(world: World, sessions: Mapping[str, SessionState], session_
 
 
 def graph_of(folded: Folded, event: Event) -> str:
-    """The graph that an event of another house was written in: no other of that house is known to be whole."""
+    """The graph in which an imported event was written. Other graphs of its house may be incomplete in the file."""
     for graph in folded.world.graphs.values():
         if graph.session_id == event.session_id and graph.creatures:
             return graph.id
@@ -231,7 +236,7 @@ def _nobody_at(event: Event) -> Refused:
 
 
 def _graphs_of(world: World, session_id: str) -> list[GraphState]:
-    """The graph that writes into a session, or, where the session has ended in a change, those that it became."""
+    """The graph that writes to a session. If the session has ended in a change, the graphs that came of it."""
     graphs = list(world.graphs.values())
     return [graph for graph in graphs if graph.session_id == session_id] or [
         graph
@@ -242,15 +247,14 @@ def _graphs_of(world: World, session_id: str) -> list[GraphState]:
 
 
 def graphs_meant(folded: Folded, event: Event) -> list[str]:
-    """The graph that an event was written in, and those that hang together with it: all graphs of its scenarios."""
+    """The ids of the graphs to continue: the event's graph, and all graphs of the scenarios played there."""
     world, purses = folded.world, folded.runs.purses
     here = _graphs_of(world, event.session_id)
     meant = {graph.id for graph in here}
     run_ids = {run.id for run in world.runs.values() if run.session_id == event.session_id and not here}
     graphs_before = -1
-    while graphs_before < len(
-        meant
-    ):  # Others may have come to graphs of these runs: theirs are meant as well.
+    # A graph of these runs may hold creatures of other runs. The graphs of those runs are continued too.
+    while graphs_before < len(meant):
         graphs_before = len(meant)
         creatures = [name for graph_id in meant for name in world.graphs[graph_id].creatures]
         run_ids |= {world.creatures[name].run_id or "" for name in creatures}

@@ -1,8 +1,8 @@
-"""The recipes of a past: the scenario of each of its runs, as it is on disk now, edited or not.
+"""The recipes of a past: the scenario of each run, as it is on disk now, edited or not (ADR 0033).
 
-Always holds: a world that the caller gives comes first, then the folder that a run was opened from, then the name of its
-scenario. If it is in none of these, resuming is refused. What reads worlds is imported only when one is read, because few
-programs resume a session.
+Always holds: a scenario is looked for in the worlds that the caller gives, then in the folder that the run was opened
+from, then by its name. If none of these has it, resuming is refused. The modules that read worlds are imported when a
+world is read, because few programs resume a session.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
 
 AnyWorld: TypeAlias = "str | Path | LoadedWorld"
-"""A world by its name, by where it lies, or loaded."""
+"""A world: its name, its path, or the loaded world."""
 WorldsNow: TypeAlias = "AnyWorld | Sequence[AnyWorld] | None"
-"""Where scenarios lie now, if they have moved."""
+"""Where the scenarios are now, if they have moved."""
 
 
 def check_is_not_live(world: World, session_id: str) -> None:
-    """Refuse to resume a session that can be driven as it is."""
+    """Refuse to resume a session whose graph can still be driven."""
     graph = world.graphs.get(the_session(world, session_id).segment.graph_id)
     if graph is None or graph.session_id != session_id:
         return
@@ -46,7 +46,7 @@ def check_is_not_live(world: World, session_id: str) -> None:
 def recipes_of(
     past: Past, session_id: str, given: WorldsNow, tools: frozenset[str], new_run_id: Callable[[], str]
 ) -> Recipes:
-    """The opening of every scenario that a past has, under new ids of runs."""
+    """The opening of every scenario in a past, each with a new run id, by the old run id."""
     from glasshouse.manifests.opening import opening_of
 
     purses = {
@@ -64,7 +64,7 @@ def recipes_of(
 
 
 def is_edited(run_id: str, purse: Purse | None, given: WorldsNow, tools: frozenset[str]) -> bool:
-    """Whether the scenario on disk is another than the one that a run was opened from."""
+    """Whether the scenario on disk differs from the one that a run was opened from."""
     if purse is None or not purse.playbill.name:
         raise _without_scenario(f"Run {run_id}")
     loaded = _loaded(given, tools)
@@ -85,7 +85,7 @@ def _loaded(given: WorldsNow, tools: frozenset[str]) -> list[LoadedWorld]:
 
 
 def _scenarios_now(purses: Sequence[Purse], given: WorldsNow, tools: frozenset[str]) -> Sequence[LoadedWorld]:
-    """The scenario of each run as it is now. Of several, a world that was given is the one of its name."""
+    """The scenario of each run as it is now. If there are several, given worlds are matched by name."""
     loaded = _loaded(given, tools)
     if len(purses) == 1 and len(loaded) == 1:
         return loaded
@@ -110,7 +110,7 @@ def _scenario_now(purse: Purse, given: LoadedWorld | None, tools: frozenset[str]
             if source is not None:
                 return load_world(source, tools=tools)
         except UnknownName:
-            continue  # It is not there any more: look in the next place.
+            continue  # It is no longer there: try the next source.
     raise Refused(
         f"The scenario {purse.playbill.name} is not where it was ({purse.folder}).",
         "Say where it is now (world=…, --world), or resume it as it was (shape='as-was', --as-was).",

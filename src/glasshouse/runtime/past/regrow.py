@@ -1,9 +1,12 @@
-"""From a past to the one intent that continues it: for a branch, in the shape it had; for a resumed session, in that
-shape or as its scenario is on disk now.
+"""Makes the one intent that continues a past (ADR 0031, ADR 0033).
 
-Always holds: nobody gets another's past. If a scenario is continued, a creature's past is found by its run and its
-cast key, and by its handle if several have the same key; if that is ambiguous, the creature starts empty. A new
-creature sees nothing that was said before; a creature that is no longer in the scenario is gone.
+A branch continues in the shape the past had. A resumed session continues in that shape, or in the shape of its scenario
+as it is on disk now.
+
+Always holds: no creature gets the past of another. If a scenario is continued, a creature's past is found by its run,
+its cast key and its handle at the opening. The rest are matched by run and cast key alone. If that is ambiguous, the
+creature starts empty. A new creature sees nothing that was said before. A creature that is no longer in the scenario
+does not live again.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ def restate_of(
     change: BranchChange | None = None,
     lines: tuple[LineAfter, ...] = (),
 ) -> Restate:
-    """The intent that lets a past live again just as it was, or as it has been changed."""
+    """The intent that continues a past in the shape it has, with the changes that were made to it."""
     graphs = [past.world.graphs[name] for name in past.graph_ids]
     run_ids = dict.fromkeys([creature.run_id for creature in past.creatures if creature.run_id is not None])
     runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
@@ -82,7 +85,7 @@ def restate_of(
 
 
 def _graph_of(past: Past, line: LineAfter) -> str:
-    """Where a line is said: where its speaker is; the visitor's at home."""
+    """The graph in which a line is said: that of its speaker, or the past's home graph for the visitor."""
     speaker = past.world.creatures.get(line.actor)
     return past.home if speaker is None else speaker.graph_id
 
@@ -134,15 +137,17 @@ def _taken_over(
     is_over: bool,
     is_as_it_was: bool = False,
 ) -> Regrown:
-    """A graph that continues others, with what it takes over in the names it had; nobody is in it yet. A run that was
-    over has its end before it again."""
+    """A graph that continues `graphs`, with the state it carries over under the old ids. It has no creatures yet.
+
+    If the run was over (`is_over`), its verdict is not carried over, and the run can end again.
+    """
     folded = past.folded
     graph_ids = [graph.id for graph in graphs]
     places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     here = dict.fromkeys([*[channel.opened.channel_id for channel in channels], *places])
     remembered = folded.tables.remembered_by(vias, here)
-    if past.is_foreign:  # What others said at a place after somebody had left it need not be in the file.
+    if past.is_foreign:  # The file may lack lines that were said in a place after a creature had left it.
         heads = {name: session.head for name, session in past.world.sessions.items()}
         said = {place: _within(table, heads) for place, table in remembered.said.items()}
         remembered = msgspec.structs.replace(remembered, said=said)
@@ -171,7 +176,7 @@ def _taken_over(
 
 
 def _within(table: CarriedTable, heads: Mapping[str, int]) -> CarriedTable:
-    """The lines of it that stand in these sessions, so far as each is known."""
+    """The part of a table whose lines are in known sessions, each up to its known head."""
     known = [part for part in table.spans if part.first <= heads.get(part.session_id, 0)]
     spans = [msgspec.structs.replace(part, last=min(part.last, heads[part.session_id])) for part in known]
     count = sum([part.last - part.first + 1 for part in spans])
@@ -206,11 +211,11 @@ def _reopened(past: Past, channel_id: str) -> Reopened:
 
 
 Recipes = dict[str, OpenRun]
-"""For each run that is resumed, by its old id: the opening of its scenario, under its new id."""
+"""For each resumed run, by its old id: the opening of its scenario, which has the new run id."""
 
 
 def resume_of(past: Past, recipes: Recipes) -> Restate:
-    """The intent that plays scenarios on from a past."""
+    """The intent that continues a past with its scenarios as they are on disk now."""
     graphs: list[Regrown] = []
     runs: list[Rerun] = []
     edited: dict[str, str] = {}
@@ -232,7 +237,7 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
 
 
 def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
-    """Whose past each member of the cast has: old ids by the identity of the member."""
+    """The old creature whose past each member of the cast gets: old ids by `id(member)` (ADR 0033)."""
     theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
     matches: dict[int, str] = {}
     for member in members:
@@ -251,12 +256,12 @@ def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> di
 
 
 def _old_id(key: str) -> str | None:
-    """The id that a creature or channel had in the past; none if it is new."""
+    """The id that a creature or channel had in the past, or None if it is new."""
     return None if key.startswith("new ") else key
 
 
 class _Regrowth:
-    """One graph of the scenario in the making."""
+    """Builds one graph of a scenario that is resumed."""
 
     def __init__(
         self, past: Past, run_id: str, keys: dict[int, str], part: Ensemble, continued: set[str]
@@ -273,8 +278,8 @@ class _Regrowth:
         self._channels = {plan.name: self._channel_key(plan.name) for plan in part.channels}
 
     def _channel_key(self, name: str) -> str:
-        """The channel of that name that those who have a past were on together, unless another graph goes on with it;
-        else a new one."""
+        """The old channel of this name in the graphs that are continued, unless another graph already continues it;
+        otherwise the key of a new channel."""
         for graph in self._graphs:
             channel_id = graph.channels.get(name)
             if channel_id is not None and channel_id not in self._continued:
@@ -283,7 +288,7 @@ class _Regrowth:
         return f"new {next(iter(self._keys.values()))} {name}"
 
     def regrown(self) -> Regrown:
-        """The graph as the scenario has it, with what its creatures bring along."""
+        """The graph as the scenario describes it, with the state that its creatures carry over."""
         channels = [self._reopened(plan) for plan in self._plans]
         is_over = self._past.at.kind == kinds.RUN_FINISHED
         regrown = _taken_over(
@@ -317,7 +322,7 @@ class _Regrowth:
         )
 
     def _is_strange(self, key: str, name: str) -> bool:
-        """Whether a channel goes on with what was said in a graph that a creature was not in, out of its hearing."""
+        """Whether a channel continues one of another graph, which the creature did not hear."""
         world, channel_id = self._past.world, self._channels[name]
         channel, creature = world.channels.get(channel_id), world.creatures[key]
         return (
@@ -365,7 +370,7 @@ class _Regrowth:
         ]
 
     def _dealt(self) -> list[LineAfter]:
-        """What is dealt to those who are new; the others keep what they were dealt."""
+        """The deals to new creatures. The others keep what they were dealt."""
         lines: list[LineAfter] = []
         for member in self._members:
             key = self._keys[member.handle]

@@ -1,6 +1,6 @@
-"""`WhatIf`: how a branch differs from its past.
+"""`WhatIf`: how a branch differs from the past it grows from.
 
-Always holds: it is applied to a copy of that past. An impossible change is refused, and nothing changes.
+Always holds: the changes are applied to a `Past`, which is a copy. If one of them is refused, nothing is written.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect,
 from glasshouse.world.fold.evolve import manifest_facts
 
 Edge = tuple[str, str] | tuple[str, str, str]
-"""Two handles, and the name of a channel if it matters which."""
+"""Two handles, and optionally the name of a channel."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The changes of a branch. Creatures go by their handles."""
+    """The changes that a branch makes to its past. Creatures are named by their handles."""
 
     __repr__ = repr_of(
         "drop",
@@ -43,11 +43,11 @@ class WhatIf:
     )
 
     drop: bool = False
-    """The line the branch begins at was never said."""
+    """Leave out the line that the branch begins at."""
     replace: str | None = None
-    """The line the branch begins at was another."""
+    """The text that replaces the line that the branch begins at."""
     disturb: str | None = None
-    """The visitor says this first of all."""
+    """What the visitor says at the start of the branch."""
     profiles: Mapping[str, str] = field(default_factory=dict)
     personas: Mapping[str, str] = field(default_factory=dict)
     add: tuple[Manifest, ...] = ()
@@ -58,11 +58,11 @@ class WhatIf:
 
     @property
     def begins_before(self) -> bool:
-        """Whether the branch begins right before the event named, not right after it."""
+        """Whether the branch begins right before the chosen event, not right after it."""
         return self.drop or self.replace is not None
 
     def recorded(self) -> BranchChange | None:
-        """What the ledger keeps of it; none if nothing is otherwise."""
+        """The changes as the ledger keeps them, or None if there are none."""
         change = BranchChange(
             drop=self.drop,
             replace=self.replace or None,
@@ -79,7 +79,7 @@ class WhatIf:
 
 
 def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
-    """Make a past otherwise; what is to be said first of all in it."""
+    """Apply the changes to a past, and return the lines that the branch begins with."""
     lines = _lines(past.at, what_if)
     run_id = _run_at(past)
     if what_if.disturb is not None:
@@ -107,7 +107,7 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
 
 
 def _can_be_said(past: Past, line: LineAfter) -> bool:
-    """Whether a line has a speaker still. That somebody who is gone says nothing needs no words."""
+    """Whether a line is written: not if a removed creature would only pass. Refuses a line without its speaker."""
     if line.actor in RESERVED_ACTORS:
         return True
     speaker = past.world.creatures.get(line.actor)
@@ -133,11 +133,12 @@ def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
         return [_line(at, at.kind, {**at.payload, "text": what_if.replace})]
     if at.caused_by is None:
         return []
+    # The cause of a dropped line still needs one event that ends its act. Otherwise the creature would act again.
     return [_line(at, kinds.AGENT_PASSED, {"reason": "The line is left out in this branch."})]
 
 
 def check_line(at: Event) -> None:
-    """Refuse to drop or replace what nobody said."""
+    """Refuse to drop or replace an event that is not a line of a creature or the visitor."""
     is_line = at.actor == VISITOR or (at.actor not in RESERVED_ACTORS and at.ends_its_act)
     if not is_line or at.kind == kinds.ACT_DISCARDED:
         raise Refused(
@@ -151,7 +152,7 @@ def _line(at: Event, kind: str, payload: Json) -> LineAfter:
 
 
 def _run_at(past: Past) -> str | None:
-    """The run that the event was of; where it has nobody there any more, that of the oldest who is."""
+    """The run of the event, or, if no creature of it is left, the run of the first creature in the home graph."""
     if past.at.run_id is not None and past.holds_run(past.at.run_id):
         return past.at.run_id
     graph = past.world.graphs[past.home]
@@ -173,7 +174,7 @@ def _remake(past: Past, handle: str, otherwise: Json) -> None:
 
 
 def _named(past: Past, handle: str) -> str:
-    """A creature of this past by its handle, or its id."""
+    """The id of a creature of this past, by its handle or its id."""
     known: dict[str, str] = {}
     for creature in past.creatures:
         known.setdefault(creature.handle, creature.id)

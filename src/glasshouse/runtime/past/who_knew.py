@@ -1,7 +1,7 @@
-"""Who knew of an event: which creatures could see it, how, and since when. It reads no prompts.
+"""Who knew of an event: which creatures could see it, how, and since when (ADR 0040).
 
-Always holds: it writes nothing and uses only the rule of hearing, for this house and for other houses known from
-files.
+Always holds: it writes nothing and reads no prompts. It applies the rule of hearing to this house, and to other houses
+that imported files tell of.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class WhoKnewReader:
         self._other_houses = other_houses
 
     async def who_knew(self, id_of_event: str) -> WhoKnew:
-        """Which creatures could see an event: here, and in other houses that files tell of."""
+        """Which creatures could see an event, in this house and in other houses that imported files tell of."""
         event = await self._history.event(id_of_event)
         is_imported = self._other_houses.wrote(event.session_id)
         seen = _seen_in(self._ledger.folded, event, reborn_only=is_imported)
@@ -61,7 +61,7 @@ class WhoKnewReader:
         return Knower(creature.id, handle, how, since, seen.until, seen.with_content, is_elsewhere)
 
     async def _joined(self, world: World, event: Event, seen: Sighting) -> Event | None:
-        """The event by which a creature came to a channel: written at a known time, after the event, in its line."""
+        """The event with which a creature joined the channel, found by its logical time, which is known."""
         for session in _sessions_at(world, event.session_id, seen.since):
             id_then = event_id(session.segment.id, seen.since - session.segment.base)
             joined = await self._history.event(id_then)
@@ -72,15 +72,18 @@ class WhoKnewReader:
 
 
 def _seen_in(house: Folded, event: Event, *, reborn_only: bool) -> list[tuple[Sighting, World]]:
-    """Who of a house could see an event. If another house wrote it, only those who live again with its past could: an id
-    may mean another there."""
+    """The creatures of a house that could see an event.
+
+    `reborn_only` is for an event that another house wrote: only creatures that continue its past could see it. An equal
+    id may name another creature there.
+    """
     names = NamesNow(house.world.sessions, house.tables.renamed)
     sightings = sightings_of(house.world, event, names.heard_by)
     return [(seen, house.world) for seen in sightings if seen.how == "reborn" or not reborn_only]
 
 
 def _sessions_at(world: World, session_id: str, lamport: int) -> list[SessionState]:
-    """The session and those that grew from it which wrote something at a logical time."""
+    """The sessions that have an event at a logical time, among a session and its descendants."""
     writing: list[SessionState] = []
     waiting, known = [session_id], {session_id}
     while waiting and len(known) < sessions_searched_max:

@@ -1,6 +1,7 @@
 """Why something was said: the chain of causes, and the lines that each model call was shown.
 
 Always holds: it writes nothing and calls no model. Events are read by id, so the cost does not grow with the ledger.
+The lines come from what was recorded with each call, not from the text of its prompt (ADR 0044).
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ from glasshouse.views.why import (
 from glasshouse.world.state.lineage import spans_before
 
 prompt_texts_max: Final = 8
-"""So many calls of one act are told with their texts."""
+"""How many calls of one act are returned with their prompt texts."""
 shown_lines_max: Final = 256
-"""So many lines of a prompt are told; a judge's prompt has most."""
+"""How many lines of a prompt are returned. A judge's prompt has the most."""
 tools_before_max: Final = 192
-"""So many logical times before the end of an act are looked through for the tools that it used."""
+"""How many logical times before the end of an act are searched for the tools that it used."""
 gap_events_max: Final = 8
-"""Lines of one session that are no further apart are read together."""
+"""Lines of one session whose seqs differ by at most this are read together."""
 
 _SECTIONS: Final[tuple[Section, ...]] = ("scene", "discussion", "remembered", "disturbances", "answered")
-"""A line that stands in a prompt more than once is told in the first of these."""
+"""A line that is in several sections of a prompt is listed in the first of these."""
 
 
 class WhyReader:
-    """Answers why an event came to be."""
+    """Answers why an event was written."""
 
     def __init__(
         self, store: Store, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses
@@ -60,7 +61,7 @@ class WhyReader:
         self._other_houses = other_houses
 
     async def why(self, id_of_event: str, role: Role) -> Why:
-        """The chain of causes from an event back to where it began."""
+        """The chain of causes from an event back to its beginning."""
         if role not in ROLES:
             raise Refused(f"{role!r} is no role.", f"Ask as one of {', '.join(ROLES)}.")
         events: dict[str, Event] = {}
@@ -75,7 +76,7 @@ class WhyReader:
         return Why(id_of_event, role, tuple(links), beginning(links[-1].event))
 
     async def _event_or_none(self, id_of_event: str | None) -> Event | None:
-        """An event, if there is one by this id: an imported file need not carry everything that it names."""
+        """The event with this id, or None: an imported file may name events that it does not contain."""
         if id_of_event is None:
             return None
         try:
@@ -84,7 +85,7 @@ class WhyReader:
             return None
 
     async def _house_of(self, session_id: str) -> Folded | None:
-        """The world that a session was written in: this one, or that of another house, if its file tells enough."""
+        """The world in which a session was written, or None if it was imported and its file does not tell enough."""
         if not self._other_houses.wrote(session_id):
             return self._ledger.folded
         try:
@@ -119,7 +120,7 @@ class WhyReader:
     def _missing(
         self, event: Event, cause: Event | None, shown: tuple[Shown, ...] | None, house: Folded | None
     ) -> Iterator[Missing]:
-        """What would tell more of an event, and is not here."""
+        """The parts of the answer that are not known here."""
         is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
         if is_redacted and _is_act(event) and event.model is None:
             yield "model"
@@ -131,7 +132,7 @@ class WhyReader:
             yield "cast"
 
     async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[SeenLine, ...]:
-        """The lines that a call was shown. `events` are those that this answer has read already."""
+        """The lines that a call was shown. `events` caches the events that were already read for this answer."""
         sections: dict[str, Section] = {}
         for section in _SECTIONS:
             for line_id in getattr(shown, section):
@@ -176,13 +177,13 @@ def _is_act(event: Event) -> bool:
 
 
 def _as_heard(house: Folded, event: Event, cause: Event) -> Event:
-    """A cause as whoever answered it knew it."""
+    """A cause with the names that the creature that answered it knew."""
     creature = house.world.ever(event.actor)
     names = NamesNow(house.world.sessions, house.tables.renamed)
     return cause if creature is None else names.heard_by(creature, cause)
 
 
 def _name_of(house: Folded, actor: str) -> str:
-    """The name by which people know an actor: its handle, now or when it was removed."""
+    """The displayed name of an actor: its handle now, or its last handle if it was removed."""
     creature = house.world.ever(actor)
     return speaker_of(actor, actor if creature is None else creature.handle)[0]
