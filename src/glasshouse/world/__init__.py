@@ -1,1 +1,1 @@
-"""The world: who is here, how they are joined, and what may change. Pure rules, no I/O."""
+"""The world: its creatures, how they are connected, and what may change. Pure rules, no I/O."""

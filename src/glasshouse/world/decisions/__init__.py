@@ -1,1 +1,1 @@
-"""Decisions: from an intent to facts, or to a refusal in words."""
+"""Decisions: an intent becomes facts or a refusal."""

@@ -1,10 +1,11 @@
-"""Decisions while a show runs: a line is said, a turn begins, an act calls tools, proposes edits, and ends.
+"""Decisions during play: a line is said, a turn begins, an act calls tools, proposes edits, and ends.
 
-Always holds: a creature writes only kinds that it may emit, and speaks only on channels that it sends on. An act ends in
-exactly one event, written to the graph its creature is in at that moment. If the creature was removed, `act.discarded` is
-written where it was last, or in its run's own session if that graph is closed. A call names the act's cause; an answer and
-a proposal name their call. A removed creature, or one whose run has finished, calls no tool. Writing an answer never
-fails: what is too long is cut, and what cannot be kept is left out.
+Always holds: a creature writes only kinds that it may emit, and speaks only on channels that it sends on. An act ends
+in at most one event, written to the graph in which its creature is at that moment. If the creature was removed,
+`act.discarded` is written to its last graph, or to the first session of its run if that graph is closed; if the run
+has finished too, nothing is written. The cause of a tool call is the act's cause; the cause of an answer or a
+proposal is its call (ADR 0034). A removed creature, or one whose run has finished, calls no tool. The answer of a
+tool can always be written: a text that is too long is cut, and a result that cannot be kept is left out.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def said(world: World, intent: Say) -> Decision:
 
 
 def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
-    """The creature that says something, or a refusal: its cause must exist, and its run must not have finished."""
+    """The creature that speaks, or a refusal: the cause must exist, and the creature's run must not have finished."""
     creature = the_creature(world, creature_id)
     if caused_by is not None and not _has_happened(world, caused_by):
         raise Refused(
@@ -71,7 +72,7 @@ def line_of(
     caused_by: str | None,
     model: ModelUse | None = None,
 ) -> Fact:
-    """A creature's draft as a fact, or a refusal: a kind it may not emit, a channel it may not send on."""
+    """A creature's draft as a fact, or a refusal if the creature may not emit its kind or send on its channel."""
     if (
         draft.kind not in world.manifests[creature.manifest_digest].may_emit
         or draft.kind in kinds.NEVER_GRANTED
@@ -195,7 +196,7 @@ def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
 
 
 def _of_act(intent: EndAct | CallTool, kind: str, payload: Payload, run_id: str | None) -> Fact:
-    """A fact of an act, which names the act's cause."""
+    """A fact of an act, with the act's cause as its cause."""
     return Fact(
         kind,
         builtins_of(payload),
@@ -208,9 +209,9 @@ def _of_act(intent: EndAct | CallTool, kind: str, payload: Payload, run_id: str 
 
 
 def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft: Draft) -> str | None:
-    """The channel of a line: the intended one, else that of its cause, else the oldest channel it sends on.
+    """The channel of a line: the intended one, else that of its cause, else the oldest on which the creature sends.
 
-    Channels are followed by id, so a line meant for a channel that was renamed meanwhile still reaches it.
+    Channels are identified by id, so a line still reaches a channel that was renamed during the act.
     """
     if draft.kind in kinds.INNER:
         return None
@@ -283,7 +284,7 @@ def call_followed(world: World, intent: FollowCall) -> Decision:
 
 
 def _kept(result: Any) -> Any:
-    """A result that the ledger can keep; none if it cannot."""
+    """The result as the ledger keeps it; None if it is too large or not JSON."""
     if result is None:
         return None
     try:

@@ -1,8 +1,8 @@
-"""Decisions about single creatures: added, spawned by another, started, stopped, given privilege.
+"""Decisions about single creatures: add, spawn, start, stop, grant privilege.
 
-Always holds: whoever is added to a graph is put on one of its channels in the same batch, so that it is a member by an edge.
-A spawned creature is never privileged, has only tools that its parent has, lives in its parent's graph, and draws on the
-purse of its parent's run.
+Always holds: a creature that is added to a graph joins one of its channels in the same batch, because only edges make a
+member. A spawned creature is never privileged, has only tools that its parent has, begins in its parent's graph, and
+spends from the purse of its parent's run (ADR 0035).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from glasshouse.world.state.state import CreatureState, GraphState, Segment, Wor
 from glasshouse.world.state.values import Change
 
 COMMONS = "commons"
-"""The channel that holds a graph together when creatures are added to the graph itself."""
+"""The channel that connects creatures that were added to a graph without another connection."""
 DEFAULT_PROFILE = "fast"
 
 
@@ -100,7 +100,7 @@ def _born_into(
         channel_id = graph.channels.get(COMMONS) or new_channel_id
         if channel_id == new_channel_id:
             facts.append(opened(channel_id, COMMONS, "where everybody added to this graph can be heard"))
-        # If nobody is on the commons yet, everybody is put there, so that it connects them.
+        # If the commons has no members yet, every creature of the graph joins it, so that it connects them.
         is_used = world.topology.members_of.get(channel_id)
         members = [creature_id] if is_used else [*graph.creatures, creature_id]
     for member in members:
@@ -201,7 +201,7 @@ def creature_stopped(world: World, intent: StopCreature) -> Decision:
 
 
 def privilege_granted(world: World, intent: GrantPrivilege) -> Decision:
-    """A creature may change its graph from now on."""
+    """Give a creature the right to change its graph; a privileged one does not change."""
     creature = the_creature(world, intent.creature)
     if intent.by in world.creatures:
         raise Refused(

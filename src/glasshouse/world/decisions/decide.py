@@ -1,4 +1,4 @@
-"""The only way to change the world: an intent and the world in, a decision or a refusal out. Pure.
+"""The only way to change the world: a pure function from the world and an intent to a decision or a refusal.
 
 Always holds: nothing here changes the world. A refusal is raised as `Refused` and says what would work.
 """
@@ -40,7 +40,7 @@ DECISIONS: Final[Mapping[type[intents.Intent], Callable[[World, Any], Decision]]
     intents.BeginRun: runs.run_begun,
     intents.MoveRun: runs.run_moved,
 }
-"""The function that decides each sort of intent."""
+"""The function that decides each type of intent."""
 
 
 def decide(world: World, intent: intents.Intent) -> Decision:

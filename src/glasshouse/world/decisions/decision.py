@@ -1,6 +1,7 @@
-"""A decision: the facts to write, where, and the change they make; facts that several decisions share; and stamping.
+"""Decisions: the facts to write, their sessions and the change they make. Also facts that several decisions share, and
+stamping, which turns facts into events.
 
-Always holds: a fact has no id, seq, turn or time until it is stamped, and is not true before it is folded.
+Always holds: a fact has no id, seq, turn or time until it is stamped, and changes the world only when it is folded.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ def unchanged(graph: GraphState) -> Change:
 
 
 def engine_fact(kind: str, payload: Payload) -> Fact:
-    """A fact of the engine about the shape of the world. A field of the wrong type is refused here, before anything
-    changes; the fold would notice it too late."""
+    """A fact of the engine about the shape of the world. A field of the wrong type is refused here, because the fold
+    would find it only after the event is written."""
     plain = builtins_of(payload)
     try:
         msgspec.convert(plain, type(payload))
@@ -95,7 +96,7 @@ def engine_fact(kind: str, payload: Payload) -> Fact:
 
 
 def topology_changed(change: Change) -> Fact:
-    """The one `topology.changed` of a change, with at most the allowed number of creatures."""
+    """The one `topology.changed` of a change. It names at most `affected_creatures_max` creatures: ADR 0011."""
     affected = change.affected_creatures
     return engine_fact(
         kinds.TOPOLOGY_CHANGED,
@@ -110,7 +111,7 @@ def topology_changed(change: Change) -> Fact:
 
 
 def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
-    """The creatures that write into a session from now on, in events of bounded size."""
+    """Facts that attach creatures to a session, split into events of bounded size."""
     for start in range(0, len(creatures), affected_creatures_max):
         some = list(creatures[start : start + affected_creatures_max])
         yield engine_fact(kinds.CREATURE_SESSION_ATTACHED, SessionAttached(session_id, some))
@@ -122,17 +123,17 @@ def by_age(world: World, creatures: Iterable[str]) -> list[str]:
 
 
 def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
-    """A creature listens or sends on a channel."""
+    """The fact that a creature listens or sends on a channel."""
     return engine_fact(kinds.CHANNEL_JOINED, ChannelEdge(channel_id, creature, direction))
 
 
 def opened(channel_id: str, name: str, description: str = "", history: History = "full") -> Fact:
-    """A channel was opened."""
+    """The fact that a channel is opened."""
     return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description, history))
 
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:
-    """The events that a write's facts are, right after the last one of its session."""
+    """The facts of a write as events, numbered after the last event of its session."""
     if write.opens is None:
         session = world.sessions[write.session_id]
         seq, base = session.head, session.segment.base
@@ -151,7 +152,7 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
 def event_of(
     fact: Fact, session_id: str, graph_id: str, seq: int, base: int, turn: int, now: datetime
 ) -> Event:
-    """The event that a fact is at its place."""
+    """A fact as an event with this session and seq."""
     # Fifteen keywords at most: with more, the interpreter packs them into a dict first, at three times the cost.
     event = Event(
         id=f"{session_id}.{seq}",
@@ -177,7 +178,7 @@ def event_of(
 
 
 def _turn_at_birth(world: World, write: Write) -> int:
-    """A new session's clock is the latest of its parents' graphs. A parent of the same batch has not begun to count."""
+    """The first turn of a new session: the latest of its parents' graphs. A parent in the same batch is at turn 0."""
     parents = write.opens.parents if write.opens is not None else ()
     known = [world.sessions[parent.session_id] for parent in parents if parent.session_id in world.sessions]
     graph_ids = [session.segment.graph_id for session in known]

@@ -1,8 +1,8 @@
-"""Decisions that add channels and edges, and those about wires: connecting creatures of two graphs merges the graphs.
+"""Decisions that add channels and edges, and that add or remove wires. Connecting creatures of two graphs merges them.
 
-Always holds: in a merge the graph with more creatures keeps its id, on a tie the older one. Where names clash, the other
-side's creatures and channels are renamed, never the survivor's. Both sessions end and one begins. Wires never merge or
-split a graph.
+Always holds: in a merge, the graph with more creatures keeps its id; on a tie, the older one does. Where names
+conflict, creatures and channels of the other graph are renamed, never those of the survivor (ADR 0009). Both sessions
+end and one begins. Wires never merge or split a graph.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def channel_joined(world: World, intent: JoinChannel) -> Decision:
 
 
 def _missing_edges(world: World, channel_id: str, wanted: list[tuple[str, Direction]]) -> list[Fact]:
-    """Those of the wanted edges to a channel that do not exist yet."""
+    """Facts for the wanted edges to a channel that do not exist yet."""
     return [
         joined(creature, channel_id, direction)
         for creature, direction in wanted
@@ -143,7 +143,7 @@ def _missing_edges(world: World, channel_id: str, wanted: list[tuple[str, Direct
 
 
 def _reshaped(graph: GraphState, facts: list[Fact], channel_id: str) -> Decision:
-    """New edges inside one graph. Without any, nothing is written."""
+    """The decision to add edges inside one graph. Without new edges, it writes nothing."""
     change = unchanged(graph)
     if not facts:
         return Decision(change=change, subject=channel_id)
@@ -233,7 +233,7 @@ def _merged_segment(world: World, survivor: GraphState, dropped: GraphState) -> 
 
 
 def _new_handles(world: World, survivor: GraphState, dropped: GraphState, moved: list[str]) -> Iterator[Fact]:
-    """The dropped side's creatures whose handle the survivor has already."""
+    """Rename each creature of the dropped graph whose handle the survivor already has."""
     taken: dict[str, str] = {}
     for creature in (world.creatures[name] for name in moved):
         if creature.handle in survivor.handles:
@@ -245,7 +245,7 @@ def _new_handles(world: World, survivor: GraphState, dropped: GraphState, moved:
 def _new_channel_names(
     world: World, survivor: GraphState, dropped: GraphState, taken: dict[str, str]
 ) -> Iterator[Fact]:
-    """The dropped side's channels whose name the survivor has already. `taken` learns the new names."""
+    """Rename each channel of the dropped graph whose name the survivor already has, and add the names to `taken`."""
     clashing = [channel_id for name, channel_id in dropped.channels.items() if name in survivor.channels]
     for channel in sorted((world.channels[c] for c in clashing), key=lambda channel: channel.born):
         name = free_name(channel.name, survivor.channels, dropped.channels, also_taken=taken)

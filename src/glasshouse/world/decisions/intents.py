@@ -1,4 +1,4 @@
-"""Intents: requests to the world. The API, tools, scenarios and visitors all make these.
+"""Intents: what the world is asked to do. The API, tools, scenarios and visitors all make these.
 
 Always holds: an intent names things by id and decides nothing; `decide` answers it with facts or a refusal.
 """
@@ -151,7 +151,7 @@ class RemoveWire(GraphEdit, frozen=True, gc=False):
 
 
 class GrantPrivilege(GraphEdit, frozen=True, gc=False):
-    """Give a creature the right to change its graph. Only from outside."""
+    """Give a creature the right to change its graph. No creature can do this."""
 
     creature: str
     by: str
@@ -174,7 +174,7 @@ class Fork(GraphEdit, frozen=True, gc=False):
 
 
 class Restate(Intent, frozen=True, gc=False):
-    """Continue from a past, beside what followed it: as a branch, or as a resumed session."""
+    """Continue from a past event, as a branch or as a resumed session. What followed the event is unchanged."""
 
     how: Literal["branch", "resume"]
     at: str
@@ -182,7 +182,7 @@ class Restate(Intent, frozen=True, gc=False):
     runs: tuple[Rerun, ...] = ()
     change: BranchChange | None = None
     times_changed: int = 0
-    """How many logical times after its end the past was changed; the new sessions begin after all of them."""
+    """How many logical times after its end the past was edited. The new sessions begin after all of them."""
 
 
 class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
@@ -239,7 +239,7 @@ class OpenRun(Intent, frozen=True, gc=False):
 
 
 class BeginRun(Intent, frozen=True, gc=False):
-    """Start the default run, in the graph where it is first driven."""
+    """Start the default run, in the graph where it is first driven (ADR 0029)."""
 
     run_id: str
     graph_id: str
@@ -346,11 +346,11 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     channels: tuple[Reopened, ...] = ()
     wires: tuple[WireAdded, ...] = ()
     graph_ids: tuple[str, ...] = ()
-    """The old ids of the graphs that it continues. It is the first of them, unless another continues that too."""
+    """The old ids of the graphs that it continues. This graph replaces the first, unless another does too."""
     places: tuple[str, ...] = ()
-    """Other channels and graphs that somebody remembers."""
+    """Other channels and graphs that a creature remembers."""
     strangers: tuple[str, ...] = ()
-    """Remembered creatures that are not here and whose ids could mean others in this house."""
+    """Remembered creatures that are not in this graph and whose ids may belong to others in this house."""
     lines: tuple[LineAfter, ...] = ()
 
 

@@ -1,10 +1,10 @@
-"""Requests: what was asked from outside the conductor, kept beside the change that it led to.
+"""Requests: what was asked from outside the conductor, stored beside the change that it caused.
 
-A replay asks for the same again. Most changes need no request: a line is its own event, and what an act does is done
-again when the act is replayed.
+A replay makes the same requests again. Most changes need no request: a line is its own event, and a replayed act
+repeats its own changes.
 
-Always holds: a request holds no manifest, nothing that was dealt, sealed or said in private, and no agent. It is part of
-its store, never of an event, a digest or a file.
+Always holds: a request holds no manifest, no agent, and nothing that was dealt, sealed or private. Requests are kept in
+the store only, never in an event, a digest or an exported file.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ActBegun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     creature: str
     cause: str
     has_looked: bool = True
-    """Whether it had looked at the world already: then it does not see the change. Else it was only chosen as next."""
+    """Whether the act had read the world before the change. If not, it was only chosen as next, and sees the change."""
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -82,7 +82,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
 
 def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
-    """What is kept of a granted intent; none if its events say everything."""
+    """The request to keep for a granted intent; None if its events say everything."""
     if by == "tool":
         return Request(by, None, during) if during else None
     if isinstance(intent, GraphEdit):
@@ -90,7 +90,8 @@ def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) 
         return Request(by or "api", kept, during)
     if isinstance(intent, MoveRun) and by is not None:
         return Request(by, _moved(intent), during)
-    is_answer = isinstance(intent, Say) and intent.caused_by is not None  # It looks like the end of an act.
+    # The event of an answer looks like the end of an act. The request tells a replay that it is not.
+    is_answer = isinstance(intent, Say) and intent.caused_by is not None
     if isinstance(intent, Say | Inject) and (during or is_answer):
         return Request("api" if isinstance(intent, Say) else "visitor", None, during)
     return None
@@ -107,7 +108,7 @@ def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
 
 
 def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
-    """A birth as it was asked. The manifest comes from its events."""
+    """The complete intent of a birth. Its manifest is read from its events."""
     born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
     return (
         birth if born is None else replace(birth, manifest=payload_of(born, CreatureStarted).manifest or {})

@@ -1,7 +1,7 @@
 """The decision that starts a branch or a resumed session: one batch that states the past shape with new ids.
 
-Always holds: the parents' bytes do not change. Every creature, channel and wire is new, or an incarnation of an old one. All
-graphs of one restated past are equally far ahead of the story's time, so that their order stays the same.
+Always holds: the parents' bytes do not change. Every creature, channel and wire is new or an incarnation of an old one.
+All graphs of one restated past are equally far ahead of the story's time, so that their order stays the same. ADR 0031.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def restated(world: World, intent: Restate) -> Decision:
         list(_shape_facts(intent, number, sessions[number], names, change))
         for number in range(len(intent.graphs))
     ]
+    # Shorter graphs begin later, so that all restated parts end at the same logical time after their past.
     longest = max(intent.times_changed, max(len(part) for part in parts) + 2)
     writes: list[Write] = []
     for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
@@ -87,7 +88,7 @@ def restated(world: World, intent: Restate) -> Decision:
 
 
 def _fact(kind: str, payload: Payload) -> Fact:
-    """A fact that restates an old one. It was checked the first time, and there are many."""
+    """A fact that restates an old one. It is not checked again, because there are many and the old one was."""
     return Fact(kind, builtins_of(payload))
 
 
@@ -175,7 +176,7 @@ def _shape_facts(
 
 
 def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
-    """The started runs of a graph. Each session records them, because it may be exported alone."""
+    """The started runs of a graph's creatures. Each session records them, because it may be exported alone."""
     here = {born.run_id for born in graph.creatures}
     return [run for run in runs if run.started is not None and run.old in here]
 

@@ -1,9 +1,11 @@
 """Decisions about runs: a scenario is opened; a run begins, pauses, continues and finishes.
 
-Opening a scenario is one batch that holds a root segment with `run.started` and, grown from it, one session for each
-graph that the cast forms. Always holds: graphs are derived here as everywhere: whoever a path of channels joins begins in
-one graph, whatever troupe it was written under. One opening is one change, told once, in the root, which every graph's
-history holds.
+Opening a scenario is one batch (ADR 0027). It holds a root segment with `run.started`, and one session for each graph
+of the cast, forked from the root.
+
+Always holds: graphs are derived from channels. Creatures of a troupe begin in one graph if a path of channels joins
+them; a troupe without such a path begins as several graphs. One opening is one change with one `topology.changed`. It
+is in the root, so the history of every graph has it.
 """
 
 from __future__ import annotations
@@ -131,7 +133,7 @@ def _check_names(troupe: Troupe) -> None:
 
 
 def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
-    """Ids by troupe and handle: the creature's name if it is free in the terrarium, else with the next number."""
+    """Ids by troupe and handle: the creature's name if it was never used in the terrarium, else with the next number."""
     given = dict(world.numbers_given)
     return {
         (number, member.handle): next_creature_id(given, member.name)
@@ -147,7 +149,7 @@ def cast_entry(member: Member, creature: str) -> CastEntry:
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
-    """The graphs that a troupe's channels form, in the order of its cast. Channels that nobody is on go to the first."""
+    """The graphs that a troupe's channels form, in the order of its cast. Channels without members go to the first."""
     topology = Topology()
     for member in troupe.members:
         for channel in (*member.listens, *member.sends):
@@ -236,7 +238,7 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:
-    """Start a run without a scenario, in the graph where it is first driven."""
+    """Start a run without a scenario, in the graph where it is first driven: ADR 0029."""
     graph = the_graph(world, intent.graph_id)
     run = world.runs.get(intent.run_id)
     if run is not None and run.is_begun:
@@ -257,7 +259,7 @@ def run_moved(world: World, intent: MoveRun) -> Decision:
         kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
     fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
     graph = world.graphs.get(intent.graph_id or "")
-    if graph is None:  # Then the graph of the run's oldest creature; if none is left, where the run began.
+    if graph is None:  # Use the graph of the run's oldest creature, or the session in which the run began.
         home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")
         graph = world.graphs.get(home)
     if graph is not None:

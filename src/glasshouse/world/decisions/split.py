@@ -1,7 +1,8 @@
-"""Decisions that disconnect, remove and close: if the only connection goes, the graph splits.
+"""Decisions that disconnect, remove and close. If they remove the only connection, the graph splits.
 
-Always holds: the largest part keeps the graph's id, on a tie the one with the oldest creature. The split's `topology.changed`
-is the last event of the parent's session. Wires between two parts are removed with the reason `split`.
+Always holds: the largest part keeps the graph's id; on a tie, the part with the oldest creature does. The split's
+`topology.changed` is the last event of the parent's session. Wires between two parts are removed with the reason
+`split`. Removing a creature or channel drops its edges without an event for each: ADR 0010.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ def _where_it_is(world: World, creature: CreatureState) -> str:
 
 
 def creature_removed(world: World, intent: RemoveCreature) -> Decision:
-    """Remove a creature with its edges and wires, and the channel that only it and its parent are on; the graph splits
-    if it was the only connection."""
+    """Remove a creature with its edges, its wires, and each channel that only it and its parent use. The graph splits
+    if the creature was the only connection."""
     creature = the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
@@ -201,8 +202,8 @@ def _without(
 
 
 def _sides(world: World, graph: GraphState, apart: list[list[str]], removed: str | None) -> list[list[str]]:
-    """The parts, survivor first, the others by their oldest creature. The survivor's list is empty if that part was not
-    walked, because nobody in it moves."""
+    """The parts of a split graph: the survivor first, then the others by their oldest creature. The survivor's list is
+    empty if that part was not walked, because none of its creatures moves."""
     if not apart:
         return [[]]
     rest = len(graph.creatures) - (removed is not None) - sum(map(len, apart))
@@ -240,7 +241,7 @@ def _split(
 
 
 def _wires_between(world: World, moved_sides: list[list[str]], gone: str | None) -> Iterator[Fact]:
-    """Remove each wire between two parts. Those of a removed creature are removed already."""
+    """Facts that remove each wire between two parts. The wires of a removed creature have their facts already."""
     side_of = {name: n for n, side in enumerate(moved_sides) for name in side}
     for wire_id in dict.fromkeys(wire for name in side_of for wire in world.wires_of.get(name, {})):
         wire = world.wires[wire_id]

@@ -1,7 +1,8 @@
 """What a branch or a resumed session carries over: who heard what, in which order.
 
-Always holds: it is written with the old names and read with the new ones. So nobody gets the past of another: an
-incarnation has the past of the creature it continues, and a new creature has none.
+Always holds: the carried past uses the old ids, and `take_over` translates them into the new ones. So no creature
+gets the past of another: an incarnation has the past of the creature that it continues, and a new creature has none.
+ADR 0031.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from glasshouse.world.state.values import Wire
 
 
 def shape_of(world: World, graph: GraphState) -> CarriedShape:
-    """What a graph has to carry over."""
+    """What a graph carries over."""
     creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
     members = {
         channel: list(world.topology.members_of.get(channel, ())) for channel in graph.channels.values()
@@ -36,7 +37,7 @@ def shape_of(world: World, graph: GraphState) -> CarriedShape:
 
 
 def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
-    """The order of births in several graphs, which are given by age."""
+    """The order of births in several graphs. The graphs are given oldest first."""
     born: dict[str, int] = {}
     for graph in graphs:
         born.update({name: world.creatures[name].born for name in graph.creatures})
@@ -87,7 +88,7 @@ def _wire_then(handing: Handing) -> CarriedWire:
 
 
 def places_of(shape: CarriedShape) -> dict[str, None]:
-    """The channels and graphs that somebody in a shape remembers."""
+    """The channels and graphs that a creature of the shape remembers."""
     places: dict[str, None] = {}
     for heard in shape.creatures.values():
         places.update(dict.fromkeys(heard.ears))
@@ -114,6 +115,7 @@ def take_over(world: World, graph: GraphState, restated: SessionRestated, lampor
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():
         _give(world, world.creatures[names[key]], heard, restated, lamport)
+    # A new creature hears restated channels only from now on: the past said there is not its own.
     for key in shape.newcomers:
         for channel_id, ear in world.creatures[names[key]].ears.items():
             if channel_id in places.values():
@@ -163,7 +165,7 @@ def _give(
 def _handings(
     handed: dict[str, list[CarriedWire]], restated: SessionRestated, lamport: int
 ) -> dict[str, list[Handing]]:
-    """What old wires handed over, with the new names; from now on there are new wires."""
+    """What old wires handed over, with the new ids. Open spans end now, because new wires replace the old ones."""
     names = restated.creatures
 
     def renamed(wire_id: str, wire: CarriedWire) -> Handing:
@@ -194,19 +196,19 @@ def _number(world: World, shape: CarriedShape, restated: SessionRestated) -> Non
 
 
 def chained_via(before: str, now: str) -> str:
-    """The sessions through which a past came, first one first."""
+    """The sessions through which a past was carried, oldest first."""
     return f"{before} {now}" if before else now
 
 
 def _order(table: dict[str, dict[str, int]], key: str, names: Iterable[str]) -> None:
-    """Put edges into their old order; new ones come last."""
+    """Restore the old order of edges; new edges come last."""
     row = table.get(key)
     if row is not None:
         table[key] = {name: row[name] for name in dict.fromkeys((*names, *row)) if name in row}
 
 
 def _listen(world: World, graph: GraphState, lamport: int) -> None:
-    """Open or close listening spans where a creature listens now but did not then, or the other way round."""
+    """Open or close listening spans where a creature's edges now differ from those in its past."""
     for name in graph.creatures:
         creature = world.creatures[name]
         edges = world.topology.channels_of.get(name, {})

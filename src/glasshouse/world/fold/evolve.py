@@ -1,8 +1,8 @@
 """The fold: apply one event to the world.
 
-Always holds: the ledger's world changes here and in what is called from here (`members`, `carried_over`) and nowhere
-else. The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
-cost of an event is what it changes: the fold never walks a graph that does not change.
+Always holds: only this module and the modules that it calls (`members`, `carried_over`) change the ledger's world.
+The effect of an event depends only on the world and the event, so folding a ledger gives the world that wrote it. The
+cost of an event is proportional to what it changes: the fold never walks a graph that does not change.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def begin(world: World, segment: Segment) -> None:
             session.recipes += tuple([recipe for recipe in siblings.recipes if recipe not in session.recipes])
         if (
             segment.origin not in GOES_ON and not segment.is_imported
-        ):  # A branch has the same past, but other runs.
+        ):  # A branch shares the past, but has its own runs.
             session.runs += tuple([run_id for run_id in siblings.runs if run_id not in session.runs])
 
 
 def _skew(world: World, segment: Segment) -> int:
-    """How far a session's times are ahead of the story's: as far as those of the parent that it continues."""
+    """How far a session's times are ahead of the story's: its base, less the latest story time of its parents."""
     ends = [world.sessions[parent.session_id].story_time(parent.upto) for parent in segment.parents]
     return segment.base - max(ends) if ends else 0
 
@@ -96,7 +96,7 @@ def evolve(world: World, event: Event) -> None:
 
 
 def note_written(world: World, event: Event) -> None:
-    """Note the length of a session and which run wrote in it: for most events that is all."""
+    """Note the length of a session and which run wrote in it. Most events change nothing else."""
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.run_id is not None and event.run_id not in session.writers:
@@ -130,7 +130,7 @@ def _run(world: World, run_id: str, session_id: str) -> RunFacts:
 
 
 def take_in(world: World, event: Event) -> None:
-    """Apply an imported event: the length of its session and who was in it. Its creatures do not live here."""
+    """Apply an imported event: note the length of its session and its members. Imported creatures are not live."""
     session = world.sessions[event.session_id]
     session.head = event.seq
     if event.kind == kinds.CREATURE_SESSION_ATTACHED:
@@ -152,8 +152,8 @@ def take_in(world: World, event: Event) -> None:
 
 
 def _note_skew(world: World, session: SessionState, payload: payloads.SessionForked) -> None:
-    """A session that restates a past says how far its times are ahead. Its descendants may exist already: all segments
-    of a file are added before its events."""
+    """Set the skew of a session that restates a past, and of its descendants. They may exist already, because an import
+    adds all segments of a file before its events."""
     if not payload.restated:
         return
     session.skew = payload.skew
@@ -178,7 +178,7 @@ def _note_left(session: SessionState, creature: str, seq: int) -> None:
 
 def _creature_started(world: World, event: Event, payload: payloads.CreatureStarted) -> None:
     there = world.creatures.get(payload.creature)
-    if there is not None:
+    if there is not None:  # A stopped creature starts again. Only a birth carries a manifest: ADR 0013.
         there.is_running = True
         return
     if payload.manifest_digest not in world.manifests:
@@ -195,7 +195,7 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         ordinal = payload.ordinal or run.creatures_born + 1
         run.creatures_born = max(run.creatures_born, ordinal)
         run.creatures_living += 1
-        creature.ordinal, creature.run_id = ordinal, run.id  # One text for all creatures of a run.
+        creature.ordinal, creature.run_id = ordinal, run.id  # All creatures of a run share one string.
         session = world.sessions[event.session_id]
         if session.segment.origin == "root" and session.joined is None:
             session.note_run(payload.run_id)  # The graph begins with this creature.
@@ -207,7 +207,7 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
 
 
 def manifest_facts(manifest: Json) -> ManifestFacts:
-    """A manifest, and the fields of it that rules read."""
+    """A manifest with the fields that rules read."""
     return ManifestFacts(**asdict(fields_of(manifest)), manifest=manifest)
 
 

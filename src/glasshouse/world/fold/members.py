@@ -1,8 +1,8 @@
 """The fold's steps for creatures, channels and wires: how they are added, move between graphs, and are removed.
 
-Always holds: the fold and every dry run make a newcomer here, so both give the same. A merge moves the smaller side; whoever
-stays costs nothing, and channels move with their members. What is kept of removed creatures and wires, for `who_knew` and
-for old names, is read by no decision.
+Always holds: the fold and every dry run make new creatures, channels and wires here, so both give the same (ADR
+0041). A merge moves only the smaller graph, and channels move with their members. What is kept of removed creatures
+and wires is for `who_knew` and old names; no decision reads it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from glasshouse.world.state.state import (
 from glasshouse.world.state.values import Wire
 
 departed_creatures_max: Final = 10_000
-"""How many removed creatures are remembered; of older ones only the ids are left in events."""
+"""How many removed creatures are remembered; of older ones, only the ids in events remain."""
 
 
 def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> CreatureState:
     """The creature that this event adds."""
     return CreatureState(
         id=payload.creature,
-        handle=intern(payload.handle),  # Each graph counts from `name~2`: the same handles come again.
+        handle=intern(payload.handle),  # Each graph numbers handles from `name~2`, so the same handles recur.
         graph_id=event.graph_id,
         cast_key=payload.cast_key,
         manifest_digest=payload.manifest_digest,
@@ -61,7 +61,7 @@ def wire_arriving(payload: WireAdded) -> Wire:
 
 
 def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
-    """Merge the smaller graph into the survivor. Conflicting names are renamed later in the same batch."""
+    """Merge the smaller graph into the survivor. Later events of the same batch rename conflicting names."""
     survivor.turn = max(survivor.turn, dropped.turn)
     for name in dropped.creatures:
         creature = world.creatures[name]
@@ -102,7 +102,7 @@ def _relabel(creature: CreatureState, graph_id: str, lamport: int) -> None:
 
 
 def part_unseen(world: World, event: Event) -> None:
-    """Move creatures out of a graph that was split, in a history that may not say where they went."""
+    """Move creatures out of a graph that was split, in a history that may lack the sessions they moved to."""
     payload = payload_of(event, TopologyChanged)
     if payload.affected_count > len(payload.affected_creatures):
         raise Refused(
@@ -119,7 +119,7 @@ def part_unseen(world: World, event: Event) -> None:
 
 
 def leave(creature: CreatureState, lamport: int) -> None:
-    """End a creature's stay in a graph, and keep its handle for lines that others remember of it."""
+    """End a creature's stay in a graph, and keep its handle for the lines of it that others remember."""
     creature.stays[-1].until = lamport
     creature.stays[-1].handle = creature.handle
 
@@ -136,7 +136,7 @@ def depart(world: World, creature: CreatureState, event: Event) -> None:
 
 
 def note_wired(world: World, wire: Wire, lamport: int) -> None:
-    """Note that a wire hands lines to its target from now on."""
+    """Note that a wire now hands lines to its target."""
     target = world.creatures[wire.target]
     if target.handed is None:
         target.handed = {}
@@ -144,7 +144,7 @@ def note_wired(world: World, wire: Wire, lamport: int) -> None:
 
 
 def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:
-    """Note that a wire hands over nothing more."""
+    """Note that a wire no longer hands lines to its target."""
     target = world.ever(target_id)
     for handing in () if target is None else (target.handed or {}).get(wire_id, ())[-1:]:
         handing.until = lamport

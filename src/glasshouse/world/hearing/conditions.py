@@ -6,8 +6,10 @@
     value      =  words as they are, or "words in quotation marks" where `and` or `not` is one of them
 
 `is` compares the whole value; `has` searches in a text, or among the items of a list. Case does not matter. If a line
-does not have the field, `is` and `has` are false. Always holds: a condition is parsed once, is a pure function of one
-event, and reads only a few fields of its payload.
+does not have the field, `is` and `has` are false.
+
+Always holds: a condition is a pure function of one event, and reads only its kind and the named fields of its payload.
+Parsed conditions are cached. ADR 0036.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class Clause(msgspec.Struct, frozen=True, gc=False):
     is_negated: bool = False
 
     def holds(self, event: Event) -> bool:
-        """Whether it is true for this event."""
+        """Whether the clause is true for this event."""
         field = event.kind if self.name == KIND else event.payload.get(self.name)
         return _matches(field, self.verb, self.value.casefold()) != self.is_negated
 
@@ -84,7 +86,7 @@ def holds(condition: str | None, event: Event) -> bool:
         return True
     try:
         clauses = condition_of(condition)
-    except Refused:
+    except Refused:  # Written before conditions were checked; it was true for every line then. ADR 0036.
         return True
     return all(clause.holds(event) for clause in clauses)
 

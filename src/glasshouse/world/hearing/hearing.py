@@ -1,12 +1,13 @@
-"""Hearing: `visible_to` says what a creature may see, and `wire_that_handed` what a wire brought it besides.
+"""Hearing: `visible_to` says what a creature may see, and `wire_that_handed` which wire handed it a line.
 
-Prompts, `why`, `who_knew` and an export of what one creature heard ask `visible_to` of each event. The agenda asks who hears
-an event while it is said, and reads that from the edges; a property test holds both to the same answer.
+Prompts, `why`, `who_knew` and the export of what one creature heard call `visible_to` for each event. The agenda must
+know who hears an event at the moment it is said, so it reads the edges instead. A property test checks that both
+agree.
 
-A creature sees its own acts; what was said on a channel while it listened there, and what was said there
-earlier if the channel's history is full; and channel-less events that its graph wrote while it was a member. A root
-sees what was said on any channel of its graph while it was a member, whether it has an edge to that channel or not.
-Thoughts and reflections are nobody's but their own actor's.
+Always holds: a creature sees its own acts. It sees what was said on a channel while it listened there, and also what
+was said there earlier if the channel's history is full. It sees events without a channel that its graph wrote while
+it was a member. A root sees everything said on any channel of its graph while it was a member, even without an edge
+to the channel. Only the actor itself sees its thoughts and reflections.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _heard(ear: Ear, lamport: int) -> bool:
 
 
 def wire_that_handed(creature: CreatureState, event: Event) -> Wire | None:
-    """The wire by which a line was handed to a creature, if one was there when the line was said."""
+    """The wire that handed a line to a creature, if there was one when the line was said."""
     if not creature.handed or not is_carried(event):
         return None
     for handings in creature.handed.values():

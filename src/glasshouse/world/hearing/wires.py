@@ -1,8 +1,9 @@
 """Wires: which wires carry a line, and what the target is asked.
 
-Always holds: what is handed over is a function of the wire, the line and the speaker's handle at that moment, so it can be
-folded again, and later changes of the wire do not matter. A wire without content never shows a word of the line. In what
-is asked, heard words are in quotation marks, and all of it is bounded.
+Always holds: what a wire hands over is a function of the wire, the line and the speaker's handle at that moment. So
+it can be folded again, and later changes of the wire do not matter. A wire without content never shows a word of the
+line. In the question to the target, values from the line are in quotation marks. The question has a maximum length.
+ADR 0036.
 """
 
 from __future__ import annotations
@@ -89,12 +90,12 @@ def _is_field(name: str) -> bool:
 
 
 def handed(wire: Wire, event: Event, handle: str) -> Handed:
-    """What a wire hands over with a line of its source, whose handle this is."""
+    """What a wire hands over with a line of its source. `handle` is the handle of the source."""
     if wire.prompt is None:
         return Handed(wire.with_content)
     try:
         parts = _template(wire.prompt)
-    except Refused:  # Written before prompts were checked: it is shown unchanged.
+    except Refused:  # Written before prompts were checked, so it is shown unchanged.
         return Handed(wire.with_content, _cut(wire.prompt, asked_chars_max))
     filled = "".join(
         text + ("" if name is None else _filling(wire, event, handle, name)) for text, name in parts
@@ -103,7 +104,7 @@ def handed(wire: Wire, event: Event, handle: str) -> Handed:
 
 
 def _filling(wire: Wire, event: Event, handle: str, name: str) -> str:
-    """The value of a placeholder: handle and kind as they are, heard values as quoted JSON."""
+    """The value of a placeholder: handle and kind unchanged, values of the line as quoted JSON."""
     if name == "handle":
         return handle
     if name == "kind":
@@ -120,7 +121,7 @@ def _cut(text: str, chars_max: int) -> str:
 
 
 def is_carried(event: Event) -> bool:
-    """Whether wires carry an event: a line that ended an act, and no thought."""
+    """Whether wires carry an event: it must be a line that ended an act, and not a thought."""
     kind = event.kind
     return event.ends_its_act and kind not in kinds.WITHOUT_A_LINE and kind not in kinds.INNER
 

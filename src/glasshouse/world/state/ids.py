@@ -1,8 +1,7 @@
 """Ids and names: how ids are made, which names are allowed, and what they stand for in a world.
 
 Always holds: an id is a function of what it names, so the same story gives the same ids. A creature's id is never used
-twice in one terrarium, even after the creature was removed. An unknown name is refused
-with the one that was probably meant.
+twice in one terrarium, even after the creature was removed (ADR 0008). An unknown name is refused with a suggestion.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ T = TypeVar("T")
 
 name_chars_max = 64
 SPOKEN_FOR = frozenset({"world", "nobody"})
-"""Words with a fixed meaning in prompts and verdicts: no creature and no team may have them."""
+"""Words with a fixed meaning in prompts and verdicts. No creature and no team may be named so."""
 text_chars_max = 16_384
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -46,6 +45,7 @@ def session_id_for(origin: str, parents: Iterable[str], ordinal: int, house_id: 
 
 def free_session_id(world: World, origin: str, parents: Iterable[str], ordinal: int) -> str:
     """The id of a new session. If an imported session already has it, the id of the next ordinal."""
+    # A root has no parents in its hash, so the house id keeps roots of two houses apart.
     house_id = world.house_id if origin == "root" else ""
     parents = tuple(parents)
     while (name := session_id_for(origin, parents, ordinal, house_id)) in world.sessions:
@@ -64,7 +64,7 @@ def channel_id_for(session_id: str, seq: int) -> str:
 
 
 def wire_id_for(source: str, target: str) -> str:
-    """The id of the wire between two creatures: the same wire twice is one."""
+    """The id of the wire between two creatures. There is at most one wire in each direction."""
     return "w-" + short_hash("wire", source, target)
 
 

@@ -4,8 +4,8 @@ Theory of operation. Segments form a DAG, as commits do in git. A session sees a
 ancestor, the longest prefix that any path to it allows. The order of a history is (lamport, segment, seq), segments
 by their ordinal and then their id. Because lamport times are dense within a segment (`base + seq`), a span of a
 segment is also a span of time, and a read can be planned by arithmetic alone: `pages` cuts the visible spans into
-slices of time small enough to be fetched and sorted at once, whatever the number of segments. No event is looked at
-to plan a read.
+slices of time small enough to be fetched and sorted at once, whatever the number of segments. Planning a read reads
+no event. ADR 0004 and ADR 0005.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ page_events_max = 1_024
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
-    """The events `first` to `last` (both in) of one segment whose event `seq` has the time `base + seq`."""
+    """The events `first` to `last`, inclusive, of one segment. The event at `seq` has the time `base + seq`."""
 
     session_id: str
     ordinal: int
@@ -53,13 +53,13 @@ def span_of(segment: Segment, first: int, last: int) -> Span:
 
 
 Moment = tuple[int, int, str]
-"""A place in the order of histories: lamport, then the segment by its ordinal and id. Within one segment no two
-events have one time, so the seq need not be part of it."""
+"""A place in the order of histories: lamport, then the segment by its ordinal and id. The seq is not part of it,
+because no two events of one segment have the same time."""
 
 
 def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[int, int, int, int]:
-    """The place of an event in the story of a branch. Events that only restate a past come at its end; those of a branch
-    of a branch come after both pasts."""
+    """The place of an event in the story of a branch. Events that only restate a past come at the end of that past;
+    those of a branch of a branch come after both pasts."""
     session = sessions[event.session_id]
     segment, moment = session.segment, event.lamport - session.skew
     if segment.origin in GOES_ON:
@@ -69,7 +69,7 @@ def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[
 
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
-    """Every segment that a session sees, itself first, with the last seq that it sees of it."""
+    """Every segment that a session sees, its own first, each with the last visible seq."""
     own = _session(sessions, session_id)
     prefixes = {session_id: own.head}
     waiting = [own.segment]
@@ -91,7 +91,7 @@ def _session(sessions: Mapping[str, SessionState], session_id: str) -> SessionSt
 
 
 def moment_of(sessions: Mapping[str, SessionState], prefixes: Mapping[str, int], event_id: str) -> Moment:
-    """The place of an event in a history, or a refusal if that history does not hold it."""
+    """The place of an event in a history, or a refusal if the event is not in that history."""
     session_id, seq = place_of(event_id)
     if not 1 <= seq <= prefixes.get(session_id, 0):
         raise Refused(
@@ -108,7 +108,7 @@ def spans_between(
     after: Moment | None = None,
     upto: Moment | None = None,
 ) -> list[Span]:
-    """The spans to fetch: the visible prefixes, limited to what is after one moment and up to another."""
+    """The spans to fetch: the part of the visible prefixes that is after one moment and up to another."""
     spans: list[Span] = []
     for session_id, last_visible in prefixes.items():
         segment = sessions[session_id].segment
@@ -123,9 +123,9 @@ def spans_between(
 def spans_before(
     sessions: Mapping[str, SessionState], session_id: str, seq: int, lamports: int
 ) -> list[Span]:
-    """What a session had written or taken over up to one of its events, of the last so many logical times.
+    """The spans that a session sees up to one of its events, limited to the last `lamports` logical times.
 
-    Only segments that reach into that time are looked at, so the cost does not grow with the history behind it.
+    It visits only segments that reach into that time, so the cost does not grow with the length of the history.
     """
     since = _session(sessions, session_id).segment.base + seq - lamports
     prefixes, waiting = {session_id: seq}, [session_id]
@@ -238,7 +238,7 @@ MembersNow = Callable[[str], Mapping[str, None] | None]
 def agents_of(
     sessions: Mapping[str, SessionState], names: Collection[str], members_now: MembersNow
 ) -> dict[str, list[str]]:
-    """For each of these sessions, everybody who was in its graph.
+    """For each of these sessions, all creatures that were ever in its graph.
 
     Sessions keep only who joined and left, so a merge or split of many is cheap. The full lists are computed here, once
     for all given sessions, from the nearest ancestors that are still open.

@@ -1,8 +1,8 @@
 """The world as data: everything that decisions read and the fold writes.
 
-Always holds: `World` is a function of the ledger alone. It is changed only by `evolve`, and can be thrown
-away and folded again. All its dicts remember the order of insertion, which is the order of the ledger, so
-no walk depends on hashes. It encodes to bytes as it is, which makes a snapshot.
+Always holds: `World` is a function of the ledger alone. Only the fold (`fold/evolve.py`) changes it, and it can be
+dropped and folded again. Dicts are used instead of sets, because their order comes from the ledger and not from hashes.
+The whole struct can be encoded to bytes; that is a snapshot (ADR 0007).
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ class Segment(msgspec.Struct, frozen=True):
     """How a session began: what a store keeps of it beside its events.
 
     Lamport times are dense within a segment: the event at `seq` has the time `base + seq`. `ordinal` counts the
-    sessions of the terrarium it was born in, and breaks ties of time before its id does: ids may hang on chance.
+    sessions of the terrarium in which it began. It breaks ties of time before the id does, because ids may be random
+    (ADR 0005).
     """
 
     id: str
@@ -120,7 +121,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class SessionState(msgspec.Struct):
-    """A session: its segment, how far it is written, who came and went while it was written, and at which seq."""
+    """A session: its segment, the last seq written, and the seq at which each creature joined or left."""
 
     segment: Segment
     head: int = 0
@@ -129,14 +130,14 @@ class SessionState(msgspec.Struct):
     left: dict[str, int] | None = None
     recipes: tuple[Recipe, ...] = ()
     skew: int = 0
-    """How far its times run ahead of the story's: events that only restate a past are no part of the story."""
+    """How far its times are ahead of the story's. Events that only restate a past are not part of the story."""
     runs: tuple[str, ...] = ()
-    """The runs of whose story everything in it is a part: those that began in it, and those of the sessions it grew from."""
+    """The runs whose story includes everything in it: those that began in it, and those of its parent sessions."""
     writers: tuple[str, ...] = ()
     """The runs that wrote something in it, or were given a creature in it."""
     rank: int = 0
-    """Which session goes first of those that tell of one time in a story: by age; one that goes on from another has
-    the place of that one."""
+    """The order of sessions that have events at the same story time: by age. A session that continues another has the
+    rank of that one."""
 
     @property
     def lamport(self) -> int:
@@ -148,12 +149,12 @@ class SessionState(msgspec.Struct):
         return self.segment.base + seq - self.skew
 
     def note_run(self, run_id: str) -> None:
-        """Everything in it is part of this run's story."""
+        """Note that everything in the session is part of this run's story."""
         if run_id not in self.runs:
             self.runs += (run_id,)
 
     def note_writer(self, run_id: str) -> None:
-        """This run wrote in it, or was given a creature in it."""
+        """Note that this run wrote in the session, or was given a creature in it."""
         if run_id not in self.writers:
             self.writers += (run_id,)
 
@@ -206,9 +207,9 @@ class CreatureState(msgspec.Struct, gc=False):
     is_privileged: bool = False
     is_running: bool = True
     ordinal: int = 0
-    """Its number in its run: it identifies the creature even if its id changes."""
+    """Its number in its run. It identifies the creature even if a branch gives it another id."""
     reborn: str = ""
-    """The sessions through which it got its past, first one first, separated by spaces."""
+    """The sessions through which its past was carried, oldest first, separated by spaces."""
     is_root: bool = False
     """Whether it hears every channel of its graph, with or without an edge to it."""
     handed: dict[str, list[Handing]] | None = None

@@ -1,14 +1,15 @@
-"""Connectivity: which creatures a path of channels joins, kept cheap while edges come and go.
+"""Connectivity: which creatures are joined by a path of channels, at low cost while edges are added and removed.
 
-Theory of operation. The graph has two sorts of nodes, creatures and channels; an edge is a creature that
+Theory of operation. The graph has two sorts of nodes, creatures and channels. An edge means that a creature
 listens or sends (or both) on a channel. Both sides of every edge are kept, in dicts that remember the order
 of insertion, so that every walk is the same on every machine. Component ids are not kept here: the world
 labels each creature and channel with its graph's id, and merges relabel the smaller side.
 
-Taking edges away is the hard half. `parted` starts one search from every node that may have come apart and
-lets them advance in turn, a few edges at a time. Two searches that meet are one. When at most one is left
-that could still grow, the others have walked their whole components, and the one left is the rest, unwalked.
-So the cost is that of the smaller sides, never of the whole: a leaf torn from a star of 100,000 costs one step.
+Removing edges is the hard part. `parted` starts one search from every node that may have been separated and
+advances the searches in turn, a few edges at a time. Searches that meet become one. When at most one search
+can still grow, the others have walked their whole components, and the remaining one is the unwalked rest.
+So the cost is that of the smaller sides, never of the whole: cutting one leaf off a star of 100,000 costs one step.
+ADR 0015.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class _Walk:
         self._steps = self._walk(ground, name if sort == "channel" else "", number)
 
     def advance(self) -> int | None:
-        """Examine a few edges; give the number of another search if one was met."""
+        """Examine a few edges, and return the number of another search if this one met it."""
         for met in self._steps:
             return met
         self.is_exhausted = True
@@ -158,7 +159,7 @@ def parted(
 
     `ends` are the nodes that one removal touches; all are in one component before it. `cut` are the edges and
     `gone` the node that the removal takes away; the topology itself may still have them. The component that
-    is left out is "the rest": everything not listed. Empty if the component stays whole.
+    is left out is "the rest": everything not listed. The list is empty if the component stays whole.
     """
     ground = _Ground(topology, frozenset(cut))
     if gone is not None:

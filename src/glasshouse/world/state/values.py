@@ -1,6 +1,6 @@
 """The values that the world returns: frozen, each true at the time of the call.
 
-Always holds: they hold ids, never references. After a merge they are outdated: ask again by id.
+Always holds: they hold ids, never references. After a merge they are outdated: ask again by id. ADR 0018.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Session(msgspec.Struct, frozen=True):
     split_at: str | None = None
     forked_at: str | None = None
     skew: int = 0
-    """Of a descendant of a branch: how far its times are ahead of the story's. A digest needs it."""
+    """How far its times are ahead of the story's, for a branch and its descendants. The digest needs it."""
 
     @property
     def config_path(self) -> str | None:
