@@ -1,8 +1,8 @@
-"""`Archive`: the histories of a house: read, exported and imported, explained, and continued in forks, branches and
+"""`Archive`: reads, explains, exports and imports the histories of a house, and continues them in forks, branches and
 resumed sessions.
 
-Always holds: reading changes nothing. A fork, a branch or a resumed session is a child of the past that it shares; no
-event is copied or rewritten.
+Always holds: reading changes nothing. A fork, a branch or a resumed session is a child of the past that it shares: no
+event of that past is copied or rewritten.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from glasshouse.world.state.values import Lineage, Session
 
 
 class Archive:
-    """Reading and regrowing."""
+    """Reads histories, and begins new sessions from them."""
 
     def __init__(self, house: House, routes: Routes, tools: Toolbox, run_of: Callable[[str], Run]) -> None:
         self._house = house
@@ -62,7 +62,7 @@ class Archive:
     async def history(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[Event]:
-        """What a session remembers, in order, each event once. `after` excludes, `upto` includes."""
+        """The events that a session remembers, in order, each once. `after` is exclusive, `upto` is inclusive."""
         async for page in self._house.history.pages(session_id, after, upto):
             for event in page:
                 yield event
@@ -70,7 +70,7 @@ class Archive:
     async def events(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> tuple[Event, ...]:
-        """The same as `history`, all at once."""
+        """The events of `history`, as one tuple."""
         return tuple([event async for event in self.history(session_id, after, upto)])
 
     async def event(self, event_id: str) -> Event:
@@ -78,19 +78,20 @@ class Archive:
         return await self._house.history.event(event_id)
 
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
-        """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
+        """All events of a run and the changes of its graphs until its end, in the order of histories."""
         return tuple(await self._house.history.events_of_run(run_id))
 
     async def digest(self, run_id: str) -> str:
-        """The digest of a run: equal wherever and whenever the story is the same."""
+        """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return digest_of(await self.run_events(run_id), self.skews())
 
     def skews(self) -> dict[str, int]:
-        """How far the times of sessions that grew from a branch run ahead of the story's; a digest needs them."""
+        """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
+        this."""
         return {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
 
     async def prompt(self, digest: str) -> str | None:
-        """A text that a model was given, by its digest, if it is still kept."""
+        """The prompt text with this digest, if the store still keeps it."""
         return await self._house.store.prompt(digest)
 
     def leaderboard(
@@ -101,10 +102,10 @@ class Archive:
         run_ids: Collection[str] | None = None,
         branches: bool = False,
     ) -> tuple[Standing, ...]:
-        """Who has won how often, over every contest that is over, the best first: by creature, team or model.
+        """Who won how often, over all finished contests, best first: by creature, team or model.
 
-        Branches are left out unless `branches` says otherwise: what they share with their parents would count twice. Runs
-        that are named in `run_ids` count whatever they are.
+        Branches are left out unless `branches` is true: the past that they share with their parents would count
+        twice. If `run_ids` is given, exactly those runs count, also branches.
         """
         left_out = () if branches else self.branches_left_out()
         counted = [
@@ -115,7 +116,7 @@ class Archive:
         return leaderboard(counted, by, world=world)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they would count the results of other runs again."""
+        """The runs that a leaderboard leaves out, because they would count the result of another run again."""
         results = results_of(self._ledger.folded)
         left_out = doubled_in(self._ledger.folded, results)
         return tuple([one.run_id for one in results if one.run_id in left_out and world in (None, one.world)])
@@ -123,25 +124,25 @@ class Archive:
     # Files
 
     async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
-        """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
+        """Write a session with its whole past into one file: `.glass`, or `.jsonl` for other tools."""
         return await session_file.export(self._house.store, self._ledger, session_id, Path(path), role)
 
     async def import_file(self, path: str | Path) -> Session:
-        """Take in a session from a file. It can be read and grown from; nobody in it lives."""
+        """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""
         return self.session(await session_file.import_file(self._house.store, self._ledger, Path(path)))
 
     # Growing from the past
 
     async def fork(self, session_id: str, at: str | None = None) -> Session:
-        """Begin a session that shares the past of another up to an event (or to its end)."""
+        """Begin a session that shares the past of another one up to an event, or up to its end."""
         event_id, writer, upto = await self._house.history.batch_to_fork(session_id, at)
         receipt = await self._ledger.change(Fork(writer, event_id, upto))
         return self.session(receipt.subject)
 
     async def branch(self, session_id: str, at: str | None = None, change: WhatIf | None = None) -> Run:
-        """Begin a counterfactual that shares the past of a session up to an event. Its parent stays as it is.
+        """Begin a counterfactual run that shares the past of a session up to an event, or up to its end.
 
-        Without an event: from the end. Where nothing differs, it is answered from the parent's record.
+        The parent does not change. Calls that equal the parent's are answered from its record (ADR 0039).
         """
         what_if, history = change or WhatIf(), self._house.history
         if at is not None and what_if.begins_before:
@@ -159,11 +160,11 @@ class Archive:
         *,
         world: WorldsNow = None,
     ) -> Run:
-        """Play on from a session that is closed, imported or over, as a child of it.
+        """Continue a session that is closed, imported or over, in a child session.
 
-        `recipe`: the scenario as it is on disk now, edited or not, each creature with the past of its own. `as-was`: the
-        very shape that the session ended with. `world` is where the scenario is now, if it has moved. Where several
-        scenarios had met in the session, all live again: `beside` of the run that is returned names the others.
+        `recipe` opens the scenario as it is on disk now, edited or not; each creature keeps its own past. `as-was`
+        restores the graphs that the session ended with. `world` says where the scenario is now, if it has moved. If
+        several scenarios had met in the session, all of them continue: `beside` of the returned run names the others.
         """
         check_is_not_live(self._ledger.world, session_id)
         past = await self._pasts.at_the_end(session_id)
@@ -204,6 +205,6 @@ class Archive:
         return new
 
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
-        """Whether the scenario on disk is another than the one that a run was opened from."""
+        """Whether the scenario on disk differs from the one that a run was opened from."""
         purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
         return is_edited(run_id, purse, world, self._tools.names())

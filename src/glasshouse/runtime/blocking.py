@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 interrupt_seconds_max: Final = 0.1
-"""How long an interruption may go unheard: one that comes just as the wait begins does not end it by itself."""
+"""How long an interruption may go unnoticed: one that comes just as the wait begins does not end that wait."""
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ Work = Callable[[], Coroutine[Any, Any, T]]
 
 
 def outcome_of(work: Work[T]) -> T:
-    """Do the work and give what it gives."""
+    """Run the work and return its result."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -40,7 +40,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
     def interrupt() -> None:
         interrupted.set()
         if cancel is not None:
-            with suppress(RuntimeError):  # The loop of the work may be over already.
+            with suppress(RuntimeError):  # The loop of the work may be closed already.
                 cancel()
 
     async def cancellable() -> T:
@@ -48,7 +48,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None, "a coroutine that is run is a task"
         cancel = partial(loop.call_soon_threadsafe, task.cancel)
-        if interrupted.is_set():  # It came before there was anything to cancel.
+        if interrupted.is_set():  # The interruption came before there was a task to cancel.
             raise asyncio.CancelledError
         return await work()
 
@@ -60,7 +60,7 @@ def _outcome_in_a_thread(work: Work[T]) -> T:
         try:
             while not wait([done], timeout=interrupt_seconds_max).done:
                 pass  # Python runs signal handlers between two waits.
-        except KeyboardInterrupt:  # From a handler that somebody else has set.
+        except KeyboardInterrupt:  # Raised by a signal handler that is not ours.
             interrupt()
             raise
     if interrupted.is_set():
@@ -73,7 +73,7 @@ def _told_of_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     """Call `interrupt` for a Ctrl-C, instead of raising `KeyboardInterrupt` in the main thread.
 
     Python drops an exception that a signal raises inside a finalizer or a weak reference's callback, so a raised
-    interruption can be lost. A handler that only takes note cannot.
+    interruption can be lost. A handler that only sets a flag and cancels cannot lose it.
     """
     is_ours = (
         threading.current_thread() is threading.main_thread()

@@ -1,4 +1,4 @@
-"""Clocks and sources of ids: the machine's own, and controlled ones for reproducible plays."""
+"""Clocks and sources of ids: the machine's, and controlled ones for reproducible plays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class SystemClock:
-    """The machine's clock. `now` gives the time now, with as little between as can be: every event asks."""
+    """The machine's clock. `now` has no wrapper function around it, because every event calls it."""
 
     now = staticmethod(partial(datetime.now, UTC))
     sleep = staticmethod(asyncio.sleep)
@@ -26,11 +26,11 @@ class HandMovedClock:
         self._sleepers: dict[asyncio.Event, datetime] = {}
 
     def now(self) -> datetime:
-        """The time it was moved to."""
+        """The time that the clock was moved to."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until it was moved so far."""
+        """Wait until the clock was moved this far."""
         awake = asyncio.Event()
         self._sleepers[awake] = self._now + timedelta(seconds=seconds)
         try:
@@ -47,7 +47,7 @@ class HandMovedClock:
 
 
 class RandomIds:
-    """Ids nobody can guess."""
+    """Ids that cannot be guessed."""
 
     def new(self) -> str:
         """A fresh id."""

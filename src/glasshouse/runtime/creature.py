@@ -12,7 +12,7 @@ from glasshouse.world.state.state import CreatureState
 
 @dataclass(frozen=True, slots=True)
 class Creature:
-    """A creature at the moment it was asked for. Its id is for ever; its graph and session are for now."""
+    """A creature at the time of the call. Its id never changes; its graph and its session may change later."""
 
     __repr__ = repr_of("id", "graph_id", "run_id", "is_running")
 
@@ -29,16 +29,16 @@ class Creature:
 
 
 CreatureOrId: TypeAlias = Creature | str
-"""A creature, or its id: what every public call takes that is about one."""
+"""A creature or its id. Every public call about a creature takes either."""
 
 
 def id_of(creature: CreatureOrId) -> str:
-    """The id of a creature that is given as itself or by its id."""
+    """The id of a creature, given as a value or by its id."""
     return creature.id if isinstance(creature, Creature) else creature
 
 
 def creature_of(state: CreatureState, session_id: str, manifest: Manifest) -> Creature:
-    """A creature as the world keeps it, in the session it writes into, with its manifest."""
+    """The public value of a creature's state, with the session it writes to and its manifest."""
     return Creature(
         id=state.id,
         handle=state.handle,

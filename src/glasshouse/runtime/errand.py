@@ -1,4 +1,5 @@
-"""An errand: one tool call, made for a creature during its act, through the same intents as everybody's.
+"""An errand: one tool call, made for a creature during its act. It changes the world through the usual intents (ADR
+0035).
 
 Always holds: an edit and the `tool.returned` that answers its call are one batch.
 """
@@ -21,7 +22,7 @@ from glasshouse.world.state.state import CreatureState
 from glasshouse.world.state.values import Change
 
 BeforeCommit = Callable[[str], Awaitable[None]]
-"""Awaited before a creature writes anything: where a replay lets happen what came before."""
+"""Awaited before a creature writes anything. A replay uses it to repeat first what was recorded before."""
 
 
 class Outcome(Protocol):
@@ -29,15 +30,15 @@ class Outcome(Protocol):
 
     @property
     def events(self) -> list[Event]:
-        """The events of it."""
+        """The events that the intent became."""
 
 
 class Door(Protocol):
-    """The ledger as a tool may use it: the same door as everybody's."""
+    """The part of the ledger that a tool may use."""
 
     @property
     def folded(self) -> Folded:
-        """The pending world, and what the rules of playing keep beside it."""
+        """The pending world, and the state of runs and turns beside it."""
 
     async def wait_for_room(self) -> None:
         """Wait until the next change can be decided at once, on the world as it is then."""
@@ -53,22 +54,21 @@ class Door(Protocol):
 
 @dataclass
 class Errand:
-    """One call of a tool on behalf of a creature in the middle of its act."""
+    """One tool call on behalf of a creature in the middle of its act."""
 
     ledger: Door
     creature_id: str
     called: Event
-    """The `tool.called` that asks for this; durable."""
+    """The `tool.called` event of this call; it is durable."""
     is_untrusted: bool
-    """Whether a visitor's words, or those of a tool that is not the engine's, were in this act's prompts."""
+    """Whether this act's prompts held text of a visitor or of a tool that is not the engine's."""
     on_the_way: tuple[Event, ...] = ()
-    """What this call has written already, where it is carried out again after a crash: `edit.proposed` and
-    `edit.decided`."""
+    """What this call had already written before a crash: `edit.proposed` and `edit.decided`."""
     then: tuple[Event, ...] = ()
-    """In a replay, what this call wrote then."""
+    """In a replay or a branch, what the recorded call wrote."""
     before_commit: BeforeCommit | None = None
     returned: Event | None = None
-    """The `tool.returned`, where the tool itself has written it together with its edit."""
+    """The `tool.returned` event, once it is written; an edit writes it in the same batch."""
 
     @property
     def number(self) -> int:
@@ -82,7 +82,7 @@ class Errand:
 
     @property
     def creature(self) -> CreatureState | None:
-        """The caller as it is now; none if it was removed meanwhile."""
+        """The caller as it is now; None if it was removed meanwhile."""
         return self.ledger.folded.world.creatures.get(self.creature_id)
 
     async def wait_for_room(self) -> None:
@@ -92,14 +92,14 @@ class Errand:
         await self.ledger.wait_for_room()
 
     async def write(self, intent: Intent) -> None:
-        """Write something on the way of this call; on return it is durable."""
+        """Write an intent during this call. On return it is durable."""
         await self.wait_for_room()
         await self.ledger.change(intent)
 
     async def edit(self, intent: Intent, answer: Callable[[Change, str], ToolAnswer]) -> ToolAnswer:
-        """Carry out an intent and tell the caller of it, in one batch; the answer, which is then written already.
+        """Carry out an intent and record the tool's answer in the same batch; returns that answer.
 
-        `answer` sees the world right after the change, and must not raise. Raises `Refused` where the intent is refused.
+        `answer` sees the world right after the change, and must not raise. Raises `Refused` if the intent is refused.
         """
         answers: list[ToolAnswer] = []
 

@@ -1,4 +1,4 @@
-"""`Folded`: the world and everything that the rules of playing keep beside it.
+"""`Folded`: the world, and the state of runs, turns and recent lines beside it.
 
 Always holds: it is a function of the ledger alone. It encodes to bytes without conversion, which makes a snapshot.
 """
@@ -14,7 +14,7 @@ from glasshouse.world.state.state import World
 
 
 class Folded(msgspec.Struct):
-    """All that is folded from the ledger and kept in memory."""
+    """All state that is folded from the ledger and kept in memory."""
 
     world: World = msgspec.field(default_factory=World)
     agenda: Agenda = msgspec.field(default_factory=Agenda)

@@ -1,11 +1,11 @@
-"""Thinking ahead: ticks of one turn with `together` all begin at once.
+"""Thinking ahead: the ticks of one turn with `together` all begin at once.
 
-Theory of operation. They think at the same time, on the past at the start of the turn's ticks. The conductor writes
-their results one by one, in the order of the cast. The same holds for their tools: each act waits at a gate before
-its first tool, and the gate opens when it is the act's turn to be written.
+Theory of operation. These ticks think in parallel, on the past at the start of the batch. The conductor writes their
+results one by one, in the order of the cast. Their tools follow the same order: each act waits at a gate before its
+first tool, and the gate opens when it is the act's turn to be written.
 
-Always holds: nothing is written here, and nothing here is needed to continue after a crash: an act that was begun
-ahead and dropped is still owed.
+Always holds: this module writes nothing itself, and a restart after a crash needs nothing of it. An act that was begun
+ahead and dropped stays due.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from glasshouse.turns.runs.schedule import Due, ticks_together
 from glasshouse.world.state.state import GraphState, World
 
 Act = tuple[str, str]
-"""A creature and the cause it answers: what names an act."""
+"""Names an act: the ids of its creature and of the cause it answers."""
 
 
 class Gate(asyncio.Event):
-    """What an act that was begun ahead waits at before its first tool; says when that is."""
+    """Where an act that was begun ahead waits before its first tool. `is_reached` is set when it arrives there."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Gate(asyncio.Event):
 
 
 class Ahead(NamedTuple):
-    """An act that was begun ahead: whose purse it draws on, its thinking, and the gate before its tools."""
+    """An act that was begun ahead: the run that pays for it, its task, and the gate before its tools."""
 
     run_id: str
     task: asyncio.Task[Thought | None]
@@ -48,24 +48,24 @@ class Ahead(NamedTuple):
 
 
 def run_drawn_on(world: World, creature_id: str) -> str:
-    """The run whose purse a creature draws on; empty if it has none or was removed."""
+    """The run that pays for a creature's acts; empty if the creature has none or was removed."""
     creature = world.creatures.get(creature_id)
     return "" if creature is None else creature.run_id or ""
 
 
 class Causes:
-    """Finds the event that an act answers: among the lines at hand, else in the store."""
+    """Finds the event that an act answers: in memory, else in the store."""
 
     def __init__(self, ledger: Ledger, event: EventById) -> None:
         self._ledger = ledger
         self._event = event
         self._turns_cache: dict[str, Event] = {}
-        """The `turn.started` of each graph, so that a tick need not look for its cause."""
+        """The last `turn.started` of each graph, which is the cause of its ticks (ADR 0021)."""
         self._read_cache: Event | None = None
-        """The last cause that had to be read: many may answer the same line, long after it was said."""
+        """The last cause that was read from the store: many creatures may answer the same old line."""
 
     def note_turn(self, started: Event) -> None:
-        """A turn has begun, and its ticks are caused by this event."""
+        """Remember the event that began a turn: it is the cause of the turn's ticks."""
         self._turns_cache[started.graph_id] = started
 
     async def of(self, due: Due) -> Event:
@@ -84,7 +84,7 @@ class Causes:
 
 
 class ThinkingAhead:
-    """The acts that were begun and that nobody has written yet."""
+    """The acts that were begun ahead and are not yet written."""
 
     def __init__(self, ledger: Ledger, acts: Acts, causes: Causes) -> None:
         self._ledger = ledger
@@ -93,8 +93,10 @@ class ThinkingAhead:
         self.begun: dict[Act, Ahead] = {}
 
     async def begin(self, graph: GraphState, is_taken: Callable[[Act], bool], *, is_new: bool) -> None:
-        """Let the ticks that go together begin to think, but for those that somebody is at already. Unless a batch may
-        begin anew, only those of one that was cut off: they hold their part of the purse."""
+        """Begin the ticks that think together, except those that `is_taken` names or that have begun already.
+
+        Without `is_new`, begin only the rest of an interrupted batch: those ticks had reserved their cost already.
+        """
         folded = self._ledger.folded
         together = ticks_together(folded.world, folded.agenda, graph, folded.runs, is_new=is_new)
         now, causes = folded.world.session_of(graph).lamport, dict[Due, Event]()
@@ -108,7 +110,7 @@ class ThinkingAhead:
             if not self._is_begun(due, is_taken):
                 self._begin(due, cause, due.as_of if due.as_of is not None else now)
         if causes and not is_new:
-            await asyncio.sleep(0)  # They had asked for their part of the purse before.
+            await asyncio.sleep(0)  # Let them reserve their cost first, as they did before the interruption.
 
     def _begin(self, due: Due, cause: Event, upto: int | None) -> Ahead:
         gate = Gate()
@@ -119,7 +121,7 @@ class ThinkingAhead:
         return ahead
 
     async def begin_one(self, due: Due) -> None:
-        """Let one act begin to think, and wait until it has thought, or wants to use a tool."""
+        """Begin one act, and wait until it has finished thinking or wants to use a tool."""
         ahead = self._begin(due, await self._causes.of(due), None)
         reached = asyncio.create_task(ahead.gate.is_reached.wait())
         await asyncio.wait([ahead.task, reached], return_when=asyncio.FIRST_COMPLETED)
@@ -134,7 +136,8 @@ class ThinkingAhead:
         return act in self.begun or is_taken(act)
 
     async def thought_of(self, act: Act, due: Due | None) -> Thought | None:
-        """What came of an act that was begun ahead; else, of what is due, thought now. None if its creature is gone."""
+        """The result of an act that was begun ahead, or else of `due`, thought now. None if its creature was
+        removed."""
         ahead = self.begun.pop(act, None)
         if ahead is not None:
             ahead.gate.set()
@@ -150,8 +153,11 @@ class ThinkingAhead:
         return await self._acts.think(due, cause, upto, gate)
 
     def take_stopped(self, act: Act) -> Thought | None:
-        """The thought of one who was kept from thinking ahead, by a limit or because no model was reached: it is to
-        begin anew."""
+        """The result of an act that a limit or an unreachable model stopped while it thought ahead; None if there is
+        none.
+
+        The act is dropped here, because it must be thought again.
+        """
         task = self.begun[act].task if act in self.begun else None
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
@@ -162,17 +168,17 @@ class ThinkingAhead:
         return thought
 
     def of_run(self, run_id: str, graph: GraphState | None = None) -> list[Act]:
-        """The acts of a run that were begun ahead, in this graph or anywhere."""
+        """The acts of a run that were begun ahead, in this graph or, without one, in all graphs."""
         acts = [act for act, ahead in self.begun.items() if ahead.run_id == run_id]
         return acts if graph is None else [act for act in acts if act[0] in graph.creatures]
 
     def of_the_gone(self) -> list[tuple[Act, str]]:
-        """The acts of creatures that are gone, and the run that each draws on."""
+        """The acts of removed creatures, and the run that pays for each."""
         world = self._ledger.world
         return [(act, one.run_id) for act, one in self.begun.items() if act[0] not in world.creatures]
 
     async def close(self) -> None:
-        """Let go of everything. It is owed still, and will be thought again."""
+        """Cancel everything that was begun ahead. Those acts stay due and will be thought again."""
         tasks = [ahead.task for ahead in self.begun.values()]
         self.begun.clear()
         for task in tasks:

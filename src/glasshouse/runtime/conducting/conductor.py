@@ -1,18 +1,19 @@
-"""The conductor: drives graphs. One loop for every way of driving: an act, some turns, to the end, a replay.
+"""The conductor drives graphs. One loop serves every kind of drive: one act, some turns, to the end, or a replay.
 
-Theory of operation. `conduct` asks an order which graph is next and lets it take a step: finish a run, begin a turn, or
-one act. Whose act is next is asked anew before every step, of pure functions over the folds (`turns.runs.schedule`); so a show
-that was cut off goes on where it was, and a merge or a split needs no word here: the next question is simply answered
-otherwise. Several drives may be under way at once. A step locks its graph, never the house: two runs that are driven side
-by side think side by side.
+Theory of operation. `conduct` asks an order which graph is next and lets that graph take a step: finish a run, begin a
+turn, or play one act. Pure functions over the folds (`turns.runs.schedule`) say what is due, and they are asked again
+after every change. So an interrupted play continues where it stopped, and merges and splits need no special case
+here. Several drives may run at once. A step locks its graph, never the house, so runs that are driven in parallel also
+think in parallel (ADR 0046).
 
-Nobody thinks about what is not durable, with one exception: the first act of a turn, if it can use no tools, is thought while
-`turn.started` is being committed. It saves a commit a turn. An act whose turn fails to commit is dropped, and owed still.
+An act begins only when the last change of its graph is durable, with one exception: the first act of a turn, if it can
+use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If that commit fails,
+the act is dropped and stays due.
 
-What is kept here is about tasks of this process and is never needed to go on after a crash: who is acting now, which acts
-were begun ahead (`ahead`: ticks that go together), what is not durable yet, and which runs are being finished. A run is
-finished when nobody of it is thinking any more: `_finishing` keeps new acts of it from beginning, and what is under way is
-written first.
+The state kept here concerns tasks of this process. A restart after a crash does not need it: which acts are running,
+which acts were begun ahead (`ahead`), what is not durable yet, and which runs are being finished. A run is finished
+only when none of its creatures is thinking any more: `_finishing` keeps its new acts from beginning, and its acts
+under way are written first.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from glasshouse.world.decisions.requests import Asker
 from glasshouse.world.state.state import GraphState
 
 BeforeAct = Callable[[str], Awaitable[bool | None]]
-"""A gate: awaited before each act, with the id of its graph, and before the turn that the act begins with. It writes
-nothing, and may wait as long as it likes. False ends the drive."""
+"""A gate, awaited with the id of the graph before each act, or before the turn that the act begins. It must write
+nothing. It may wait as long as it likes. If it returns False, the drive ends."""
 
 
 class Conductor:
-    """Gives the creatures of every graph their turns."""
+    """Drives graphs: begins turns, plays acts and finishes runs."""
 
     def __init__(
         self,
@@ -71,25 +72,25 @@ class Conductor:
         self._causes = Causes(ledger, event)
         self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
-        """How many are under way."""
+        """How many drives are under way."""
         self._locks: dict[str, asyncio.Lock] = {}
-        """One for each graph that somebody has driven: held while a step is being taken in it."""
+        """One lock for each driven graph, held during a step of that graph."""
         self._acting: dict[Act, asyncio.Future[None] | None] = {}
-        """The acts that somebody is at; with a future where another one waits for the end of it."""
+        """The acts that are being played, each with a future if another drive waits for its end."""
         self._driven: set[str] = set()
-        """The graphs that somebody has acted in since this house was opened."""
+        """The graphs in which an act was played since this house was opened."""
         self._thinking: dict[str, int] = {}
         self._quiet = asyncio.Event()
         self._unacknowledged: dict[str, Queued] = {}
-        """The last act written for each graph, until it is known to be durable."""
+        """The last act written in each graph, until it is known to be durable."""
         self._turns_queued: dict[str, Queued] = {}
-        """The same for the turn that a graph has begun last."""
+        """The last `turn.started` of each graph, until it is known to be durable."""
         self._finishing: dict[str, asyncio.Future[Event | None]] = {}
 
     # The loop
 
     async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
-        """Drive graphs in this order until it is enough, or until nothing is due. What was written is durable then."""
+        """Drive graphs in this order until `until` is reached or nothing is due. On return, all it wrote is durable."""
         await self._make_ready()
         self.drives += 1
         try:
@@ -104,7 +105,7 @@ class Conductor:
             until.shut_gates()
             order.end()
             while await order.wait_for_others():
-                pass  # Steps that are under way end.
+                pass  # Let the steps that are under way end.
         finally:
             self.drives -= 1
             await order.close()
@@ -112,12 +113,12 @@ class Conductor:
         return until.conducted(because)
 
     async def _settle(self, until: Until) -> None:
-        """Wait until everything that a drive has written is durable."""
+        """Wait until the last writes in every graph of a drive are durable."""
         for graph_id in tuple(until.graph_ids):
             await self._wait_for_durability(graph_id)
 
     async def _make_ready(self) -> None:
-        """Let referees of runs that were cut off hear again what was said, so that an end that has come is seen."""
+        """Load the lines of runs that may end by themselves: a referee may find that an interrupted run is over."""
         watched = self._ledger.folded.runs.watched
         for graph_id in tuple(self.agendas.graphs_of(*watched)) if watched else ():
             graph = self._ledger.world.graphs.get(graph_id)
@@ -125,19 +126,19 @@ class Conductor:
                 await self._warm_lines.make_ready(graph)
 
     async def _steps(self, graph_id: str, order: Order, until: Until, before_act: BeforeAct | None) -> None:
-        """The next step of a graph, and those after it as long as the order lets it go on."""
+        """Take the next step of a graph, and further steps as long as the order lets it continue."""
         while await order.may_step(graph_id, until):
             if before_act is not None and graph_id not in until.turns_just_begun:
-                await self._settle(until)  # What a reader is shown at the gate is in the ledger.
+                await self._settle(until)  # At the gate, readers find everything in the ledger.
                 if not await until.has_passed(before_act(graph_id)):
                     return
             may_wait = before_act is not None or self.drives > 1
             async with self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock()):
                 if may_wait and not order.is_next(graph_id, until):
-                    return  # Somebody else has moved the show on meanwhile: who is next is asked anew.
+                    return  # Another drive took a step meanwhile: ask the order again.
                 try:
                     step = await self.advance(graph_id)
-                except StoreError:  # It is told here, and to nobody who drives this graph later.
+                except StoreError:  # Report it here, and not again to the next drive of this graph.
                     self._turns_queued.pop(graph_id, None)
                     self._unacknowledged.pop(graph_id, None)
                     raise
@@ -147,7 +148,7 @@ class Conductor:
             await order.let_in()
 
     async def advance(self, graph_id: str) -> Advanced:
-        """One step of a graph: finish a run that is over, begin a turn, or one act."""
+        """Take one step of a graph: finish a run that is over, play one act, or begin a turn."""
         for act, run_id in self.ahead.of_the_gone() if self.ahead.begun else ():
             if act not in self._acting:
                 await self._written_for_good(act, run_id)
@@ -170,7 +171,8 @@ class Conductor:
         return Advanced("act", graph_id, graph.turn)
 
     async def _finish_an_idle_run(self, order: Order, until: Until) -> bool:
-        """End a run in which nothing is due any more. One that was opened from no scenario has no end of its own."""
+        """End a run in which nothing is due any more; False if there is none. Runs without a scenario do not end this
+        way."""
         if until.has_used_up_turns:
             return False
         for run_id in order.runs():
@@ -183,7 +185,7 @@ class Conductor:
         return False
 
     async def _begin_turn(self, graph: GraphState, turn: int) -> Advanced:
-        """Start a turn; or end a run whose limits do not allow it."""
+        """Begin a turn, or end a run whose limits do not allow another one."""
         folded = self._ledger.folded
         for run_id in runs_acting(self._ledger.world, graph):
             purse = await self._purse(run_id, graph)
@@ -204,7 +206,8 @@ class Conductor:
         return Advanced("turn", graph.id, turn)
 
     async def _purse(self, run_id: str, graph: GraphState) -> Purse:
-        """A run's purse. One that was never opened from a scenario begins here, with the terrarium's own limits."""
+        """A run's purse. A run without a scenario begins here, when first driven, with the terrarium's limits (ADR
+        0029)."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None:
             started = RunStarted(limits=self._governor)
@@ -217,7 +220,7 @@ class Conductor:
     # Acts
 
     async def _perform(self, graph: GraphState, due: Due) -> Advanced:
-        """One act, thought and written; or what came instead of it."""
+        """Play one act: think and write it. If something else must happen first, do that and return."""
         run_id, act = run_drawn_on(self._ledger.world, due.creature), (due.creature, due.cause)
         if run_id in self._finishing or act in self._acting:
             await self._wait_for_what_is_in_the_way(run_id, act)
@@ -231,18 +234,19 @@ class Conductor:
         elif graph.id in self._unacknowledged:
             await self._wait_for(self._unacknowledged.pop(graph.id))
         if self._ledger.world.graphs.get(graph.id) is not graph or self.agendas.of(graph.id).due != due:
-            return Advanced("act", graph.id, graph.turn)  # Something happened meanwhile: look again.
+            return Advanced("act", graph.id, graph.turn)  # The world changed meanwhile: look again.
         thought, queued = await self._acted(graph, due, act, run_id, is_first=is_first)
         return await self._after(graph, run_id, thought, queued)
 
     async def begin_act(self, due: Due) -> None:
-        """Let an act that was under way when something else happened begin to think before that happens again."""
+        """Begin an act ahead. A replay does this for an act that was under way when the next recorded change
+        happened."""
         act = (due.creature, due.cause)
         if act not in self._acting and not self.ahead.has_begun(act):
             await self.ahead.begin_one(due)
 
     async def end_act(self, creature_id: str, cause: str) -> bool:
-        """Write an act that was begun so, whoever else is next. False if it was not."""
+        """Write an act that was begun with `begin_act`, whatever is due next. False if it was not begun."""
         act, creature = (creature_id, cause), self._ledger.world.creatures.get(creature_id)
         if act in self._acting or not self.ahead.has_begun(act):
             return False
@@ -257,7 +261,7 @@ class Conductor:
     async def _after(
         self, graph: GraphState, run_id: str, thought: Thought | None, queued: Queued | None
     ) -> Advanced:
-        """What an act came to: its end; the end of its run, or a pause, where something stopped it."""
+        """The step that an act was. If a limit stopped it, its run may end; if no model was reached, its run pauses."""
         done = Advanced("act", graph.id, graph.turn, None if queued is None else queued.events[0])
         stopped_by = None if thought is None else thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
@@ -271,7 +275,7 @@ class Conductor:
     async def _acted(
         self, graph: GraphState, due: Due | None, act: Act, run_id: str, *, is_first: bool
     ) -> tuple[Thought | None, Queued | None]:
-        """An act, thought and written, while everybody else keeps off it."""
+        """Think and write an act, marked so that no other drive plays it."""
         turn = self._turns_queued.pop(graph.id, None)
         is_together = due is not None and due.is_together
         self._acting[act] = None
@@ -312,9 +316,9 @@ class Conductor:
     async def _written(
         self, act: Act, run_id: str, due: Due | None = None, turn: Queued | None = None
     ) -> tuple[Thought | None, Queued | None]:
-        """The thought of an act, begun ahead or now, and what it was written as; none if its creature is gone.
+        """The result of an act, begun ahead or now, and the events written for it; None if its creature was removed.
 
-        The first act of a turn is thought while its `turn.started` is being committed. It is dropped if that fails.
+        `turn` is the turn's start if its commit is still under way. If that commit fails, the act is dropped.
         """
         self._thinking[run_id] = self._thinking.get(run_id, 0) + 1
         try:
@@ -328,7 +332,7 @@ class Conductor:
                 self._endings.note(queued.events[0])
             return thought, queued
         except StoreError:
-            self._endings.forget()  # What was told may never have been.
+            self._endings.forget()  # Lines that referees have seen may not be in the ledger.
             raise
         finally:
             self._thinking[run_id] -= 1
@@ -336,7 +340,7 @@ class Conductor:
             self._quiet.set()
 
     async def _wait_for_durability(self, graph_id: str) -> None:
-        """Wait for what was written for a graph last: but for the turn it is in, nobody thinks about what is not durable."""
+        """Wait until the last turn and the last act written in a graph are durable."""
         for last in (self._turns_queued.pop(graph_id, None), self._unacknowledged.pop(graph_id, None)):
             if last is not None:
                 await self._wait_for(last)
@@ -345,13 +349,13 @@ class Conductor:
         try:
             await queued.acknowledged
         except StoreError:
-            self._endings.forget()  # What was told may never have been.
+            self._endings.forget()  # Lines that referees have seen may not be in the ledger.
             raise
 
     async def _over_budget(self, run_id: str, graph: GraphState, axis: str) -> Event | None:
         purse = self._ledger.folded.runs.purses[run_id]
         if axis == "max_calls_per_turn" and purse.playbill.governor.on_turn_limit == "defer":
-            await self._write_ahead(run_id, graph)  # What they cost is what fills the turn.
+            await self._write_ahead(run_id, graph)  # Their cost is what fills the turn's limit.
             return None
         return await self.finish(run_id, "budget", axis=axis)
 
@@ -366,7 +370,8 @@ class Conductor:
         ending: Ending | None = None,
         by: Asker | None = None,
     ) -> Event | None:
-        """End a run, once nobody of it is thinking any more: exactly one `run.finished`, and nothing of it after."""
+        """End a run once none of its creatures is thinking any more; the `run.finished`, or None if it was over
+        already."""
         under_way = self._finishing.get(run_id)
         if under_way is not None:
             return await asyncio.shield(under_way)
@@ -390,14 +395,15 @@ class Conductor:
         return event
 
     async def _wait_for_acts_of(self, run_id: str) -> None:
-        """Write what was begun ahead, in the order of the cast, and wait for acts in other graphs."""
+        """Write the run's acts that were begun ahead, in order, and wait for its acts in other graphs."""
         while await self._write_ahead(run_id) or self._thinking.get(run_id, 0) > 0:
             if self._thinking.get(run_id, 0) > 0:
                 self._quiet.clear()
                 await self._quiet.wait()
 
     async def _write_ahead(self, run_id: str, graph: GraphState | None = None) -> bool:
-        """Write what a run has begun ahead, here or anywhere, and nobody is at yet. False if there is none."""
+        """Write a run's acts that were begun ahead and that no drive is playing, in this graph or in all. False if
+        none."""
         acts = [act for act in self.ahead.of_run(run_id, graph) if act not in self._acting]
         for act in acts:
             await self._written_for_good(act, run_id)

@@ -1,8 +1,9 @@
 """Whether a run has ended, and who won: by its scenario, a judge's verdict, or a referee's ruling.
 
-Always holds: only the ledger's folds decide; after a crash the answer is the same. A referee is built in, or in a Python file
-beside its world; what it gives back is a sound ruling or none, and anything else is a fault of its world. It is shown the public
-lines of its run. Where some of them are not in memory any more, `was_cut` says so, and its ruling does not count.
+Always holds: only the ledger's folds decide, so the answer is the same after a crash. A referee is built in, or a
+function in a Python file beside its world. It returns a valid ruling or None; anything else is an error of its world.
+It sees the public lines of its run. If some of those lines are no longer in memory (`was_cut`), a ruling on a line
+does not count.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from glasshouse.world.state.state import GraphState, World
 
 
 def referee_named(name: str, folder: str | None) -> Referee:
-    """The referee that a scenario calls so: one that is built in, or `file.py:function` in the world's folder."""
+    """The referee that a scenario names: a built-in one, or `file.py:function` in the world's folder."""
     if name in REFEREES:
         return REFEREES[name]
     if folder is None:
@@ -50,7 +51,7 @@ def referee_named(name: str, folder: str | None) -> Referee:
 
 
 def _sound(given: object, where: str) -> Ruling:
-    """A ruling made of texts, as it was given; anything else is refused."""
+    """The given object if it is a valid ruling; anything else is refused."""
     try:
         if isinstance(given, Ruling):
             return msgspec.convert(msgspec.to_builtins(given), Ruling)
@@ -66,18 +67,18 @@ Moment = tuple[int, int, int]
 
 
 def is_public_line(run_id: str, line: Event) -> bool:
-    """Whether a line is of a run, and one that everybody there may hear."""
+    """Whether a line belongs to this run and everybody in the run may hear it."""
     return line.run_id == run_id and line.kind not in kinds.NO_LINES and line.kind not in kinds.INNER
 
 
 class RunPast:
-    """The public lines of one run, looked for where it was heard."""
+    """The public lines of one run, from the graphs and channels where they were said."""
 
     def __init__(self, ledger: Ledger, run_id: str) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self.was_cut = False
-        """Whether the lines that were asked for last lacked some that had been there."""
+        """Whether the last answer lacked lines that are no longer in memory."""
         self._places = {
             place: None
             for place, table in ledger.folded.tables.said.items()
@@ -85,18 +86,18 @@ class RunPast:
         }
 
     def note_place(self, line: Event) -> None:
-        """There are lines of this run where this one was said."""
+        """Remember that this run has lines where this line was said."""
         self._places[line.channel_id or line.graph_id] = None
         self._places[line.graph_id] = None
 
     def lines(self) -> list[Event]:
-        """Every public line of the run that is at hand, oldest first."""
+        """Every public line of the run that is in memory, oldest first."""
         lines = {line.id: line for table in self._tables() for line in table.lines}
         ours = [line for line in lines.values() if is_public_line(self._run_id, line)]
         return sorted(ours, key=self._moment)
 
     def up_to(self, line: Event | None) -> Callable[[], tuple[Event, ...]]:
-        """A look back from a line, which costs nothing until it is taken; without a line, from now."""
+        """A function that returns the lines up to this line (None: all lines). It collects them only when called."""
         self.was_cut = False
 
         def hear() -> tuple[Event, ...]:
@@ -124,7 +125,7 @@ NOBODY: Final = frozenset({"", "nobody", "none"})
 
 
 class Ending(NamedTuple):
-    """How a run ends by itself."""
+    """How a run ends: the reason, and who won."""
 
     reason: FinishReason
     winner: str | None = None
@@ -143,7 +144,7 @@ class Endings:
         self._pasts_cache: dict[str, RunPast] = {}
 
     def of(self, run_id: str) -> Ending | None:
-        """How a run ends now, if its end has come."""
+        """How a run ends, if it is over now; else None."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None or purse.finished is not None:
             return None
@@ -155,12 +156,13 @@ class Endings:
         return self._judged(run_id, purse)
 
     def at_the_end(self, run_id: str, reason: FinishReason) -> Ending:
-        """Who has won a run that ends for another reason, and why."""
+        """The ending of a run that ends for this reason, with its winner."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         return Ending(reason) if purse is None else self._judged(run_id, purse)._replace(reason=reason)
 
     def _judged(self, run_id: str, purse: Purse) -> Ending:
-        """The referee's word counts before a judge's. A verdict that names nobody leaves a competition open."""
+        """The ending by the referee's ruling, else by the judge's verdict. A verdict that names nobody leaves no
+        winner."""
         ruling = self._ruling(run_id, purse) or self._last_word(run_id, purse)
         if ruling is not None:
             return _ruled(ruling, purse)
@@ -180,7 +182,8 @@ class Endings:
         return None if referee is None else referee(self._match(purse, None, self._past(run_id)))
 
     def _ruling(self, run_id: str, purse: Purse) -> Ruling | None:
-        """The first ruling on a line of this run. After a look at all that was said, new lines come by `note`."""
+        """The first ruling on a line of this run. The first call reads all lines so far; later lines come through
+        `note`."""
         is_new = run_id not in self._looked_through and self._referee(purse) is not None
         if is_new and self._is_at_hand(run_id):
             self._looked_through.add(run_id)
@@ -201,14 +204,14 @@ class Endings:
         if referee is None or run_id in self._rulings or not is_public_line(run_id, line):
             return
         if line.caused_by is None:
-            return  # It rules on what comes of acts; what the world and visitors say stands among the lines.
+            return  # Referees rule on lines of acts. Lines of the world and of visitors are only context.
         past = self._past(run_id)
         ruling = referee(self._match(purse, line, past))
         if ruling is not None and not past.was_cut:
             self._rulings[run_id] = ruling
 
     def _is_at_hand(self, run_id: str) -> bool:
-        """Whether all that was said where a run plays can be looked at now."""
+        """Whether all lines of the run's graphs are loaded."""
         world, tables = self._ledger.folded.world, self._ledger.folded.tables
         places = {
             creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id
@@ -231,13 +234,13 @@ class Endings:
         return Match(line, purse.spent.truth, teams, knowers, truths, cast, past.up_to(line))
 
     def forget(self) -> None:
-        """Look again at all that was said: some of what was noted never came to be."""
+        """Drop all rulings and read the lines again: some noted lines were never committed."""
         self._looked_through.clear()
         self._rulings.clear()
         self._pasts_cache.clear()
 
     def due(self, graph: GraphState) -> list[str]:
-        """The runs that may be over: those whose scenario's end was counted, and those that a referee watches."""
+        """The runs in a graph that may be over: their scenario's end was reached, or a referee watches them."""
         runs, world = self._ledger.folded.runs, self._ledger.folded.world
         if not runs.watched:
             return []
@@ -246,7 +249,7 @@ class Endings:
 
 
 def _ruled(ruling: Ruling, purse: Purse) -> Ending:
-    """The end that a ruling makes. Whoever it names plays here, or is told by the members; else nobody has won."""
+    """The ending by a ruling. If its winner is unknown in this run and it names no members, nobody has won."""
     known = (*purse.playbill.competition.may_win, *purse.cast.values())
     if ruling.winner is None or ruling.members or ruling.winner in known:
         return _ended(purse, ruling.winner, ruling.why, tuple(ruling.members))
@@ -259,7 +262,7 @@ def _ended(purse: Purse, winner: str | None, why: str | None, members: tuple[str
 
 
 def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -> RunFinished:
-    """The last word about a run: why it ended, who has won, and what it cost."""
+    """The `run.finished` payload: why the run ended, who won, and what it cost."""
     purse = folded.runs.purses.get(run_id) or Purse(Governor(), Playbill())
     spent = purse.spent
     usd = None if spent.usage.usd is None else round(spent.usage.usd, 9)
@@ -269,7 +272,8 @@ def accounts_of(folded: Folded, run_id: str, ending: Ending, axis: str | None) -
 
 
 def last_graph(world: World, run_id: str) -> str | None:
-    """The graph of a run that is furthest in time: its end is told there, behind everything of it, whoever saw it."""
+    """The graph of a run with the latest logical time. `run.finished` is written there, so it comes after all other
+    events of the run."""
     names = {creature.graph_id: None for creature in world.creatures.values() if creature.run_id == run_id}
     graphs = [world.graphs[name] for name in names]
     last = min(graphs, key=lambda graph: (-world.session_of(graph).lamport, graph.born), default=None)

@@ -1,10 +1,9 @@
-"""A drive: which graph is next (its order: in lockstep one after another, freely side by side, or as a record says), until
-when, and what came of it.
+"""A drive: the order of its graphs (lockstep, free or recorded), when it ends, and its result.
 
-Always holds: in lockstep the graph whose next turn has the lowest number goes first, then the oldest. The ledger alone
-tells that, so many graphs are as deterministic as one, also after a crash. Freely, all graphs of a run that are at its
-lowest turn go side by side: a fast graph must not use up the turns of its run before a slow one can meet it (ADR 0046). A turn of
-a graph counts once for a drive, whether the drive began it or found it begun.
+Always holds: in lockstep, the graph whose next turn has the lowest number goes first, then the oldest (ADR 0024).
+Only the ledger decides this, so many graphs are as deterministic as one, also after a crash. With `free`, all graphs
+of a run that are at its lowest turn play in parallel: a fast graph must not use up the turns of its run before a slow
+one can meet it (ADR 0046). A turn of a graph counts once for a drive, also if it had begun before the drive.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Pacing = Literal["lockstep", "free"]
 turns_ahead_max: Final = 0
 """With `free`, how many turns a graph may be ahead of the slowest graph of its run that has something to do."""
 steps_in_a_turn_max: Final = 100_000
-"""However a run's limits are set, a turn has an end."""
+"""A turn with more steps than this is refused, so that a drive ends whatever the run's limits are."""
 
 Because = Literal["nothing_due", "turns_played", "act_played", "runs_finished", "runs_paused", "held"]
 
@@ -40,14 +39,15 @@ class Conducted:
     __repr__ = repr_of("because", "turns", "ended", "last")
 
     because: Because
-    """`nothing_due`, `turns_played` or `act_played`: as many as were asked for; `runs_finished`, `runs_paused`: every run
-    that was named; `held`: the gate before an act said no."""
+    """`nothing_due`: nobody has anything to do. `turns_played`, `act_played`: as many as were asked for.
+    `runs_finished`, `runs_paused`: no run that was named is playing any more. `held`: the gate before an act returned
+    False."""
     turns: int = 0
-    """The sum over all graphs."""
+    """The number of turns, summed over all graphs."""
     ended: tuple[Event, ...] = ()
     """The `run.finished` of every run that ended."""
     last: Event | None = None
-    """The event in which the last act ended, or that ended the last run."""
+    """The event that ended the last act or the last run."""
 
     def __bool__(self) -> bool:
         """Whether anything was played, so that `while await t.step(): ...` comes to an end."""
@@ -55,7 +55,7 @@ class Conducted:
 
 
 class Advanced(NamedTuple):
-    """One step of a graph: a run's end, the beginning of a turn, or an act. Without an event, nothing was written."""
+    """One step of a graph: the end of a run, the start of a turn, or an act. An act without an event wrote nothing."""
 
     kind: Literal["end", "turn", "act"]
     graph_id: str
@@ -74,13 +74,13 @@ class Until:
     ended: list[Event] = field(default_factory=list)
     last: Event | None = None
     graph_ids: set[str] = field(default_factory=set)
-    """The graphs that something was played in."""
+    """The graphs in which this drive took a step."""
     turns_just_begun: set[str] = field(default_factory=set)
-    """The graphs whose last step was to begin a turn: the act that follows belongs to the same pass of a gate."""
+    """The graphs whose last step began a turn: the gate is not asked again before the first act of that turn."""
     is_held: bool = False
-    """Whether a gate before an act said no."""
+    """Whether the gate before an act returned False."""
     has_used_up_turns: bool = False
-    """Whether a graph has had its turns that would have more to do."""
+    """Whether a graph has played all its turns and still has something to do."""
     _gates: set[asyncio.Future[bool | None]] = field(default_factory=set)
     _acts_played: int = 0
     _played: Counter[str] = field(default_factory=Counter)
@@ -88,7 +88,7 @@ class Until:
     _steps: Counter[str] = field(default_factory=Counter)
 
     async def has_passed(self, gate: Awaitable[bool | None]) -> bool:
-        """Wait at a gate; false if it says no, or if the drive is over meanwhile."""
+        """Wait at a gate; False if it returns False, or if the drive ended meanwhile."""
         waiting = asyncio.ensure_future(gate)
         self._gates.add(waiting)
         try:
@@ -103,12 +103,12 @@ class Until:
         return not self.is_held
 
     def shut_gates(self) -> None:
-        """The drive is over: nobody waits at a gate any more."""
+        """Cancel every wait at a gate, because the drive is over."""
         for gate in self._gates:
             gate.cancel()
 
     def allows(self, graph_id: str, turn: int) -> bool:
-        """Whether a graph may play on in this turn. Zero is the end of a run, which needs no turn."""
+        """Whether a graph may take a step in this turn. Turn 0 means the end of a run, which needs no turn."""
         if self.turns is None or turn == 0 or self._turn_of.get(graph_id) == turn:
             return True
         if self._played[graph_id] < self.turns:
@@ -117,7 +117,7 @@ class Until:
         return False
 
     def note(self, done: Advanced) -> None:
-        """A step was taken."""
+        """Count a step."""
         kind, graph_id, turn, event = done
         self.graph_ids.add(graph_id)
         steps = self._steps[graph_id] + 1
@@ -137,12 +137,12 @@ class Until:
         if event is not None:
             self.last = event
             self._acts_played += 1
-            self.graph_ids.add(event.graph_id)  # A creature may have moved in its act.
+            self.graph_ids.add(event.graph_id)  # A tool may have moved the creature to another graph.
             if kind == "end":
                 self.ended.append(event)
 
     def reached(self) -> Because | None:
-        """Why the drive is over, whatever is still due; none if it is not."""
+        """Why the drive must end, even if something is still due; None if it may continue."""
         if self.is_held:
             return "held"
         if self.acts is not None and self._acts_played >= self.acts:
@@ -157,7 +157,7 @@ class Until:
 
     @property
     def because_nobody_is_next(self) -> Because:
-        """Why a drive is over that was not to be over yet."""
+        """Why a drive ends when no graph is next."""
         return "turns_played" if self.has_used_up_turns else "nothing_due"
 
     def conducted(self, because: Because) -> Conducted:
@@ -169,17 +169,17 @@ class Next(NamedTuple):
     """What a graph has to do next, if anything."""
 
     turn: int | None
-    """The present turn, or the one it begins next; 0 if a run ends before anybody has a turn; none if nothing is due."""
+    """The current turn, or the one that begins next; 0 if a run must end first; None if nothing is due."""
     due: Due | None = None
-    """The act, where the present turn has one left."""
+    """The next act, if the current turn has one left."""
 
 
 NOTHING_DUE = Next(None)
 
 
 class Agendas:
-    """What every graph has to do next. Looked up anew only for graphs that something was written to, and for all when a run
-    began, paused or ended."""
+    """What every graph has to do next. It is computed again only for graphs that were written to, and for all graphs
+    when a run began, paused or ended (ADR 0051)."""
 
     def __init__(self, ledger: Ledger, endings: Endings) -> None:
         self._ledger = ledger
@@ -189,7 +189,7 @@ class Agendas:
         self._graphs_cache: dict[Sequence[str], tuple[tuple[object, ...], dict[str, None]]] = {}
 
     def ready(self) -> dict[str, Next]:
-        """The graphs that have something to do, and what."""
+        """The graphs that have something to do, each with what is next."""
         ledger, moved = self._ledger, self._ledger.graphs_moved
         at = (ledger.refolds, ledger.run_moves)
         if not moved and self._looked_up_at == at:
@@ -197,7 +197,7 @@ class Agendas:
         world = ledger.world
         graphs: Iterable[str] = tuple(moved) if self._looked_up_at == at else world.graphs
         known = (len(world.sessions), len(world.graphs))
-        if self._graphs_known != known:  # Graphs that have merged are not written to any more.
+        if self._graphs_known != known:  # Merged graphs get no more writes, so check every cached graph.
             graphs = {**self._ready_cache, **dict.fromkeys(graphs)}
         self._looked_up_at, self._graphs_known = at, known
         moved.clear()
@@ -224,8 +224,8 @@ class Agendas:
         return Next(next_turn(folded.world, folded.agenda, folded.runs, graph))
 
     def graphs_of(self, *run_ids: str) -> dict[str, None]:
-        """The graphs that creatures of these runs are in."""
-        # Every merge and split begins a session; whoever else comes or goes is counted by its run.
+        """The graphs of all creatures of these runs."""
+        # Every merge and split begins a session, and a run counts the creatures that are born and living.
         world = self._ledger.world
         runs = [world.runs.get(run_id) for run_id in run_ids]
         counts = [None if run is None else (run.creatures_born, run.creatures_living) for run in runs]
@@ -242,25 +242,26 @@ class Agendas:
 
 
 class Order:
-    """Which graph is next. This one plays nobody; those below say more."""
+    """Decides which graph is next. This base class plays no graph; its subclasses override it."""
 
     async def let_in(self) -> None:
-        """Let happen what comes from outside between two steps: lines of the inbox, or what was recorded."""
+        """Let outside changes happen between two steps: lines of the inbox, or recorded changes."""
 
     def next_graph(self, until: Until) -> str | None:  # noqa: ARG002 (as the others name it)
-        """The graph that goes next; none if nothing is due, or if whoever goes next has had its turns."""
+        """The next graph; None if nothing is due, or if no turns are left for it."""
         return None
 
     async def may_step(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether a graph that was chosen takes its step, after it has waited for those that it has to wait for."""
+        """Whether a chosen graph takes its step. Waits first for the graphs that must go before it."""
         return True
 
     def is_next(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """The same, without waiting: asked where others may have moved the show on since."""
+        """Whether a chosen graph is still next, without waiting. Asked if another drive may have taken steps
+        meanwhile."""
         return True
 
     def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Whether a graph that has taken a step takes the next one, too; if not, the order is asked who does."""
+        """Whether a graph that took a step also takes the next one. If not, `next_graph` is asked again."""
         return False
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:  # noqa: ARG002 (as the others name it)
@@ -268,38 +269,39 @@ class Order:
         await steps
 
     async def wait_for_others(self) -> bool:
-        """Wait until something has changed for one of the graphs that are at play. False if none is."""
+        """Wait until something changes in a graph that plays in parallel. False if no graph does."""
         return False
 
     def runs(self) -> Iterable[str]:
-        """The runs that are driven, and that end when nothing of theirs is due any more."""
+        """The driven runs. Each of them ends when nothing in it is due any more."""
         return ()
 
     def end(self) -> None:
-        """The drive is over: steps under way end, and nobody waits for others any more."""
+        """End the drive: steps under way still end, and graphs stop waiting for slower ones."""
 
     async def close(self) -> None:
-        """Cut off whatever is still at play."""
+        """Cancel whatever still plays."""
 
 
 class Recorded(Order):
-    """The order of a record. What came from outside happens again, then the graph is named that its next change is of."""
+    """The order of a record, for a replay. It repeats outside changes, then names the graph of the next recorded
+    change."""
 
     def __init__(self, next_graph: Callable[[], Awaitable[str | None]]) -> None:
         self._look = next_graph
         self._graph_id: str | None = None
 
     async def let_in(self) -> None:
-        """Let what came from outside happen again."""
+        """Repeat the recorded outside changes that come next."""
         self._graph_id = await self._look()
 
     def next_graph(self, until: Until) -> str | None:  # noqa: ARG002 (as the others name it)
-        """The graph that the next recorded change is of."""
+        """The graph of the next recorded change."""
         return self._graph_id
 
 
 class Lockstep(Order):
-    """One graph after another: the lowest turn first, then the oldest graph."""
+    """One graph after another: the lowest turn first, then the oldest graph (ADR 0024)."""
 
     def __init__(
         self,
@@ -320,7 +322,7 @@ class Lockstep(Order):
         await self._let_in()
 
     def next_graph(self, until: Until) -> str | None:
-        """The first graph, unless it has had its turns: to go on with others would change the order."""
+        """The first graph, or None if it has no turns left: to continue with another graph would change the order."""
         graphs = self._ledger.world.graphs
         turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready()]
         turn, _, first = min(turns, default=(0, 0, None))
@@ -335,11 +337,11 @@ class Lockstep(Order):
         return [(name, ready[name]) for name in self._agendas.graphs_of(*self._run_ids) if name in ready]
 
     def is_next(self, graph_id: str, until: Until) -> bool:
-        """Whether it still goes first."""
+        """Whether this graph is still first."""
         return self.next_graph(until) == graph_id
 
     def runs(self) -> Iterable[str]:
-        """Those named, or those of the graph named, or all."""
+        """The runs named, or those of the graph named, or all runs."""
         world = self._ledger.world
         if self._graph_id is None:
             return self._run_ids or tuple(world.runs)
@@ -348,7 +350,7 @@ class Lockstep(Order):
 
 
 class Free(Lockstep):
-    """A task for each graph that has something to do; merged graphs end theirs, new and woken ones get one."""
+    """Graphs in parallel: one task for each graph that has something to do. The task of a merged graph ends."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -356,19 +358,19 @@ class Free(Lockstep):
         self._has_news = asyncio.Event()
         self._has_caught_up = asyncio.Event()
         self._lowest: dict[str, tuple[int, list[str]]] = {}
-        """For each run the lowest turn that a graph of it is at, and the graphs that are there."""
+        """For each run: the lowest turn of its graphs, and the graphs that are at this turn."""
 
     def next_graph(self, until: Until) -> str | None:
-        """A graph that is not at play and has something to do."""
+        """A graph that has something to do and no task yet."""
         ready = (name for name, _ in self._ready() if name not in self._tasks)
         return next((name for name in ready if self.is_next(name, until)), None)
 
     def is_next(self, graph_id: str, until: Until) -> bool:
-        """Whether it has something to do, and turns left to do it in."""
+        """Whether this graph has something to do and turns left."""
         return self._turn(graph_id, until) is not None
 
     async def may_step(self, graph_id: str, until: Until) -> bool:
-        """Wait for slower graphs of the same run."""
+        """Wait for slower graphs of the same run; False if this graph has nothing to do any more."""
         while self.is_next(graph_id, until) and until.reached() is None:
             if not self._is_ahead(graph_id, until):
                 return True
@@ -377,7 +379,7 @@ class Free(Lockstep):
         return False
 
     def _is_ahead(self, graph_id: str, until: Until) -> bool:
-        """Whether a graph that would begin a turn has to wait for a slower one of its run."""
+        """Whether a graph that is about to begin a turn must wait for a slower graph of its run."""
         graph, turn = self._ledger.world.graphs[graph_id], self._turn(graph_id, until)
         if turn is None or turn <= graph.turn:
             return False
@@ -385,8 +387,7 @@ class Free(Lockstep):
         return any(turn - turns_ahead_max > self._lowest_turn(run_id, until, turn) for run_id in runs)
 
     def _lowest_turn(self, run_id: str, until: Until, turn: int) -> int:
-        """The lowest turn that a graph of a run is at, of those that are driven. It is counted anew when nobody is left at
-        what it was."""
+        """The lowest turn of a run's driven graphs. It is computed again when no graph is left at the cached turn."""
         lowest, there = self._lowest.get(run_id, (0, []))
         while there and self._turn(there[-1], until) != lowest:
             there.pop()
@@ -406,7 +407,8 @@ class Free(Lockstep):
         return turn if turn is not None and until.allows(graph_id, turn) else None
 
     def goes_on(self, graph_id: str, until: Until) -> bool:  # noqa: ARG002 (as the others name it)
-        """Its task goes on as long as it may step. Those that wait for it, and those that it has woken, are told."""
+        """True: a graph's task continues as long as it may step. Wakes the loop for graphs without a task, and
+        waiting graphs."""
         if len(self._tasks) < len(self._agendas.ready()):
             self._has_news.set()
         for run_id in self._lowest:
@@ -414,7 +416,7 @@ class Free(Lockstep):
         return True
 
     async def play(self, graph_id: str, steps: Coroutine[Any, Any, None]) -> None:
-        """Begin a task for them."""
+        """Start a task for the steps of a graph."""
         task = self._tasks[graph_id] = asyncio.create_task(steps, name=f"{graph_id} plays")
         task.add_done_callback(self._note_end)
 
@@ -423,7 +425,7 @@ class Free(Lockstep):
         self._has_caught_up.set()
 
     async def wait_for_others(self) -> bool:
-        """Wait for a task's news; what a task raised is raised here."""
+        """Wait until a task ends or wakes the loop. An exception of a task is raised here."""
         if not self._tasks:
             return False
         await self._has_news.wait()
@@ -433,11 +435,11 @@ class Free(Lockstep):
         return True
 
     def end(self) -> None:
-        """Let those go who wait for slower graphs."""
+        """Wake the graphs that wait for slower ones."""
         self._has_caught_up.set()
 
     async def close(self) -> None:
-        """End the tasks that are left."""
+        """Cancel the tasks that are left."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

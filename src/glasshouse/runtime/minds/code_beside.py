@@ -17,7 +17,8 @@ from glasshouse.runtime.minds.faults import fault_in_words
 
 
 def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[..., Any]:
-    """The function that a world names as `file.py:function`; `advice` says what such a function is like."""
+    """The function that a world names as `file.py:function`; `advice` describes such a function, for the error
+    message."""
     file, _, function = name.partition(":")
     path = Path(folder) / file
     if not path.is_file():
@@ -39,7 +40,7 @@ def function_beside(folder: str, name: str, noun: str, advice: str) -> Callable[
 
 
 def given_back_by(function: Callable[..., Any], where: str, *given: Any) -> Any:
-    """What a function of a world gives back; `where` tells its file, what it is for and its name."""
+    """The result of a world's function; `where` names the function in the error message."""
     try:
         return function(*given)
     except (Exception, SystemExit) as wrong:

@@ -13,14 +13,14 @@ fault_chars_max: Final = 300
 
 
 def text_of_fault(wrong: BaseException) -> str:
-    """The words of an exception; none if it cannot even say what it is."""
+    """The text of an exception; empty if its `__str__` raises."""
     try:
         return str(wrong)
-    except Exception:  # Somebody else's `__str__` may raise whatever it likes, and the act must end in words.
+    except Exception:  # Foreign code may raise anything in `__str__`, and the failure must still be recorded.
         return ""
 
 
 def fault_in_words(wrong: BaseException) -> str:
-    """An exception by name and in its own words, short and on one line."""
+    """The name and the text of an exception, short and on one line."""
     name, text = type(wrong).__name__, one_line(text_of_fault(wrong))
     return cut(f"{name}: {text}" if text else name, fault_chars_max)

@@ -1,7 +1,7 @@
-"""What thinks for creatures: `Agent`, the agents that a manifest or a visitor plays, and `Minds`, who has which.
+"""Agents: the objects that think for creatures, and `Minds`, which knows the agent of each creature.
 
-Always holds: a creature keeps its object through every change of the graph. A creature without one gets one, made
-from its manifest, at its first act.
+Always holds: a creature keeps its agent through every change of the graph. A creature that was added without an agent
+gets one, made from its manifest, at the latest at its first act.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from glasshouse.turns.replies.reply import Passed, Problem, draft_from
 from glasshouse.world.state.state import World
 
 attempts_max: Final = 2
-"""The first answer, and one more if that could not be used."""
+"""The first answer, and a second one if the first could not be used."""
 visitor_seconds_max: Final = 120.0
 visitor_lines_waiting_max: Final = 16
 
@@ -32,11 +32,11 @@ class Agent(ABC):
     """The mind of a creature."""
 
     asks_before_anything: ClassVar[bool] = False
-    """Whether it does nothing before it asks a model, so that its call is all that need be reserved for its act."""
+    """Whether it always asks a model first. If so, only its model calls reserve budget, and the act itself does not."""
 
     goes_on_from_its_talk: ClassVar[bool] = False
-    """Whether an act of it that was cut off goes on from what its tools have said; else it begins anew, and what it asks
-    for again is answered from the record."""
+    """Whether an interrupted act of it continues from the recorded tool answers. If not, the act starts over, and calls
+    that it repeats are answered from the record."""
 
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:
@@ -50,7 +50,7 @@ class ManifestAgent(Agent):
     goes_on_from_its_talk = True
 
     async def act(self, moment: Moment) -> Draft | None:
-        """Ask the model behind the profile, carry out the tools it wants, and make a draft of what it says."""
+        """Ask the model, carry out the tools it asks for, and turn its reply into a draft."""
         (prompt, shown), attempt, before = written_for(moment), 1, ""
         while True:
             answer = await moment.ask(prompt, shown)
@@ -81,13 +81,14 @@ class ManifestAgent(Agent):
 
 
 def _kept_of(before: str, moment: Moment) -> Draft | None:
-    """What can be kept of the answer before the last one: a verdict whose winner nobody knows has its text still."""
+    """The draft that can be kept of the previous answer, if any: a verdict with an unknown winner still has its
+    text."""
     kept = draft_from(before, moment, is_last=True) if before else None
     return kept if isinstance(kept, Draft) else None
 
 
 class VisitorAgent(Agent):
-    """Says the lines it is given, one an act; lines that come early wait."""
+    """Says the lines it is given, one per act. Lines that come early wait."""
 
     def __init__(self, seconds_max: float = visitor_seconds_max) -> None:
         self._seconds_max = seconds_max
@@ -106,11 +107,11 @@ class VisitorAgent(Agent):
         self._arrived.set()
 
     def go_away(self) -> None:
-        """Nobody is there to speak: waiting lines are still said, then it passes at once."""
+        """Stop waiting for lines: say those that wait, and then pass at once."""
         self._seconds_max = 0.0
 
     async def act(self, moment: Moment) -> Draft | None:
-        """The next line, once it is there; none after a while."""
+        """Say the next line. Pass if none arrives in time."""
         while not self._lines:
             self._arrived.clear()
             try:
@@ -122,7 +123,7 @@ class VisitorAgent(Agent):
 
 
 AgentFor = Callable[[Manifest], Agent]
-"""Makes the mind of a creature that was given none."""
+"""Makes the agent of a creature that was added without one."""
 
 
 class Minds:
@@ -135,7 +136,7 @@ class Minds:
         self._manifests_cache: dict[str, Manifest] = {}
 
     def of(self, creature_id: str) -> Agent:
-        """Who thinks for a creature: the object it was given, or one made now."""
+        """The agent of a creature: the one it was given, or one made now."""
         agent = self._agents.get(creature_id)
         if agent is None:
             manifest = self.manifest(self._world().creatures[creature_id].manifest_digest)
@@ -143,20 +144,20 @@ class Minds:
         return agent
 
     def known(self, creature_id: str) -> Agent | None:
-        """The object that thinks for a creature, if there is one already."""
+        """The agent of a creature, if it has one already."""
         return self._agents.get(creature_id)
 
     def give(self, creature_id: str, agent: Agent | None) -> None:
-        """Let this object think for a creature; none: one that is made when it first acts."""
+        """Set the agent of a creature. With None, one is made when the creature first acts."""
         if agent is not None:
             self._agents[creature_id] = agent
 
     def forget(self, creature_id: str) -> None:
-        """Let go of the object of a creature that is gone."""
+        """Drop the agent of a removed creature."""
         self._agents.pop(creature_id, None)
 
     def manifest(self, digest: str) -> Manifest:
-        """The manifest of this digest, which a creature of this house has or had."""
+        """The manifest with this digest, of a creature that lives or lived in this house."""
         manifest = self._manifests_cache.get(digest)
         if manifest is None:
             manifest = Manifest.model_validate(self._world().manifests[digest].manifest)
@@ -164,7 +165,7 @@ class Minds:
         return manifest
 
     def remember(self, manifest: Manifest) -> None:
-        """Keep a manifest that need not be read from the ledger again."""
+        """Cache a manifest, so that it is not parsed from the ledger again."""
         self._manifests_cache.setdefault(manifest.digest, manifest)
 
     def check(self, manifest: Manifest) -> None:
@@ -174,7 +175,7 @@ class Minds:
 
 
 def agent_played_by(played_by: str | None, is_code_allowed: Callable[[], bool]) -> Agent:
-    """The mind that a manifest's `played_by` names."""
+    """The agent that a manifest's `played_by` names."""
     if played_by is None:
         return ManifestAgent()
     if played_by == "visitor":
