@@ -28,23 +28,23 @@ __all__ = [
 
 
 def store_meant(given: Store | str | Path | None) -> Store:
-    """The store that is given, the SQLite store at a path, or one in memory."""
+    """The given store, a SQLite store for a path, or a store in memory for None."""
     if given is None:
         return MemoryStore()
     return SqliteStore(given) if isinstance(given, str | Path) else given
 
 
 def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = None) -> AnyToolbox:
-    """The tools that a terrarium has: those given, or the built-in ones; and the group tools, for the privileged."""
+    """The tools of a terrarium: those given, or the built-in ones; plus the group tools for privileged creatures."""
     return JoinedTools(tools or Toolbox(), GroupTools(approver))
 
 
 def usual_agent(manifest: Manifest) -> Agent:
-    """The mind that a manifest names."""
+    """The agent that a manifest's `played_by` names."""
     return agent_played_by(manifest.played_by, _is_code_allowed)
 
 
 def _is_code_allowed() -> bool:
-    from glasshouse.settings import settings  # Nothing else of a terrarium asks the environment.
+    from glasshouse.settings import settings  # Imported here, so that settings are read only if needed.
 
     return settings().allow_python_creatures

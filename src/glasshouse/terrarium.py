@@ -1,10 +1,10 @@
-"""`Terrarium`: the public face; `play`, the one blocking call; `verify`.
+"""The public API: `Terrarium`; `play`, the one blocking call; and `verify`.
 
-The face is flat: each call goes to one of its four parts (house, graph edits, stage, archive), which does the work.
-Only the face takes creatures as well as their ids; the parts take only ids.
+`Terrarium` only passes calls on: each method calls one of its four parts (house, graph edits, stage, archive), which
+does the work (ADR 0045). `Terrarium` takes creatures or their ids; the parts take only ids.
 
-Always holds: every result is a value, true at the time of the call, and belongs to the caller: none is a live object,
-and changing an event's JSON changes nobody else's view.
+Always holds: results about creatures, graphs, runs and events are values, true at the time of the call. They belong to
+the caller: changing the JSON of a returned event changes no other reader's copy.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 
 class Terrarium:
-    """The running whole: hosts creatures, owns topology, ledger and conductors. Runs no model itself.
+    """Hosts creatures, and owns their graphs, the ledger and the conductor. It runs no model itself.
 
-    Left out, its parts are the usual ones: memory for a store, the offline troupe, the built-in tools, nobody to ask for
-    approval, the machine's clock, random ids. A path opens a SQLite store.
+    Defaults: a store in memory, the offline troupe as models, the built-in tools, no approver, the machine's clock and
+    random ids. A path opens a SQLite store.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Terrarium:
         agent_for: AgentFor | None = None,
     ) -> None:
         self.approver = approver
-        """Who is asked about changes that strangers' words may have led to. It may be set, and taken away, at any time."""
+        """Asked about changes that untrusted text may have led to. It may be set or removed at any time."""
 
         async def ask(proposal: Proposal) -> bool | Verdict | None:
             return None if self.approver is None else await self.approver(proposal)
@@ -112,7 +112,7 @@ class Terrarium:
         self._stage.listen()
 
     async def close(self) -> None:
-        """Let everything under way become durable, then let go of the store."""
+        """Wait until everything in flight is durable, then close the store."""
         await self._house.close(self._stage.stop_acts)
 
     # Playing
@@ -127,9 +127,9 @@ class Terrarium:
         run_id: str | None = None,
         models: Mapping[str, str] | None = None,
     ) -> Run:
-        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+        """Open a world as one batch: its run, its creatures and its channels. No creature acts until the run is driven.
 
-        `models` puts models by name behind handles or teams, for this run alone.
+        `models` binds handles or teams to models by name, for this run only.
         """
         return await self._stage.open_world(world, seed, rng_seed, governor, run_id=run_id, models=models)
 
@@ -138,58 +138,59 @@ class Terrarium:
         return self._stage.runs()
 
     def run_of(self, run_id: str) -> Run:
-        """One run as it stands now."""
+        """One run, at the time of the call."""
         return self._stage.run_of(run_id)
 
     @property
     def default_run_id(self) -> str:
-        """The run of every creature that is added without one. When one such run is over, the next begins."""
+        """The run of every creature that is added without a run. When a default run is over, the next one is used."""
         return self._edits.default_run_id
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
-        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
         return self._stage.due(run_id)
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
-        """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
+        """Play one act, of the graph named or of the first in order. Returns its last event, or None if nothing is
+        due."""
         event = await self._stage.step_one(graph_id)
         return None if event is None else own_copy(event)
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
-        """So many turns of every graph."""
+        """Play this many turns of every graph."""
         return _own(await self._stage.step(turns, before_act=before_act))
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
     ) -> Conducted:
-        """Play until nothing is due, or until the runs named have finished; or so many turns of each of their graphs.
+        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph.
 
-        `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
+        `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """
         return _own(await self._stage.run(*run_ids, turns=turns, before_act=before_act))
 
     async def disturb(self, run_id: str, text: str, *, graph_id: str | None = None) -> Event:
-        """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
+        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph."""
         return own_copy(await self._stage.disturb(run_id, text, graph_id=graph_id))
 
     def speak_as(self, creature_id: CreatureOrId, text: str) -> None:
-        """Give a creature that a visitor plays its next line."""
+        """Give the next line to a creature that a visitor plays."""
         self._stage.speak_as(id_of(creature_id), text)
 
     def send_visitors_away(self, run_id: str) -> tuple[str, ...]:
-        """Let creatures that a visitor plays pass at once instead of waiting for a line; their handles."""
+        """Let creatures that a visitor plays pass at once instead of waiting for a line. Returns their handles."""
         return self._stage.send_visitors_away(run_id)
 
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
-        """Let nobody of a run begin an act until it goes on."""
+        """Pause a run: none of its creatures begins an act until the run continues."""
         await self._stage.pause(run_id, reason)
 
     async def continue_run(self, run_id: str) -> None:
-        """Let a paused run go on."""
+        """Continue a paused run."""
         await self._stage.continue_run(run_id)
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
-        """End a run once nobody of it is thinking any more; the one event that tells of it."""
+        """End a run once none of its creatures is thinking any more; the `run.finished` event."""
         event = await self._stage.finish(run_id, reason)
         return None if event is None else own_copy(event)
 
@@ -211,7 +212,7 @@ class Terrarium:
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
-        """Add a creature: in a graph of its own, or on the commons of `graph`."""
+        """Add a creature: in a new graph, or on the commons of `graph`."""
         return await self._edits.add_creature(
             manifest,
             agent=agent,
@@ -224,11 +225,11 @@ class Terrarium:
         )
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
-        """Remove a creature with its edges and wires; the graph splits if it was the only connection."""
+        """Remove a creature with its edges and wires. The graph splits if the creature was its only connection."""
         return await self._edits.change(intents.RemoveCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def start_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
-        """Start a stopped creature. What waited for it becomes one act."""
+        """Start a stopped creature. It answers everything that waited for it in one act."""
         return await self._edits.alter(intents.StartCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def stop_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
@@ -236,7 +237,7 @@ class Terrarium:
         return await self._edits.alter(intents.StopCreature(id_of(creature_id)), dry_run=dry_run)
 
     async def grant_privilege(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Creature:
-        """Give a creature the right to change its graph. Only from outside: no tool can do this."""
+        """Give a creature the right to change its graph. This is refused from inside an act, so no tool can do it."""
         return await self._edits.alter(
             intents.GrantPrivilege(id_of(creature_id), by=VISITOR), dry_run=dry_run
         )
@@ -250,7 +251,7 @@ class Terrarium:
         return self._edits.creatures()
 
     def agent(self, creature_id: CreatureOrId) -> Agent | None:
-        """The Python object that thinks for a creature; no change of the graph re-creates it."""
+        """The Python object that thinks for a creature, if there is one yet. Changes of the graph never replace it."""
         return self._edits.agent(id_of(creature_id))
 
     # The graph
@@ -264,7 +265,8 @@ class Terrarium:
         both: bool = False,
         dry_run: bool = False,
     ) -> Change:
-        """`source` sends and `target` listens on a channel. Across two graphs: merge. On return, it hears."""
+        """Let `source` send and `target` listen on a channel. If they are in two graphs, these merge. On return,
+        `target` hears `source`."""
         intent = intents.Connect(id_of(source), id_of(target), channel, both)
         return await self._edits.change(intent, dry_run=dry_run)
 
@@ -276,7 +278,7 @@ class Terrarium:
         channel: str | None = None,
         dry_run: bool = False,
     ) -> Change:
-        """Take the edges from `source` to `target` away. Where they were the only bridge: split."""
+        """Remove the edges from `source` to `target`. The graph splits if they were its only bridge."""
         intent = intents.Disconnect(id_of(source), id_of(target), channel)
         return await self._edits.change(intent, dry_run=dry_run)
 
@@ -289,12 +291,12 @@ class Terrarium:
         *,
         dry_run: bool = False,
     ) -> Channel:
-        """Open a channel that nobody is on yet."""
+        """Open a channel without listeners and senders."""
         intent = intents.AddChannel(graph, name, description, history)
         return await self._edits.add_channel(intent, dry_run=dry_run)
 
     async def remove_channel(self, graph: str, name: str, *, dry_run: bool = False) -> Change:
-        """Close a channel. Where it alone joined creatures: split."""
+        """Close a channel. The graph splits if only this channel connected some of its creatures."""
         return await self._edits.change(intents.RemoveChannel(graph, name), dry_run=dry_run)
 
     async def close_graph(self, graph: str, *, dry_run: bool = False) -> Change:
@@ -311,12 +313,12 @@ class Terrarium:
         when: str | None = None,
         dry_run: bool = False,
     ) -> Wire:
-        """Hand every finished line of `source` to `target`, within one graph."""
+        """Hand every line of `source` to `target`, within one graph; `when` is a condition (ADR 0036)."""
         intent = intents.AddWire(id_of(source), id_of(target), with_content, prompt, when)
         return await self._edits.add_wire(intent, dry_run=dry_run)
 
     async def unwire(self, source: CreatureOrId, target: CreatureOrId, *, dry_run: bool = False) -> Change:
-        """Take an output wire away."""
+        """Remove a wire."""
         return await self._edits.change(intents.RemoveWire(id_of(source), id_of(target)), dry_run=dry_run)
 
     def graph(self, graph_id: str) -> Graph:
@@ -328,15 +330,15 @@ class Terrarium:
         return self._edits.graphs()
 
     def environment(self, graph_id: str) -> Environment:
-        """The channels of a graph, with who listens and who sends."""
+        """The channels of a graph, with their listeners and senders."""
         return self._edits.environment(graph_id)
 
     async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
-        """Every graph that was open right after the change an event belongs to: the shape of the past."""
+        """Every graph that was open right after the change that an event belongs to."""
         return await self._edits.graphs_at(event_id)
 
     async def shapes(self, at: str | None = None) -> tuple[Shape, ...]:
-        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        """Every open graph with its channels, creatures and wires: now, or right after the change of the event `at`."""
         return await self._edits.shapes(at)
 
     # The ledger
@@ -344,13 +346,13 @@ class Terrarium:
     def append(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Coroutine[Any, Any, Event]:
-        """Let a creature say something. When it has been awaited, it is durable."""
+        """Append an event of a creature. Once this is awaited, the event is durable."""
         return self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
 
     def append_nowait(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
-        """Append an event now and await its durability later: for producers with many in flight."""
+        """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
         return self._edits.append_nowait(id_of(creature_id), draft, caused_by=caused_by)
 
     async def append_all(
@@ -367,15 +369,16 @@ class Terrarium:
         return tuple(map(own_copy, events))
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
+        """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
         return self._house.subscribe(wanted, after)
 
     def mail(self, creature_id: CreatureOrId, *, follow: bool = False) -> AsyncIterator[Event]:
-        """What a creature owes answers to now, in order, each cause once; with `follow`, also what arrives later."""
+        """The events that a creature must still answer, in order, each once; with `follow`, also later ones (ADR
+        0014)."""
         return self._house.mail(id_of(creature_id), follow=follow)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
-        """Attach an observer from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""
         return self._house.observe(observer, after)
 
     def session(self, session_id: str) -> Session:
@@ -389,13 +392,13 @@ class Terrarium:
     def history(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> AsyncIterator[Event]:
-        """What a session remembers, in order, each event once. `after` excludes, `upto` includes."""
+        """The events that a session remembers, in order, each once. `after` is exclusive, `upto` is inclusive."""
         return self._archive.history(session_id, after, upto)
 
     async def events(
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> tuple[Event, ...]:
-        """The same as `history`, all at once."""
+        """The events of `history`, as one tuple."""
         return await self._archive.events(session_id, after, upto)
 
     async def event(self, event_id: str) -> Event:
@@ -403,23 +406,23 @@ class Terrarium:
         return await self._archive.event(event_id)
 
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
-        """Everything of a run, in the order of histories: what it said and what happened to its graphs until its end."""
+        """All events of a run and the changes of its graphs until its end, in the order of histories."""
         return await self._archive.run_events(run_id)
 
     async def digest(self, run_id: str) -> str:
-        """The digest of a run: equal wherever and whenever the story is the same."""
+        """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return await self._archive.digest(run_id)
 
     async def prompt(self, digest: str) -> str | None:
-        """A text that a model was given, by its digest, if it is still kept."""
+        """The prompt text with this digest, if the store still keeps it."""
         return await self._archive.prompt(digest)
 
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
-        """Why an event came to be: the chain of causes back to where it began, each with what was in sight."""
+        """Why an event happened: the chain of its causes back to the first one, each with what its actor was shown."""
         return await self._archive.why_reader.why(event_id, role)
 
     async def who_knew(self, event_id: str) -> WhoKnew:
-        """Which creatures could see an event, how, and since when; those who are gone, too."""
+        """Which creatures could see an event, how, and since when. Includes removed creatures."""
         return await self._archive.who_knew_reader.who_knew(event_id)
 
     def leaderboard(
@@ -430,33 +433,33 @@ class Terrarium:
         run_ids: Collection[str] | None = None,
         branches: bool = False,
     ) -> tuple[Standing, ...]:
-        """Who has won how often, over every contest that is over, the best first: by creature, team or model.
+        """Who won how often, over all finished contests, best first: by creature, team or model.
 
-        Branches are left out unless `branches` says otherwise: what they share with their parents would count twice. Runs
-        that are named in `run_ids` count whatever they are.
+        Branches are left out unless `branches` is true: the past that they share with their parents would count
+        twice. If `run_ids` is given, exactly those runs count, also branches.
         """
         return self._archive.leaderboard(by, world=world, run_ids=run_ids, branches=branches)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
-        """The runs that a leaderboard leaves out, because they would count the results of other runs again."""
+        """The runs that a leaderboard leaves out, because they would count the result of another run again."""
         return self._archive.branches_left_out(world=world)
 
     async def export(self, session_id: str, path: str | Path, *, role: Role = "audience") -> Path:
-        """Write a session with all it remembers into one file: `.glass`, or `.jsonl` to read in other tools."""
+        """Write a session with its whole past into one file: `.glass`, or `.jsonl` for other tools."""
         return await self._archive.export(session_id, path, role=role)
 
     async def import_file(self, path: str | Path) -> Session:
-        """Take in a session from a file. It can be read and grown from; nobody in it lives."""
+        """Import a session from a file. It can be read, forked, branched and resumed, but it has no live creatures."""
         return await self._archive.import_file(path)
 
     async def fork(self, session_id: str, at: str | None = None) -> Session:
-        """Begin a session that shares the past of another up to an event (or to its end)."""
+        """Begin a session that shares the past of another one up to an event, or up to its end."""
         return await self._archive.fork(session_id, at)
 
     async def branch(self, session_id: str, at: str | None = None, change: WhatIf | None = None) -> Run:
-        """Begin a counterfactual that shares the past of a session up to an event. Its parent stays as it is.
+        """Begin a counterfactual run that shares the past of a session up to an event, or up to its end.
 
-        Without an event: from the end. Where nothing differs, it is answered from the parent's record.
+        The parent does not change. Calls that equal the parent's are answered from its record (ADR 0039).
         """
         return await self._archive.branch(session_id, at, change)
 
@@ -467,16 +470,16 @@ class Terrarium:
         *,
         world: WorldsNow = None,
     ) -> Run:
-        """Play on from a session that is closed, imported or over, as a child of it.
+        """Continue a session that is closed, imported or over, in a child session.
 
-        `recipe`: the scenario as it is on disk now, edited or not, each creature with the past of its own. `as-was`: the
-        very shape that the session ended with. `world` is where the scenario is now, if it has moved. Where several
-        scenarios had met in the session, all live again: `beside` of the run that is returned names the others.
+        `recipe` opens the scenario as it is on disk now, edited or not; each creature keeps its own past. `as-was`
+        restores the graphs that the session ended with. `world` says where the scenario is now, if it has moved. If
+        several scenarios had met in the session, all of them continue: `beside` of the returned run names the others.
         """
         return await self._archive.resume(session_id, shape, world=world)
 
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
-        """Whether the scenario on disk is another than the one that a run was opened from."""
+        """Whether the scenario on disk differs from the one that a run was opened from."""
         return self._archive.is_edited(run_id, world=world)
 
 
@@ -486,7 +489,7 @@ def _own(conducted: Conducted) -> Conducted:
 
 
 def face_of(parts: Parts) -> Terrarium:
-    """The terrarium of parts that somebody else has put together."""
+    """A terrarium over parts that the caller has constructed."""
     terrarium = Terrarium.__new__(Terrarium)
     terrarium._take(parts)
     return terrarium
@@ -503,9 +506,9 @@ def play(
     models: Router | None = None,
     tools: Toolbox | None = None,
 ) -> Played:
-    """Play a world to its end, or so many turns of it, and give back what was played.
+    """Play a world to its end, or for this many turns, and return the played run.
 
-    The one blocking call, for scripts and notebooks; it works where an event loop is running, too.
+    This is the one blocking call, for scripts and notebooks. It also works where an event loop is running.
     """
     if turns is not None and turns < 1:
         raise Refused(f"{turns} turns cannot be played.", "Give a number from 1 on, or leave it out.")
@@ -520,7 +523,7 @@ def play(
 
 
 async def verify(terrarium: Terrarium, run_id: str) -> Verification:
-    """Play a run again from its record, in memory, and tell what came out otherwise."""
-    from glasshouse.runtime.replay.replay import verified  # A program that verifies nothing need not load it.
+    """Play a run again from its record, in memory, and report the differences."""
+    from glasshouse.runtime.replay.replay import verified  # Imported here: most programs do not need it.
 
     return await verified(terrarium._house, terrarium._parts.tools, run_id)

@@ -1,4 +1,4 @@
-"""`GraphEdits`: the creatures of a house and their connections: intents in, what was changed out, as a value.
+"""`GraphEdits`: changes to the creatures of a house and to their connections.
 
 Always holds: every change goes through the ledger as an intent. A dry run is the same decision without the commit.
 Results hold ids and values, never live objects.
@@ -50,7 +50,7 @@ class GraphEdits:
 
     @property
     def default_run_id(self) -> str:
-        """The run of every creature that is added without one. When one such run is over, the next begins."""
+        """The run of every creature that is added without a run. When a default run is over, the next one is used."""
         number = 0
         while (run := self._world.runs.get(self._default_run(number))) and run.status == "finished":
             number += 1
@@ -74,7 +74,7 @@ class GraphEdits:
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
-        """Add a creature: in a graph of its own, or on the commons of `graph`."""
+        """Add a creature: in a new graph, or on the commons of `graph`."""
         if not isinstance(manifest, Manifest):
             raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
         for name in manifest.tools:
@@ -107,7 +107,7 @@ class GraphEdits:
     async def alter(
         self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
     ) -> Creature:
-        """Decide an intent that changes one creature; the creature as it is then."""
+        """Decide an intent that changes one creature, and return the creature after the change."""
         if isinstance(intent, GrantPrivilege):
             check_gives_no_right(self._ledger)
         if dry_run:
@@ -131,13 +131,13 @@ class GraphEdits:
         return tuple([self.creature(name) for name in self._world.creatures])
 
     def agent(self, creature_id: str) -> Agent | None:
-        """The Python object that thinks for a creature; no change of the graph re-creates it."""
+        """The Python object that thinks for a creature, if there is one yet. Changes of the graph never replace it."""
         return self._minds.known(the_creature(self._world, creature_id).id)
 
     # Channels and wires
 
     async def change(self, intent: Intent, *, dry_run: bool) -> Change:
-        """Decide an intent that may change who is joined with whom; the change that it makes."""
+        """Decide an intent that may merge or split graphs, and return the change."""
         if dry_run:
             return (await self._ledger.foresee(intent)).change
         forget = self._minds.forget if isinstance(intent, RemoveCreature) else None
@@ -153,7 +153,7 @@ class GraphEdits:
         return topology_views.channel_of(self._world, self._world.channels[channel_id])
 
     async def add_wire(self, intent: AddWire, *, dry_run: bool) -> Wire:
-        """Add a wire, or find the same one that is there."""
+        """Add a wire, or return the equal wire that exists already."""
         if dry_run:
             foreseen = await self._ledger.foresee(intent)
             return wire_foreseen(self._world, foreseen.subject, foreseen.events)
@@ -164,7 +164,7 @@ class GraphEdits:
     async def append(
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Event:
-        """Append an event of a creature. When this returns, it is durable."""
+        """Append an event of a creature. On return it is durable."""
         ledger = self._ledger
         if dry_run:
             return own_copy((await ledger.foresee(Say(creature_id, (draft,), caused_by))).events[0])
@@ -177,7 +177,7 @@ class GraphEdits:
     def append_nowait(
         self, creature_id: str, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
-        """Append an event now and await its durability later: for producers with many in flight."""
+        """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
         return Acknowledgement(self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
@@ -204,15 +204,15 @@ class GraphEdits:
         return topology_views.graphs_of(self._world)
 
     def environment(self, graph_id: str) -> Environment:
-        """The channels of a graph, with who listens and who sends."""
+        """The channels of a graph, with their listeners and senders."""
         return topology_views.environment_of(self._world, graph_id)
 
     async def graphs_at(self, event_id: str) -> tuple[Graph, ...]:
-        """Every graph that was open right after the change an event belongs to: the shape of the past."""
+        """Every graph that was open right after the change that an event belongs to."""
         return topology_views.graphs_of(await self._world_at(event_id))
 
     async def shapes(self, at: str | None = None) -> tuple[topology_views.Shape, ...]:
-        """Every open graph with its channels, creatures and wires: now, or right after the change of an event."""
+        """Every open graph with its channels, creatures and wires: now, or right after the change of the event `at`."""
         return topology_views.shapes_of(self._world if at is None else await self._world_at(at))
 
     async def _world_at(self, event_id: str) -> World:

@@ -1,6 +1,6 @@
-"""`House`: one store, the ledger over it, and everybody who reads it.
+"""`House`: one store, its ledger, and the subscriptions and observers that read it.
 
-Always holds: it is opened once. Closing makes everything in flight durable before it closes the store.
+Always holds: a house is opened once. Closing it waits until everything in flight is durable, then closes the store.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class House:
         return f"r-{self.ids.new()}"
 
     async def close(self, stop_acts: Callable[[], Awaitable[None]]) -> None:
-        """Stop the acts, let everything under way become durable, then let go of the store.
+        """Stop the acts, wait until everything in flight is durable, then close the store.
 
-        A caller that is cancelled while it waits does not stop the closing.
+        If the caller is cancelled while it waits, the closing continues.
         """
         check_is_outside(self.ledger)
         if self._closing is None:
@@ -71,7 +71,7 @@ class House:
                 await self.store.close()
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """Committed events as they come. `after` is a position: none means from now, 0 from the beginning."""
+        """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
         self.ledger.check_is_open()
         if wanted is not None and not isinstance(wanted, EventFilter):
             raise Refused("subscribe() takes an EventFilter.", "Write EventFilter(kinds={...}).")
@@ -79,11 +79,12 @@ class House:
         return self.subscriptions.subscribe(wanted, after)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
-        """Attach an observer from a position on; 0 is the beginning, none is now. It never delays anybody."""
+        """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""
         return self._observers.admit(self.subscribe(after=after), observer)
 
     async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
-        """What a creature owes answers to now, in order, each cause once; with `follow`, also what arrives later."""
+        """The events that a creature must still answer, in order, each once; with `follow`, also later ones (ADR
+        0014)."""
         async for page in mail_pages(self.ledger, self.subscriptions, self.store, creature_id, follow=follow):
             for event in page:
                 yield event

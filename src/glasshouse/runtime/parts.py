@@ -1,6 +1,6 @@
-"""`Parts`: the four parts of a terrarium, put together over one house.
+"""`Parts`: constructs the four parts of a terrarium over one store (ADR 0045).
 
-Always holds: this is the only place that knows how they are joined. The public face and a replay both begin here.
+Always holds: only this module knows how the parts are connected. The terrarium and a replay both construct them here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from glasshouse.runtime.stage import Stage
 
 
 class Parts:
-    """House, graph edits, stage and archive, with the minds that they share."""
+    """House, graph edits, stage and archive, with the agents and tools that they share."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Parts:
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
 
     def _conductor(self, routes: Routes, answers: Answers, governor: Governor) -> Conductor:
-        """The conductor, with all that acts need."""
+        """The conductor, with everything that acts need."""
         house, ledger, event = self.house, self.house.ledger, self.house.history.event
         treasury = Treasury(ledger, house.clock)
         warm_lines = WarmLines(house.store, ledger)

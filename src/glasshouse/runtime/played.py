@@ -1,7 +1,7 @@
-"""`Played`: one run after it was played, as a value: its lines, its events, who won, who could hear what.
+"""`Played`: one played run as a value: its lines, its events, who won, and who could hear what.
 
-Always holds: it is a value; its terrarium may be closed. What a creature could hear is what the runtime would have
-put into its prompt, without thoughts of others.
+Always holds: it stays valid after its terrarium is closed. A creature could hear the same events that the runtime may
+put into its prompts, without the thoughts of others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing.hearing import visible_to
 
 html_lines_max: Final = 200
-"""A notebook shows no more of a play than this; the rest is counted."""
+"""A notebook shows at most this many lines, and the number of the rest."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Played:
 
     run: Run
     events: tuple[Event, ...] = field(repr=False)
-    """Everything that was written, in the order of histories."""
+    """All events of the run, in the order of histories."""
     digest: str
-    """Equal for equal stories, wherever and whenever they were played."""
+    """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
     creatures: Mapping[str, Creature] = field(repr=False)
-    """Who lived when it was over, by id."""
+    """The creatures that were alive at the end, by id."""
     _heard: Mapping[str, frozenset[str]] = field(repr=False)
-    """The ids of the events that each of them could hear from others."""
+    """For each creature, the ids of the events of others that it could hear."""
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
-        """What was said and shown, with thoughts, as the audience reads it."""
+        """The transcript as the audience reads it, with thoughts."""
         return self._lines(self.events, "audience")
 
     @property
@@ -66,7 +66,7 @@ class Played:
         return "\n".join(line.plain for line in self.lines)
 
     def _repr_html_(self) -> str:
-        """A small transcript for notebooks. Nothing that anybody said is taken for markup."""
+        """A small transcript for notebooks. All text of creatures is escaped."""
         shown = self.lines[:html_lines_max]
         rows = "".join(map(_row, shown))
         left = len(self.lines) - len(shown)
@@ -86,7 +86,7 @@ class Played:
 
 
 async def played_of(parts: Parts, run_id: str) -> Played:
-    """A run as it stands in an open terrarium, taken down as a value."""
+    """A run of an open terrarium as a value, as it stands now."""
     events = await parts.archive.run_events(run_id)
     creatures = {c.id: c for c in parts.edits.creatures() if c.run_id == run_id}
     states = parts.house.ledger.world.creatures

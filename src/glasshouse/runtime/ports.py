@@ -1,7 +1,7 @@
-"""What the runtime needs from outside: a store, models, tools, a clock, a source of ids. The adapters are in
-`stores`, `models` and `tools`.
+"""Ports: what the runtime needs from outside: a store, models, tools, an approver, a clock and a source of ids. The
+adapters are in `stores`, `models` and `tools`; the clocks and ids are in `runtime/clock.py`.
 
-Always holds: a store keeps bytes and their positions; it knows nothing of creatures or graphs.
+Always holds: a store keeps encoded events and their positions. It applies no rule about creatures or graphs.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from glasshouse.world.state.state import CreatureState, Segment
 class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
     """Encoded events for one segment, right after `expected_head`. With `opens`, the segment begins here.
 
-    The events of a batch are one change. An import carries many: for each of its events `changes` gives the id of the
-    first event of that event's change.
+    The events of a batch are one change. Only an import writes many changes in one batch: `changes` then gives, for
+    each event, the id of the first event of its change.
     """
 
     session_id: str
@@ -39,7 +39,7 @@ class SegmentWrite(msgspec.Struct, frozen=True, gc=False):
 
 
 class Snapshot(NamedTuple):
-    """A projection's state as bytes: a cache. `at` is the last position or seq that went into it."""
+    """A projection's state as bytes, kept as a cache. `at` is the last position or seq that it includes."""
 
     scope: str
     name: str
@@ -49,18 +49,19 @@ class Snapshot(NamedTuple):
 
 
 class Batch(msgspec.Struct, frozen=True, gc=False):
-    """Writes that become durable together or not at all; with them, a cached snapshot to keep, and the inbox
-    lines that these writes answer and that go out of the inbox with them."""
+    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines to remove because
+    these writes answer them, go into the same commit."""
 
     writes: tuple[SegmentWrite, ...] = ()
     snapshot: Snapshot | None = None
     inbox_done: tuple[int, ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
-    """Texts that models were given, each with its digest: kept beside the ledger, which is whole without them."""
+    """Prompt texts, each with its digest. They are kept beside the ledger, which is complete without them."""
     shown: tuple[Shown, ...] = ()
-    """The lines that the model calls behind the one event of this batch were shown, call by call: kept like prompts."""
+    """For each model call behind the one event of this batch, the lines that its prompt held; kept like prompts (ADR
+    0044)."""
     request: Request | None = None
-    """What was asked for, where somebody outside asked."""
+    """The request that led to this batch, if it came from outside."""
 
 
 class InboxLine(NamedTuple):
@@ -72,65 +73,66 @@ class InboxLine(NamedTuple):
 
 
 class Store(Protocol):
-    """Where the ledger is kept. Every error it raises on purpose is a `StoreError`.
+    """Where the ledger is kept. Every error that a store raises on purpose is a `StoreError`.
 
-    The events that it gives have their `position` and their `change`: the position of the first event of their change.
+    The events that it returns have their `position`, and their `change`: the position of the first event of their
+    change.
     """
 
     async def open(self, new_house_id: str) -> None:
-        """Get ready; `new_house_id` becomes the id of a store that has none yet."""
+        """Open the store; `new_house_id` becomes the id of a store that has none yet."""
 
     async def close(self) -> None:
-        """Let go of everything. Closing twice is harmless."""
+        """Release all resources. Closing twice is harmless."""
 
     @property
     def house_id(self) -> str:
-        """The id that this store was given when it was made."""
+        """The id that this store got when it was first opened."""
 
     @property
     def position(self) -> int:
         """The position of the last committed event; 0 when there is none."""
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        """Make the batches durable, in order, all or nothing; give the position of the first event."""
+        """Make the batches durable, in order, all or nothing; returns the position of the first event."""
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
         """The events of these spans in the order of histories."""
 
     async def read_after(self, position: int, events_max: int) -> list[Event]:
-        """The next events in the order of commits."""
+        """At most `events_max` events after a position, in the order of commits."""
 
     async def segments_after(self, position: int) -> list[Segment]:
-        """The segments whose first event lies behind this position, in the order of commits."""
+        """The segments whose first event comes after this position, in the order of commits."""
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot with this key, of those taken at `at_most` or before, if one was kept."""
+        """The newest snapshot with this key that was taken at `at_most` or before, if one is kept."""
 
     async def prompt(self, digest: str) -> str | None:
-        """The text of this digest that a model was given, if it is still kept."""
+        """The prompt text with this digest, if it is still kept."""
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
-        """What was asked for, by the number of the change that came of it, for the changes between two numbers."""
+        """The requests behind the changes from `first` to `last`, by the number of the change."""
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """What the model calls behind the event at this position were shown, call by call, if it is still kept."""
+        """For each model call behind the event at this position, the lines that its prompt held, if still kept."""
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        """Leave a line for whoever runs this store; give its number."""
+        """Leave a line for the process that plays this store; returns the line's number."""
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest lines in the inbox behind this number. They stay until a batch names them as done."""
+        """The oldest inbox lines after this number. A line stays until a batch names it in `inbox_done`."""
 
 
 class Model(Protocol):
-    """Answers prompts. It sees the prompt and nothing else. Raises `ModelUnreachable` if it was not reached."""
+    """Answers prompts. It sees only the prompt. Raises `ModelUnreachable` if the model was not reached."""
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """What the model says to this."""
+        """The model's answer to a prompt."""
 
 
 class Route(NamedTuple):
-    """The concrete model behind a profile, its settings, and its prices for a million tokens where they are known."""
+    """The concrete model behind a profile, its settings, and its prices per million tokens (None: unknown)."""
 
     model: Model
     name: str
@@ -144,45 +146,48 @@ class Route(NamedTuple):
 
 
 class Router(Protocol):
-    """Turns the profile that a manifest asks for into a concrete model."""
+    """Turns the profile that a manifest names into a concrete model."""
 
     def route(self, profile: str, model: str | None = None, /) -> Route:
-        """The model behind a profile, or the one of this name that a run has put in its place; or a refusal."""
+        """The model behind a profile, or the model of this name if a run names one. Raises `Refused` if there is
+        none."""
 
 
 class Toolbox(Protocol):
     """Offers tools to creatures, and carries them out."""
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        """What this creature may use now. Asked only for creatures with tools in their manifest, or with privilege."""
+        """The tools that this creature may use now."""
 
     def has(self, tool: str) -> bool:
-        """Whether this is the toolbox that carries out tools of this name."""
+        """Whether this toolbox carries out tools of this name."""
 
     def names(self) -> frozenset[str]:
         """The names that a manifest may grant."""
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        """Carry a call out. What goes wrong is an answer in words; raises only if cancelled, or if the store fails."""
+        """Carry out a call. An error of the tool becomes its answer; raises only if cancelled, or if the store
+        fails."""
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """A change by a tool that somebody outside is asked about: a visitor's or a tool's words may have led to it."""
+    """A change by a tool that needs approval from outside, because text of a visitor or of a tool may have led to
+    it."""
 
     __repr__ = repr_of("handle", "tool", "why")
 
     creature: str
-    """The id of who wants it."""
+    """The id of the creature that asks for the change."""
     handle: str
     run_id: str | None
     tool: str
     arguments: Json
     why: str
-    """What it would do and why it is asked, in words."""
+    """What the change would do, and why approval is needed."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What somebody outside said to a proposal, or that nobody did."""
+    """The decision on a proposal."""
 
     __repr__ = repr_of("is_approved", "by", "reason")
 
@@ -192,21 +197,21 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 Approver = Callable[[Proposal], Awaitable["bool | Verdict | None"]]
-"""Asks somebody outside whether a change may be made. None: nobody is there."""
+"""Asks somebody outside whether a change may be made. It returns None if nobody is there to decide."""
 
 
 class Clock(Protocol):
-    """Tells the wall time, which is data and never order."""
+    """Gives the wall time. Events record it, but it never decides their order."""
 
     def now(self) -> datetime:
         """The time now, with a time zone."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until so much time has passed."""
+        """Wait until this much time has passed."""
 
 
 class Ids(Protocol):
-    """Makes ids that nothing determines: of a new store, of a new run."""
+    """Makes the ids that do not follow from the ledger: those of new stores and of new runs."""
 
     def new(self) -> str:
         """Sixteen hexadecimal characters."""

@@ -1,7 +1,7 @@
-"""Results of contests, from the ledger's folds: no history is read.
+"""Results of contests, computed from the ledger's folds without reading histories.
 
-Always holds: a run counts when it has finished and at least two could have won; a stopped run counts only if it had a
-winner.
+Always holds: a run has a result if it is a competition, has finished, and at least two could have won. A stopped run
+has one only if it had a winner.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from glasshouse.views.leaderboard import Player, Result, Seat
 
 
 def results_of(folded: Folded) -> tuple[Result, ...]:
-    """The result of every contest that was played to its end, the oldest first."""
+    """The result of every finished contest, the oldest first."""
     purses = folded.runs.purses
     found = [result_of(run_id, purse) for run_id, purse in purses.items()]
     return tuple([result for result in found if result is not None])
 
 
 def doubled_in(folded: Folded, results: Iterable[Result]) -> frozenset[str]:
-    """The runs among these whose result tells again what another's told: branches, whatever was resumed from one, and runs
-    that were resumed although they had a result already. A run that was cut off and resumed has one result."""
+    """The runs among these whose result repeats another run's result: branches, runs resumed from a branch, and runs
+    resumed from a run that had a result already. An interrupted run that was resumed has one result and is not among
+    them."""
     counted = {one.run_id for one in results}
     return frozenset([run_id for run_id in counted if _is_double(folded, run_id, counted)])
 
@@ -38,7 +39,7 @@ def _is_double(folded: Folded, run_id: str, counted: Iterable[str]) -> bool:
         if folded.world.sessions[begun_in].segment.origin == "branch":
             return True
         if folded.world.sessions[place_of(purse.branch_of.at)[0]].segment.is_imported:
-            return False  # What was played elsewhere is on no leaderboard here.
+            return False  # Results of an imported past are not counted in this house.
         if purse.branch_of.run_id in known:
             return True
         run_id = purse.branch_of.run_id
@@ -46,7 +47,7 @@ def _is_double(folded: Folded, run_id: str, counted: Iterable[str]) -> bool:
 
 
 def result_of(run_id: str, purse: Purse) -> Result | None:
-    """How one run came out; none if it is no contest, or not over."""
+    """The result of one run; None if it is no contest, is not over, or was stopped without a winner."""
     competition, finished = purse.playbill.competition, purse.finished
     if finished is None or competition.kind == "none" or len(competition.may_win) < 2:
         return None

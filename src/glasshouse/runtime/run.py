@@ -1,4 +1,4 @@
-"""`Run`: one play of a scenario as a value, at the time of the call."""
+"""`Run`: one play of a scenario, as a value at the time of the call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from glasshouse.world.state.ids import the_run
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's standing. Its id is for ever; the graphs it plays in are for now."""
+    """A run at the time of the call. Its id never changes; the graphs it plays in may change later."""
 
     __repr__ = repr_of("id", "scenario", "status", "turns", "reason", "winner")
 
     id: str
     status: Literal["playing", "paused", "finished"]
     session_id: str
-    """Where it began: the root of everything it wrote."""
+    """The session in which it began."""
     graph_ids: tuple[str, ...]
     scenario: str = ""
     title: str = ""
@@ -31,17 +31,17 @@ class Run:
     usage: Usage = NOTHING
     governor: Governor = field(default_factory=Governor)
     finished: RunFinished | None = None
-    """What `run.finished` told, once it is."""
+    """The payload of `run.finished`, once the run is over."""
     branch_of: str | None = None
-    """The run whose past it has, where it is a branch or was resumed."""
+    """The run whose past it shares, if it is a branch or was resumed."""
     beside: tuple[str, ...] = ()
-    """Of one that is a branch or was resumed: the other runs that were brought back with it, where several scenarios had met."""
+    """For a branch or a resumed run: the other runs that continue with it, if several scenarios had met."""
     calls_recalled: int = 0
-    """Of a branch: how many of its calls were answered from the record since this terrarium was opened."""
+    """For a branch: how many of its calls were answered from the record since this terrarium was opened."""
 
     @property
     def calls(self) -> int:
-        """Calls that reached a model, and acts that ended without one."""
+        """Calls that reached a model, plus acts that ended without a model call (ADR 0022)."""
         return self.usage.calls
 
     @property
@@ -51,7 +51,7 @@ class Run:
 
     @property
     def usd(self) -> float | None:
-        """What it cost; none if a price is unknown."""
+        """What it cost in dollars; None if a price is unknown."""
         return self.usage.usd
 
     @property
@@ -76,7 +76,7 @@ class Run:
 
 
 class DueTurn(NamedTuple):
-    """A turn in which a graph has something to do: the present one, or a later one that has not begun."""
+    """A turn in which a graph has something to do: the current one, or a later one that has not begun."""
 
     turn: int
     graph_id: str
@@ -84,7 +84,7 @@ class DueTurn(NamedTuple):
 
 
 def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
-    """One run, as it stands."""
+    """The run as a value, at the time of the call."""
     facts = the_run(folded.world, run_id)
     purse = folded.runs.purses.get(run_id)
     graphs = {c.graph_id: None for c in folded.world.creatures.values() if c.run_id == run_id}

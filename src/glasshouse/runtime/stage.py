@@ -1,10 +1,11 @@
-"""`Stage`: runs, whoever plays in them, and whoever visits: worlds are opened here, and graphs are driven.
+"""`Stage`: opens worlds, drives their runs, and lets visitors speak.
 
-Always holds: nobody acts until somebody drives. What a run has done is in the ledger; agents and referees are given
-anew whenever the house is opened.
+Always holds: no creature acts unless somebody drives its graph. Everything that a run has done is in the ledger; agents
+and referees are made again whenever the house is opened.
 
-Lines that other processes left for a run in the inbox are said by the visitor, and removed from the inbox in the same
-commit. A line is said once, or dropped if its run has finished; a line for a run that nobody plays waits.
+Other processes leave lines in the inbox. The visitor says each line to its run, and the same commit removes the line
+from the inbox. So a line is said once. It is dropped if its run has finished, and it waits while its run has no live
+creature.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ if TYPE_CHECKING:
 
 inbox_lines_max: Final = 64
 inbox_pages_max: Final = 16
-"""So many times as many lines are looked through: those that wait must not keep the ones behind them from being said."""
+"""How many pages of `inbox_lines_max` lines are read at once: waiting lines must not block the lines behind them."""
 inbox_seconds_min: Final = 0.25
-"""The inbox is looked into no more often than this."""
+"""The shortest time between two reads of the inbox."""
 
 Say = Callable[[str, str, tuple[int, ...]], Awaitable[Event]]
-"""Says a text to a run as the visitor, and takes lines out of the inbox by their numbers."""
+"""Says a text to a run as the visitor, and removes the lines with these numbers from the inbox."""
 
 
 class Inbox:
-    """Takes lines in, before each step of a drive and while nobody drives."""
+    """Takes in lines of the inbox, before each step of a drive and while nobody drives."""
 
     def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say) -> None:
         self._store = store
@@ -61,7 +62,8 @@ class Inbox:
         self._one_at_a_time = asyncio.Lock()
 
     async def take_in_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
-        """Look again and again while nobody drives, who looks anyway. A store that fails now may not fail the next time."""
+        """Read the inbox at intervals while nobody drives; a drive reads it itself. A failing store is tried again
+        later."""
         while True:
             await self._clock.sleep(inbox_seconds_min)
             if not is_driven():
@@ -69,7 +71,7 @@ class Inbox:
                     await self.take_in()
 
     async def take_in(self) -> None:
-        """Let be said what waits, unless somebody is looking, or has just looked."""
+        """Say the waiting lines, unless the inbox is being read or was read a moment ago."""
         now = self._clock.now()
         if self._looks_again_at is not None and now < self._looks_again_at:
             return
@@ -90,7 +92,7 @@ class Inbox:
             last = lines[-1].number
 
     async def _is_answered(self, line: InboxLine) -> bool:
-        """Let a line be said, or set it aside; false if it is to wait."""
+        """Say a line, or drop it if its run has finished; False if it must wait."""
         world = self._ledger.world
         run_id = line.run_id or self._newest_playing()
         run = world.runs.get(run_id or "")
@@ -102,7 +104,7 @@ class Inbox:
             or run_id is None
             or not any(creature.run_id == run_id for creature in world.creatures.values())
         ):
-            return False  # Nobody is there to hear it yet.
+            return False  # No creature is there to hear it yet.
         await self._say(run_id, line.text, (line.number,))
         return True
 
@@ -137,7 +139,7 @@ class Stage:
         self._listening: asyncio.Task[None] | None = None
 
     def listen(self) -> None:
-        """Take in what other processes say to a run also while nobody drives."""
+        """Start to take in inbox lines also while nobody drives."""
         listening = self._inbox.take_in_until_cancelled(lambda: self._conductor.drives > 0)
         self._listening = asyncio.create_task(listening, name="glasshouse inbox")
 
@@ -151,11 +153,11 @@ class Stage:
         run_id: str | None = None,
         models: Mapping[str, str] | None = None,
     ) -> Run:
-        """Open a world: its run, its creatures and its channels, as one batch. Nobody acts until it is driven.
+        """Open a world as one batch: its run, its creatures and its channels. No creature acts until the run is driven.
 
-        `models` puts models by name behind handles or teams, for this run alone.
+        `models` binds handles or teams to models by name, for this run only.
         """
-        # A program that plays without worlds in files need not wait for what reads and checks them.
+        # Imported here, because a program without worlds in files need not load the code that reads them.
         from glasshouse.manifests.loading import check_tools, load_world
         from glasshouse.manifests.opening import opening_of
 
@@ -179,7 +181,7 @@ class Stage:
         )
 
     async def open_run(self, opening: OpenRun) -> Run:
-        """Begin a run, with the model behind each profile written down."""
+        """Begin a run, and record the model behind each profile."""
         await self._ledger.change(self._routes.with_models(opening))
         return self.run_of(opening.run_id)
 
@@ -188,7 +190,7 @@ class Stage:
         return tuple([self.run_of(name) for name, run in self._ledger.world.runs.items() if run.is_begun])
 
     def run_of(self, run_id: str) -> Run:
-        """One run as it stands now."""
+        """One run, at the time of the call."""
         return run_of(self._ledger.folded, run_id, self._answers.given[run_id])
 
     def check_model(self, model: str) -> None:
@@ -196,7 +198,7 @@ class Stage:
         self._routes.route("fast", model)
 
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
-        """What the graphs of a run have to do next, whoever goes first coming first; empty if nothing is due."""
+        """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
         graphs, agendas = self._ledger.world.graphs, self._conductor.agendas
         dues: list[tuple[int, int, DueTurn]] = []
         for graph in [graphs[name] for name in agendas.graphs_of(run_id)]:
@@ -207,29 +209,30 @@ class Stage:
         return tuple([due for *_, due in sorted(dues)])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
-        """One act, of the graph named or of the one that goes first: the event it ended in, or none if none is due."""
+        """Play one act, of the graph named or of the first in order. Returns its last event, or None if nothing is
+        due."""
         if graph_id is not None and graph_id not in self._ledger.world.graphs:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
         order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
         return (await self.conduct(order, Until(self._world, acts=1))).last
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
-        """So many turns of every graph."""
+        """Play this many turns of every graph."""
         return await self.run(turns=turns, before_act=before_act)
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
     ) -> Conducted:
-        """Play until nothing is due, or until the runs named have finished; or so many turns of each of their graphs.
+        """Play until nothing is due or the runs named are over; with `turns`, at most this many turns of each graph.
 
-        `before_act` is a gate that is awaited before each act. It may wait, and ends the drive with False.
+        `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """
         kind = Free if self._pacing == "free" else Lockstep
         order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
         return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
 
     async def conduct(self, order: Order, until: Until, before_act: BeforeAct | None = None) -> Conducted:
-        """Drive in any order, from outside of any act."""
+        """Drive graphs in this order. A call that is part of an act is refused."""
         await wait_to_be_outside(self._ledger)
         return await self._conductor.conduct(order, until, before_act)
 
@@ -239,7 +242,7 @@ class Stage:
     async def disturb(
         self, run_id: str, text: str, *, graph_id: str | None = None, inbox: tuple[int, ...] = ()
     ) -> Event:
-        """Say something to everybody in a run's oldest graph, or in the graph named, as the visitor."""
+        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph."""
         the_run(self._ledger.world, run_id)
         graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
         if graph_id is None and not here:
@@ -252,14 +255,14 @@ class Stage:
         return await self.disturb(run_id, text, inbox=numbers)
 
     def speak_as(self, creature_id: str, text: str) -> None:
-        """Give a creature that a visitor plays its next line."""
+        """Give the next line to a creature that a visitor plays."""
         agent = self._minds.of(the_creature(self._ledger.world, creature_id).id)
         if not isinstance(agent, VisitorAgent):
             raise Refused(f"{creature_id} is not played by a visitor.", "Write `played_by: visitor`.")
         agent.say(text)
 
     def send_visitors_away(self, run_id: str) -> tuple[str, ...]:
-        """Let creatures that a visitor plays pass at once instead of waiting for a line; their handles."""
+        """Let creatures that a visitor plays pass at once instead of waiting for a line. Returns their handles."""
         handles: list[str] = []
         for creature in self._ledger.world.creatures.values():
             agent = self._minds.of(creature.id) if creature.run_id == run_id else None
@@ -269,21 +272,21 @@ class Stage:
         return tuple(handles)
 
     async def pause(self, run_id: str, reason: str = "asked to") -> None:
-        """Let nobody of a run begin an act until it goes on."""
+        """Pause a run: none of its creatures begins an act until the run continues."""
         await self._ledger.change(MoveRun(run_id, RunPaused(reason)), by="api")
 
     async def continue_run(self, run_id: str) -> None:
-        """Let a paused run go on."""
+        """Continue a paused run."""
         await self._ledger.change(MoveRun(run_id, RunContinued()), by="api")
 
     async def finish(self, run_id: str, reason: FinishReason = "stopped") -> Event | None:
-        """End a run once nobody of it is thinking any more; the one event that tells of it."""
+        """End a run once none of its creatures is thinking any more; the `run.finished` event."""
         the_run(self._ledger.world, run_id)
         await wait_to_be_outside(self._ledger)
         return await self._conductor.finish(run_id, reason, by="api")
 
     async def stop_acts(self) -> None:
-        """Stop whatever was begun ahead, and listen to nobody outside any more."""
+        """Cancel the acts that were begun ahead, and stop reading the inbox."""
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.wait([self._listening])
@@ -291,7 +294,7 @@ class Stage:
 
 
 def _check_code_beside(world: LoadedWorld) -> None:
-    """Refuse a world whose own referee or tools cannot be loaded, before anything begins."""
+    """Refuse a world whose own referee or tools cannot be loaded, before anything is written."""
     folder = None if world.path is None else str(world.path)
     if world.scenario.competition.referee is not None:
         referee_named(world.scenario.competition.referee, folder)
