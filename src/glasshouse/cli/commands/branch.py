@@ -1,4 +1,7 @@
-"""`glasshouse branch`."""
+"""`glasshouse branch` plays on from any event of a run, with something changed.
+
+Reads the options into a `WhatIf`; the branch itself is made by the terrarium.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse check`."""
+"""`glasshouse check` lists everything that is wrong with a world's files.
+
+The rules are in `manifests`; here they are only printed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse compare`."""
+"""`glasshouse compare` shows where two runs part and what each cost.
+
+The comparison is a view; here it is only printed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glasshouse digest`."""
+"""`glasshouse digest` prints the digest of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse disturb`."""
+"""`glasshouse disturb` says something to a run that another process plays.
+
+It writes to the inbox of the store and to nothing else.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse doctor`."""
+"""`glasshouse doctor` checks Python, packages, settings, store, terminal and worlds.
+
+Each check is a function in `cli.health`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse export`."""
+"""`glasshouse export` writes a session into one file.
+
+A file that was redacted for a role says so.
+"""
 
 from __future__ import annotations
 

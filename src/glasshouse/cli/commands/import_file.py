@@ -1,4 +1,4 @@
-"""`glasshouse import`."""
+"""`glasshouse import` reads a session from a file into a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse leaderboard`."""
+"""`glasshouse leaderboard` shows who won how often, over every contest in a store.
+
+Standings are folded in `views.leaderboard`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glasshouse lineage`."""
+"""`glasshouse lineage` draws the sessions of a run as lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse play`."""
+"""`glasshouse play` plays a world live in the terminal.
+
+Options become a governor and a seed; what happens on the screen is in `cli.live`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse replay`."""
+"""`glasshouse replay` performs a recorded run again, or verifies it.
+
+No model is asked and nothing is written.
+"""
 
 from __future__ import annotations
 

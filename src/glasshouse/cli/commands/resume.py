@@ -1,4 +1,4 @@
-"""`glasshouse resume`."""
+"""`glasshouse resume` continues a closed, imported or edited world, each creature with its own past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glasshouse runs`."""
+"""`glasshouse runs` lists the runs in a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`glasshouse show`."""
+"""`glasshouse show` shows the stage of a run at any of its events.
+
+Folded from the ledger: no model is asked.
+"""
 
 from __future__ import annotations
 

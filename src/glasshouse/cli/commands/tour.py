@@ -1,4 +1,7 @@
-"""`glasshouse tour`."""
+"""`glasshouse tour` takes a short scripted tour.
+
+The scenes are in `cli.tour_scenes`.
+"""
 
 from __future__ import annotations
 

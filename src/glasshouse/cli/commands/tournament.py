@@ -1,4 +1,7 @@
-"""`glasshouse tournament`."""
+"""`glasshouse tournament` lets models play a world against each other.
+
+Matches are made in `contests`; here they are started and shown.
+"""
 
 from __future__ import annotations
 

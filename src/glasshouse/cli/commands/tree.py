@@ -1,4 +1,4 @@
-"""`glasshouse tree`."""
+"""`glasshouse tree` draws the shape of a team, now or at an event."""
 
 from __future__ import annotations
 

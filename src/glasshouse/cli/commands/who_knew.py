@@ -1,4 +1,4 @@
-"""`glasshouse who-knew`."""
+"""`glasshouse who-knew` tells which creatures could see an event, and since when."""
 
 from __future__ import annotations
 

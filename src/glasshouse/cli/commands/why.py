@@ -1,4 +1,4 @@
-"""`glasshouse why`."""
+"""`glasshouse why` tells why something was said."""
 
 from __future__ import annotations
 

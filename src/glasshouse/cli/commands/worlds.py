@@ -1,4 +1,4 @@
-"""`glasshouse worlds`."""
+"""`glasshouse worlds` lists the worlds that can be played by name."""
 
 from __future__ import annotations
 
