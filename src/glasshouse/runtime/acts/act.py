@@ -254,6 +254,7 @@ class Acts:
                 run_id=run_id,
                 **changes,
             )
+        # An act that ends without a model call counts as one call (ADR 0022).
         is_free = end is None or bool(mine.done.calls) or scene.has_told_calls
         self._treasury.settle(mine, NOTHING if is_free else Usage(calls=1))
         return Thought(act, end, scene.asking.beside, mine, stopped_by)
@@ -276,6 +277,7 @@ class Acts:
         before: ActSoFar | None = None
         if creature.is_privileged or character.tools or creature.id in self._ledger.agenda.under_way:
             before = await self._tools.act_so_far(due)
+            # The creature may have been removed, or changed, while this waited.
             if due.creature not in self._ledger.world.creatures:
                 return None
             world = self._world_of(due, then)
@@ -319,7 +321,7 @@ class Acts:
             return {"failure": str(stop), "attempts": len(calls.calls)}, stop
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
-                raise
+                raise  # The store failed, not the agent: this must stop the drive.
             return {"failure": _failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
         except asyncio.CancelledError as wrong:
             if _is_cancelled():

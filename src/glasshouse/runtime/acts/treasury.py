@@ -86,6 +86,7 @@ class Treasury:
             axis = self._axis(mine, worst, with_open=False)
             if axis is not None:
                 raise BudgetExceeded(axis)
+            # An act that is alone has no other open call to wait for.
             if len(self._acts[mine.run_id]) == 1 or self._axis(mine, worst, with_open=True) is None:
                 self._hold_open(mine, worst)
                 return

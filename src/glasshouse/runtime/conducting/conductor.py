@@ -374,7 +374,7 @@ class Conductor:
         already."""
         under_way = self._finishing.get(run_id)
         if under_way is not None:
-            return await asyncio.shield(under_way)
+            return await asyncio.shield(under_way)  # A cancelled caller must not cancel it for the others.
         done = self._finishing[run_id] = asyncio.get_running_loop().create_future()
         try:
             await self._wait_for_acts_of(run_id)
@@ -388,7 +388,7 @@ class Conductor:
             done.set_result(event)
         except BaseException as wrong:
             done.set_exception(wrong)
-            done.exception()
+            done.exception()  # Marks it as retrieved: asyncio would log it if nobody else waits for it.
             raise
         finally:
             del self._finishing[run_id]

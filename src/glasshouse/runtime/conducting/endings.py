@@ -56,7 +56,7 @@ def _sound(given: object, where: str) -> Ruling:
         if isinstance(given, Ruling):
             return msgspec.convert(msgspec.to_builtins(given), Ruling)
     except (msgspec.MsgspecError, TypeError, RecursionError):
-        pass
+        pass  # Its fields are not texts: refused below.
     told = cut(repr(given), fault_chars_max)
     raise BadWorld(
         f"{where} gave back {told}, which is not a Ruling of texts. Correct it: Ruling(winner, why), or None."
