@@ -1,4 +1,4 @@
-"""Tools that creatures use: Python functions, and those of the engine itself."""
+"""Tools that creatures use: Python functions, and the engine's own group tools."""
 
 from glasshouse.public_names import public_names
 

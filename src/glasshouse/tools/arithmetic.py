@@ -1,7 +1,7 @@
 """Arithmetic expressions, evaluated exactly and within bounds. No code is executed.
 
-Always holds: numbers are fractions, so only what is shown as rounded is rounded; what would grow without bound is
-refused.
+Always holds: numbers are fractions, so a value is rounded only where the text says `about`. Numbers that are too large
+are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ digits_shown_max: Final = 12
 exponent_digits_max: Final = 3
 
 _AS_TYPED: Final = str.maketrans({"\u00d7": "*", "\u00b7": "*", "\u00f7": "/", "\u2212": "-"})
-"""Signs as they are printed, and as they are typed."""
+"""Printed signs, and the operators that Python parses for them."""
 _SIGNS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -45,7 +45,7 @@ def worked_out(expression: str) -> str:
 
 
 def shown(value: Fraction) -> str:
-    """A fraction as people write it."""
+    """A fraction as text: whole, decimal, or as a quotient with a rounded value."""
     if value.denominator == 1:
         return str(value.numerator)
     rest, tens = value.denominator, 0
@@ -84,7 +84,7 @@ def _value(node: ast.expr, written: str) -> Fraction:
 
 
 def _literal(text: str) -> Fraction:
-    """A number as it is written, so that 0.1 is a tenth."""
+    """The exact value of a literal: 0.1 is one tenth, not the nearest float."""
     if len(text.lower().partition("e")[2]) > exponent_digits_max:
         raise ValueError(f"{text} is too large a number.")
     try:

@@ -1,7 +1,7 @@
 """`Tool`: a Python function that a creature can use, and its schema for a model.
 
-Always holds: a tool's schema is made once, from its type hints; what a schema cannot express is refused when the tool
-is made, not when it is used.
+Always holds: a tool's schema is made once, from its type hints. A parameter that a schema cannot express is refused
+when the tool is made, not when it is used.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from glasshouse.reprs import repr_of
 from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
 
 tool_seconds_max: Final = 10.0
-"""A tool that takes longer has failed; one may set itself a lower bound."""
+"""A tool that takes longer has failed. A tool may set a lower bound."""
 result_bytes_max: Final = 4_096
-"""What a tool gives back has at most so many bytes as text; one may set itself a lower bound."""
+"""The maximum size of a result as text. A tool may set a lower bound."""
 description_chars_max: Final = 300
 
 ENGINE_PREFIX: Final = "group_"
-"""Names that begin so are the engine's own tools."""
+"""The prefix of the engine's own tools. No other tool may have it."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _PLAIN: Final[dict[Any, Json]] = {
@@ -41,7 +41,7 @@ R = TypeVar("R")
 
 
 class Tool(Generic[P, R]):
-    """A function with a name, a sentence and a schema. Called as a function, it is that function."""
+    """A function with a name, a description and a schema. Calling the tool calls the function."""
 
     def __init__(
         self, function: Callable[P, R], name: str | None, seconds_max: float, bytes_max: int
@@ -58,7 +58,7 @@ class Tool(Generic[P, R]):
     __repr__ = repr_of("name", "seconds_max", "bytes_max")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The function itself."""
+        """Call the function."""
         return self.function(*args, **kwargs)
 
 
@@ -80,7 +80,7 @@ def tool(
     seconds_max: float = tool_seconds_max,
     bytes_max: int = result_bytes_max,
 ) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
-    """Make a tool of a function: named as it is, described by its docstring, with a schema from its type hints."""
+    """Make a tool from a function: its name, its docstring as description, and a schema from its type hints."""
 
     def made(of: Callable[P, R]) -> Tool[P, R]:
         return Tool(of, name, seconds_max, bytes_max)

@@ -1,8 +1,8 @@
 """Running a Python tool: bounded in time and size, and unable to break anything else.
 
-Always holds: whatever a tool does, there is an answer. An exception, a timeout, a result that is too large or not
-data becomes a failure with a message. A plain function runs in its own thread, which is left behind if it does not
-end.
+Always holds: every call gets an answer. An exception, a timeout, or a result that is too large or not data becomes a
+failure with a message. A plain function runs in its own thread. If it does not end in time, the thread is abandoned,
+because Python cannot stop a thread.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from glasshouse.turns.moment.tools import ToolAnswer
 
 failure_chars_max: Final = 300
 threads_left_behind_max: Final = 16
-"""After so many calls of plain functions that did not end, no more are begun until one ends."""
+"""The maximum number of running threads. At this number, no plain function starts until one ends."""
 
 _left_behind: set[threading.Thread] = set()
 
 
 async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
-    """What comes of using a tool."""
+    """Run a tool and return its answer."""
     _left_behind.difference_update([thread for thread in _left_behind if not thread.is_alive()])
     if not tool.is_async and len(_left_behind) >= threads_left_behind_max:
         return _failure(f"{tool.name} is not to be had now: too many calls before it have not ended.")
@@ -60,7 +60,7 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
 
 
 class _Left(RuntimeError):
-    """A tool wanted to end the whole program, or raised what no future can hold."""
+    """A tool raised `SystemExit`, or `StopIteration`, which no future can hold."""
 
 
 async def _guarded(tool: Tool[..., Any], arguments: Json) -> Any:
@@ -72,7 +72,7 @@ async def _guarded(tool: Tool[..., Any], arguments: Json) -> Any:
 
 
 def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
-    """A daemon: a function that never ends keeps no program from ending."""
+    """Run a plain function in a daemon thread, so that a function that never ends cannot keep the program alive."""
     done: Future[Any] = Future()
     context = copy_context()
     context.run(be_a_thread_of_the_act)
@@ -99,7 +99,7 @@ def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
 
 
 def _forget(running: asyncio.Future[Any]) -> None:
-    """Nobody wants to know any more how it ended."""
+    """Read the exception of an abandoned call, so that asyncio does not log it as never retrieved."""
     if not running.cancelled():
         running.exception()
 

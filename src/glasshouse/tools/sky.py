@@ -1,4 +1,4 @@
-"""Sun and moon: the length of a day and the phase of the moon, computed from the mean motions of both.
+"""Sun and moon: the length of a day and the phase of the moon, computed from their mean motions.
 
 Always holds: the same date gives the same answer on every machine. Day lengths are correct to a few minutes, phases
 to the day in universal time.
@@ -12,13 +12,13 @@ from typing import Final
 
 _EPOCH: Final = date(2000, 1, 1)
 _HORIZON_DEGREES: Final = -0.833
-"""Where the sun's middle stands when its upper rim touches the horizon, with the air's refraction."""
+"""The altitude of the sun's centre when its upper edge touches the horizon, including refraction."""
 _QUARTERS: Final = ("new moon", "first quarter", "full moon", "last quarter")
 _BETWEEN: Final = ("waxing crescent", "waxing gibbous", "waning gibbous", "waning crescent")
 
 
 def days_since_epoch(day: date, hours: float) -> float:
-    """Days since noon of the first of January 2000, in universal time."""
+    """Days since noon on 1 January 2000, in universal time."""
     return (day - _EPOCH).days + hours / 24 - 0.5
 
 
@@ -40,7 +40,7 @@ def moon_elongation(days: float) -> float:
 
 
 def moon_phase(day: date) -> str:
-    """What the moon is called on a day: a quarter if it falls on that day in universal time, else what lies between."""
+    """The name of the moon's phase: a quarter if it falls on that day in universal time, else the phase between two."""
     first, last = (moon_elongation(days_since_epoch(day, hours)) for hours in (0, 24))
     if last < first:
         return _QUARTERS[0]

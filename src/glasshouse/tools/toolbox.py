@@ -1,4 +1,5 @@
-"""`Toolbox`: Python tools for creatures: built-in ones, given ones, and those in a file beside a world; and `JoinedTools`.
+"""`Toolbox`: Python tools for creatures, built-in, given or from a file beside a world. `JoinedTools` combines
+toolboxes.
 
 Always holds: a creature is offered only what its manifest grants, and the grant is checked again before every use.
 """
@@ -22,7 +23,7 @@ from glasshouse.world.state.state import CreatureState
 
 AnyTool = Tool[..., Any]
 grants_cache_max: Final = 1_024
-"""Kept for so many manifests; then all are looked up anew."""
+"""The number of cached grants. At this number the cache is cleared."""
 
 
 class Toolbox:
@@ -41,19 +42,19 @@ class Toolbox:
         return shown(self, tools=tuple(self._tools))
 
     def names(self) -> frozenset[str]:
-        """The names that a manifest may grant; beside these, it may name a function in a file of its world."""
+        """The names that a manifest may grant. It may also name a function in a file of its world."""
         return frozenset(self._tools)
 
     def has(self, tool: str) -> bool:
-        """Whether a tool may be one of these: all but the engine's may."""
+        """Whether this toolbox handles a tool: it handles all names except the engine's."""
         return not tool.startswith(ENGINE_PREFIX)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        """The tools that a creature's manifest grants, in its order."""
+        """The tools that a creature's manifest grants, in the order of the manifest."""
         return tuple([granted.offer for granted in self._granted(folded, creature).values()])
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        """Run a tool for a creature that it is granted to."""
+        """Run a tool if the creature's manifest grants it."""
         creature = errand.creature
         granted = {} if creature is None else self._granted(errand.folded, creature)
         if call.tool not in granted:
@@ -87,25 +88,25 @@ def _as_tool(function: AnyTool | Callable[..., Any]) -> AnyTool:
 
 
 class JoinedTools:
-    """Toolboxes side by side, asked in order."""
+    """Several toolboxes as one, asked in order."""
 
     def __init__(self, *boxes: AnyToolbox) -> None:
         self._boxes = boxes
 
     def names(self) -> frozenset[str]:
-        """The names that a manifest may grant, of all of them."""
+        """The names that a manifest may grant, from all toolboxes."""
         return frozenset().union(*[box.names() for box in self._boxes])
 
     def has(self, tool: str) -> bool:
-        """Whether one of them carries out such a tool."""
+        """Whether one of the toolboxes handles this tool."""
         return any(box.has(tool) for box in self._boxes)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        """What each offers, in order."""
+        """The offers of all toolboxes, in order."""
         return tuple([offer for box in self._boxes for offer in box.offers(folded, creature)])
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        """Hand a call to the one whose tool it is."""
+        """Pass a call to the first toolbox that handles its tool."""
         for box in self._boxes:
             if box.has(call.tool):
                 return await box.use(call, errand)

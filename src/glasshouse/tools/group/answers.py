@@ -1,7 +1,7 @@
 """The answers of group tools that change something: what changed, or would change, in words and as data.
 
-Always holds: bounded, however large the graph is. Creatures are named by their handles alone, because ids differ from
-store to store and the words of tools go into prompts.
+Always holds: the size of an answer is bounded, however large the graph is. Living creatures are named by handle,
+because ids differ between stores and answers go into prompts.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ names_in_results_max: Final = 32
 
 
 def unchanged(request: Request) -> ToolAnswer:
-    """Nothing had to be done."""
+    """The answer when nothing had to be done."""
     text = f"{request.done} already. Nothing has changed."
     return ToolAnswer(True, text, {"change": "nothing"}, is_engine=True)
 
 
 def forecast(world: World, request: Request, change: Change) -> ToolAnswer:
-    """What would come of a request, in the world as it is."""
+    """The answer to a dry run: what the request would change in the current world."""
     shape = ""
     if change.kind == "merge":
         count = sum(len(world.graphs[graph_id].creatures) for graph_id in change.old_graph_ids)
@@ -39,7 +39,7 @@ def forecast(world: World, request: Request, change: Change) -> ToolAnswer:
 
 
 def done(world: World, request: Request, change: Change, subject: str) -> ToolAnswer:
-    """What came of a request, in the world right after it."""
+    """The answer to a request that was carried out, read from the world right after it."""
     result = _result(world, change)
     text = f"{request.done}."
     if isinstance(request.intent, Spawn):

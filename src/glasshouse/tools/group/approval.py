@@ -1,7 +1,8 @@
 """`Approval`: asks somebody outside before a change that strangers' words may have led to.
 
-Always holds: the proposal and the verdict are in the ledger before anything changes. A recorded verdict stands: nobody is
-asked again after a crash or in a replay. No answer within `approval_seconds_max` is a no, and so is nobody to ask.
+Always holds: the proposal and the verdict are in the ledger before anything changes. A recorded verdict is final:
+after a crash or in a replay, the approver is not asked again. Without an approver, or without an answer in time, the
+verdict is no. ADR 0035.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ NOBODY: Final = "nobody"
 
 
 class Approval:
-    """Knows whom to ask, if anybody."""
+    """Asks the approver, if there is one, and records the verdict."""
 
     def __init__(self, approver: Approver | None, seconds_max: float = approval_seconds_max) -> None:
         self._approver = approver
         self._seconds_max = seconds_max
 
     async def check(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> None:
-        """Return if a change that strangers' words may have led to is allowed; else refuse, and say why."""
+        """Refuse a change that strangers' words may have caused, unless policy or the approver allows it."""
         how = policy_of(errand.folded.runs, caller).untrusted_edits
         if how == "allow":
             return
@@ -57,7 +58,7 @@ class Approval:
             )
 
     async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> Verdict:
-        """What is on record for this very call, or what is said now, put on record."""
+        """The recorded verdict on this call; if there is none, ask and record it."""
         known = _decided(errand.on_the_way)
         if known is not None:
             return known
@@ -105,13 +106,13 @@ async def _answer(approver: Approver, proposal: Proposal) -> bool | Verdict | No
 
 
 def _failed(failure: BaseException) -> Verdict:
-    """Whoever gives up while asked, or wants to end the whole program, has not said yes."""
+    """The verdict when the approver raises or is cancelled: no."""
     words = one_line(str(failure)) if isinstance(failure, Refused) else f"{type(failure).__name__}."
     return Verdict(False, NOBODY, cut(f"Asking failed: {words}", reason_chars_max))
 
 
 def _read(said: object) -> Verdict:
-    """Only a plain yes is one: a word such as "no" would count as true."""
+    """The verdict in an approver's answer. Only `True` is a yes, because a string such as "no" is truthy."""
     if isinstance(said, Verdict):
         by, reason = (_plain(text) for text in (said.by, said.reason))
         return Verdict(said.is_approved is True, by or VISITOR, reason)

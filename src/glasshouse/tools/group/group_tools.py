@@ -1,8 +1,8 @@
 """The group tools: how a privileged creature changes its own graph from inside its act.
 
-Always holds: they make the same intents as the API, through the same door, so the same rules hold and the same events
-tell of it; what policy refuses is refused before. A change and the answer to its call are one batch. `dry_run` is the
-same decision without the commit. Only privilege gives these tools: no manifest can.
+Always holds: they make the same intents as the API, so the same rules apply and the same events are written. Policy is
+checked first. A change and the answer to its call are one batch. `dry_run` makes the same decision without the commit.
+Only privilege grants these tools; no manifest can. ADR 0035.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GroupTools:
         self._approval = Approval(approver, approval_seconds)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
-        """What this creature may use now; nothing unless it is privileged."""
+        """The group tools that this creature may use now; none unless it is privileged."""
         return offers_for(folded, creature)
 
     def has(self, tool: str) -> bool:
@@ -39,11 +39,11 @@ class GroupTools:
         return tool in ARGUMENTS
 
     def names(self) -> frozenset[str]:
-        """The names that a manifest may grant: none of these."""
+        """The names that a manifest may grant: none, because only privilege grants these tools."""
         return frozenset()
 
     async def use(self, call: ToolCall, errand: Errand) -> ToolAnswer:
-        """Carry a call out. A refusal is an answer: what is wrong, and what would work."""
+        """Run a call. A refusal becomes an answer that says what is wrong and what would work."""
         try:
             return await self._used(call, errand)
         except Refused as refusal:
@@ -53,6 +53,7 @@ class GroupTools:
         _privileged(errand, call)
         given = arguments_of(call.tool, call.arguments)
         await errand.wait_for_room()
+        # The caller may have been removed or its run finished during the wait, so this is checked again.
         caller = _privileged(errand, call)
         if isinstance(given, Look):
             return status_of(errand.folded, caller, is_wide=given.scope == "terrarium")
@@ -72,7 +73,7 @@ class GroupTools:
 
 
 def _same(allowed: Request, now: Request) -> Request:
-    """The request as it stands now, unless it comes to something else than what was allowed."""
+    """The request in the world as it is now, or a refusal if its intent is no longer the approved one."""
     if now.intent != allowed.intent:
         raise Refused(
             f"Who or what is meant has changed while somebody was asked: it was allowed to {allowed.deed}.",
@@ -82,7 +83,7 @@ def _same(allowed: Request, now: Request) -> Request:
 
 
 def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
-    """The caller, if it lives, has the right, and its run goes on; else a refusal."""
+    """The caller, or a refusal if it was removed, is not privileged, or its run has finished."""
     caller = errand.creature
     if caller is None:
         raise Refused(f"{errand.creature_id} was removed in the middle of its act.", "Let the act end here.")

@@ -1,7 +1,7 @@
 """Looking up names in calls of group tools: creatures and channels of the caller's graph, creatures of other graphs.
 
-Always holds: the caller's own graph is searched first; the search is bounded, however large the terrarium is. Nobody in
-a hidden graph is ever named.
+Always holds: the caller's own graph is searched first. The search is bounded, however large the terrarium is. Creatures
+of hidden graphs are never named.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ edges_looked_at_max: Final = 256
 graphs_looked_at_max: Final = 64
 
 OF_GRAPH: Final = "@"
-"""Stands between a handle and the name of another graph."""
+"""The separator between a handle and the name of another graph."""
 
 
 def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
-    """The other creatures of a graph: first whoever shares a channel, then whoever shares one with those."""
+    """Other creatures of the graph, nearest first: those that share a channel, then those that share one with them."""
     topology = world.topology
     walked, channels, edges = [creature.id], set[str](), 0
     for name in walked:
@@ -36,14 +36,14 @@ def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
             for member in topology.members_of.get(channel_id, ()):
                 edges += 1
                 if member not in walked:
-                    walked.append(member)  # Which lengthens the walk.
+                    walked.append(member)  # The outer loop iterates over this list.
                 if len(walked) > creatures_looked_at_max or edges > edges_looked_at_max:
                     return [world.creatures[other] for other in walked[1:]]
     return [world.creatures[other] for other in walked[1:]]
 
 
 def creature_called(world: World, caller: CreatureState, name: str) -> CreatureState:
-    """A creature of the caller's own graph by handle or id, or a refusal that names the likely meant one."""
+    """A creature of the caller's own graph by handle or id, or a refusal with a suggestion."""
     creature = _own(world, caller, name)
     if creature is None:
         handles = world.graphs[caller.graph_id].handles
@@ -52,7 +52,7 @@ def creature_called(world: World, caller: CreatureState, name: str) -> CreatureS
 
 
 def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -> CreatureState:
-    """The same, or else one of another graph that is not hidden: as `handle@graph`, by handle, or by id."""
+    """A creature of the caller's graph, or of another that is not hidden: by `handle@graph`, handle or id."""
     world = folded.world
     own = _own(world, caller, name)
     if own is not None:
@@ -83,7 +83,7 @@ def _with_handle(world: World, graphs: Iterable[GraphState], name: str) -> Creat
 
 
 def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
-    """The graphs beside the caller's own that are not hidden and where somebody still plays, the oldest first."""
+    """The first other graphs that are not hidden and have a creature whose run has not finished."""
     world = folded.world
     others = (
         graph
@@ -96,14 +96,14 @@ def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
 
 
 def _is_played(world: World, graph: GraphState) -> bool:
-    """Whether any of a graph's first creatures is of a run that is not over."""
+    """Whether one of a graph's first creatures is in a run that has not finished."""
     some = (world.creatures[name] for name in islice(graph.creatures, creatures_looked_at_max))
     runs = [world.runs.get(creature.run_id or "") for creature in some]
     return any(run is None or run.status != "finished" for run in runs)
 
 
 def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
-    """The other graphs where creatures of the caller's run are: of its cast, or found in the first graphs."""
+    """The other graphs with creatures of the caller's run: those of its cast, and those found by `other_graphs`."""
     world, run_id = folded.world, caller.run_id
     purse = folded.runs.purses.get(run_id or "")
     cast = () if purse is None else purse.cast
@@ -118,8 +118,8 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
-    """Creatures of the other graphs of the caller's own run as `handle@graph`: of each graph its first, then more of
-    each. Other runs are left out, so that no prompt depends on what else is played."""
+    """Creatures in the other graphs of the caller's run, as `handle@graph`: the first of each graph, then the second of
+    each, and so on. Other runs are left out, so that no prompt depends on what else is played."""
     of_each = [
         [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles, names_max)]
         for graph in _graphs_of_run(folded, caller)[:names_max]
@@ -128,7 +128,7 @@ def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> li
 
 
 def channel_called(world: World, caller: CreatureState, name: str) -> ChannelState:
-    """A channel of the caller's graph by name or id, or a refusal that names the likely meant one."""
+    """A channel of the caller's graph by name or id, or a refusal with a suggestion."""
     graph = world.graphs[caller.graph_id]
     try:
         return the_channel(world, graph, name)

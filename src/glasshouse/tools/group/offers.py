@@ -1,7 +1,7 @@
-"""Which group tools a privileged creature is offered now, and with which words and names.
+"""Which group tools a privileged creature is offered now, with their descriptions and the names to choose from.
 
-Always holds: nothing is offered to whoever is not privileged, and nothing that policy or the world would refuse whatever
-is written. Names are those of living creatures, nearest first, and so many at most.
+Always holds: a creature without privilege is offered nothing. A tool that policy or the world would refuse with any
+arguments is not offered. Names are those of living creatures, nearest first, and their number is bounded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TEXT: Final[Json] = {"type": "string"}
 
 
 def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
-    """The group tools that would succeed now, each with its arguments."""
+    """The group tools that can succeed now, each with its arguments."""
     if not caller.is_privileged or caller.id not in folded.world.creatures:
         return ()
     status = _offer(requests.STATUS, {"scope": {"enum": ["graph", "terrarium"]}}, ())
@@ -50,15 +50,15 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
 
 
 class Crowd:
-    """Those around a creature who can be named in an argument."""
+    """The creatures around the caller that an argument can name."""
 
     def __init__(self, world: World, caller: CreatureState) -> None:
         self.nearest = nearest(world, caller)
         self.is_whole = len(world.graphs[caller.graph_id].creatures) - 1 <= len(self.nearest)
-        """Whether these are all there are."""
+        """Whether `nearest` holds every other creature of the graph."""
 
     def choice(self, creatures: list[CreatureState], strangers: list[str] | None = None) -> Json:
-        """One of these handles; where they are too many to be listed, any, with the nearest for an example."""
+        """The schema of a handle: a choice of these, or if they are too many, any text with the nearest as examples."""
         if self.is_whole and len(creatures) <= names_offered_max:
             return {"enum": [*[creature.handle for creature in creatures], *(strangers or [])]}
         some = [creature.handle for creature in creatures[:names_in_words_max]] + (strangers or [])
@@ -122,7 +122,7 @@ def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
 
 
 def _channel_names(world: World, caller: CreatureState) -> list[str]:
-    """The channels of the caller first, then others of its graph."""
+    """Channels of the graph: those of the caller first."""
     mine = [world.channels[name].name for name in world.topology.channels_of.get(caller.id, ())]
     others = islice(world.graphs[caller.graph_id].channels, channels_offered_max)
     return list(dict.fromkeys([*mine, *others]))[:channels_offered_max]

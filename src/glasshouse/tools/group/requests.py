@@ -1,7 +1,7 @@
-"""What a call of a group tool asks for: its arguments read, the names in it looked up, the policy asked.
+"""Requests of group tools: a call's arguments are read, its names are looked up, and the policy is checked.
 
-Always holds: nothing is changed here. A request comes to one intent of the world, the same that the API makes, or to a
-refusal that names the call or the wait that would work.
+Always holds: nothing changes here. A call becomes one intent, the same that the API makes, or a refusal that says what
+would work. ADR 0035.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _RISKY: Final = (
     intents.RemoveCreature,
     intents.StopCreature,
 )
-"""Intents that take something away or let others in: these must not come from words of strangers."""
+"""Intents that remove something or let others in. They need approval if strangers' words may have caused them."""
 
 
 class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the arguments of every group tool share."""
+    """The arguments that every group tool has."""
 
     dry_run: bool = False
 
@@ -102,11 +102,11 @@ ARGUMENTS: Final[dict[str, type[AnyArguments]]] = {
     WIRE: WireEdit,
     STATUS: Look,
 }
-"""The group tools, each with what it takes."""
+"""The group tools, each with the type of its arguments."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a call asks for."""
+    """One call as an intent, with the words that describe it."""
 
     intent: intents.Intent
     deed: str
@@ -114,16 +114,16 @@ class Request(msgspec.Struct, frozen=True):
     done: str
     """The same when it is done, as in 'moth is removed'."""
     stranger: str | None = None
-    """The creature of another graph that is joined."""
+    """The creature of another graph that the caller connects to."""
 
     @property
     def is_risky(self) -> bool:
-        """Whether it needs a yes from outside if words of strangers may have led to it."""
+        """Whether it needs approval if strangers' words may have caused it."""
         return isinstance(self.intent, _RISKY)
 
 
 def arguments_of(tool: str, given: Json) -> AnyArguments:
-    """The arguments of a call, or a refusal that lists them. What is empty counts as left out."""
+    """The arguments of a call, or a refusal that lists them. Empty values are ignored."""
     wanted = ARGUMENTS[tool]
     try:
         return msgspec.convert({name: part for name, part in given.items() if part not in (None, "")}, wanted)
@@ -134,7 +134,7 @@ def arguments_of(tool: str, given: Json) -> AnyArguments:
 
 
 def request_of(folded: Folded, caller: CreatureState, tool: str, given: AnyArguments) -> Request:
-    """What a call asks of the world as it is now, or a refusal."""
+    """The request of a call in the current world, or a refusal."""
     _raise(policy.refusal_of_edit(folded.runs, caller))
     match given:
         case AddNode():
@@ -214,7 +214,7 @@ def _join(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
 
 
 def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given: ChannelEdit) -> Request:
-    """The caller meets a creature of another graph on the channel; then both are on it."""
+    """Connect the caller to a creature of another graph; then both are on the channel."""
     channel_id = None
     if given.channel is not None:
         channel_id = channel_called(folded.world, caller, given.channel).id

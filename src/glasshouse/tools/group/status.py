@@ -1,7 +1,7 @@
-"""`group_status`: how things stand around a privileged creature, as words and as data.
+"""`group_status`: the graph around a privileged creature, as text and as data.
 
-Always holds: bounded, however large the graph and the terrarium are; nearest first. Hidden graphs are left out. The
-words are derived from the data.
+Always holds: the size is bounded, however large the graph and the terrarium are. The nearest creatures come first.
+Hidden graphs are left out. The text is derived from the data.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CreatureStatus(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChannelStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A channel, and how many are on it."""
+    """A channel, and the number of its members."""
 
     name: str
     listeners: int
@@ -69,7 +69,7 @@ class WireStatus(msgspec.Struct, frozen=True, rename={"source": "from", "target"
 
 
 class OtherGraph(msgspec.Struct, frozen=True):
-    """Another graph of the terrarium; its creatures as `handle@graph`."""
+    """Another graph of the terrarium, with its creatures as `handle@graph`."""
 
     name: str
     creatures_count: int
@@ -95,11 +95,11 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     population_max: int | None = None
     edits_left_in_turn: int | None = None
     others: list[OtherGraph] | None = None
-    """None if only the caller's own graph was asked for."""
+    """None if the call asked only for the caller's own graph."""
 
 
 def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAnswer:
-    """How the caller's graph stands; with `is_wide`, also the other graphs of the terrarium that are not hidden."""
+    """The status of the caller's graph; with `is_wide`, also of the other graphs that are not hidden."""
     world, graph = folded.world, folded.world.graphs[caller.graph_id]
     around = [caller, *nearest(world, caller)[:creatures_told_max]]
     children = [world.creatures[name].handle for name in world.children_of.get(caller.id, {})]
@@ -166,7 +166,7 @@ def _creature(folded: Folded, creature: CreatureState) -> CreatureStatus:
 
 
 def _channel_ids(world: World, graph: GraphState, around: list[CreatureState]) -> list[str]:
-    """The channels of the caller first, then of those around it, then those that nobody is on."""
+    """Channels: those of the caller first, then those of creatures around it, then those without members."""
     used = [islice(world.topology.channels_of.get(creature.id, ()), channels_told_max) for creature in around]
     rest = islice(graph.channels.values(), channels_told_max)
     return list(dict.fromkeys(chain(*used, rest)))[:channels_told_max]
