@@ -1,7 +1,7 @@
-"""Tournaments: models play a world against each other and change seats; or a troupe plays against a single creature.
+"""Tournaments: models play a world against each other and swap seats; or a troupe competes with a single creature.
 
 Always holds: every pairing is played in both orders with the same `rng_seed`, so the advantage of a seat cancels out.
-Every match is an ordinary run of the store. Nothing starts before the world, the models and the rounds are checked.
+Every match is an ordinary run in the store. The world, the models and the rounds are checked before anything starts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from glasshouse.terrarium import Terrarium
 rounds_max: Final = 1_000
 models_max: Final = 16
 lines_read_max: Final = 120
-"""Of each play, the last so many lines are read, so that whoever judges hears all of both."""
+"""How many lines of each play are read out. The bound lets the judge hear all lines of both plays."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchPlayed:
-    """One match of a tournament that is over."""
+    """One finished match of a tournament."""
 
     __repr__ = repr_of("round", "run_id", "seats", "winner", "why")
 
@@ -39,15 +39,15 @@ class MatchPlayed:
     rng_seed: int
     run_id: str
     seats: Mapping[str, str]
-    """Each seat in its order, and the model behind it."""
+    """Seat -> model, in the order of the seats."""
     winner: str | None
     why: str | None
     run_ids: Mapping[str, str]
-    """Against solo: the run that each seat's account was read from."""
+    """In a tournament against solo: seat -> the run whose lines were read out."""
 
     @property
     def winning_model(self) -> str | None:
-        """The model behind the seat that won."""
+        """The model on the winning seat."""
         return self.seats.get(self.winner or "")
 
 
@@ -80,16 +80,16 @@ class Tournament:
 
     @property
     def matches(self) -> int:
-        """How many matches there are to be."""
+        """How many matches the tournament has."""
         pairs = len(self._models) if self._is_against_solo else len([*combinations(self._models, 2)])
         return 2 * len(self._rounds) * pairs
 
     def play(self) -> AsyncIterator[MatchPlayed]:
-        """Play every match, and yield each when it has ended."""
+        """Play all matches, and yield each when it has ended."""
         return self._against_solo() if self._is_against_solo else self._among_models()
 
     async def _among_models(self) -> AsyncIterator[MatchPlayed]:
-        """Let each pair of models play every round, in both orders of seats."""
+        """In every round, let each pair of models play in both orders of seats."""
         seats = seats_in(self._world)
         for number, rng_seed in self._rounds:
             for pair in combinations(self._models, 2):
@@ -99,7 +99,7 @@ class Tournament:
                     yield _told(number, rng_seed, run, models)
 
     async def _against_solo(self) -> AsyncIterator[MatchPlayed]:
-        """Let the troupe play, then a solo with the budget that the troupe spent; read both out, in both orders."""
+        """Let the troupe play, then one creature with the budget that the troupe spent; judge both, in both orders."""
         for number, rng_seed in self._rounds:
             for model in self._models:
                 everybody = dict.fromkeys(players_of(self._world), model)
@@ -118,7 +118,7 @@ class Tournament:
         governor: Governor | None = None,
         lines: Mapping[str, list[Event]] | None = None,
     ) -> Run:
-        """A run that is played to its end, after some lines were read out in it."""
+        """Open a run, read out the given lines in it, play it to its end and return it."""
         seed = self._seed if lines is None else None
         run = await self._terrarium.open_world(world, seed, rng_seed, governor, models=models)
         await _read_out(self._terrarium, run.id, lines or {})
@@ -126,7 +126,7 @@ class Tournament:
         return self._terrarium.run_of(run.id)
 
     async def _alone(self, troupe: Run, rng_seed: int, model: str) -> Run:
-        """The same goal for one, with as many calls and tokens as the troupe has spent."""
+        """Play the same goal with one creature, limited to the calls and tokens that the troupe has spent."""
         acts = max(1, troupe.calls)
         world = solo_world(self._world, acts=acts, turns=max(1, troupe.turns))
         purse = Governor(
@@ -147,7 +147,7 @@ class Tournament:
 def check_draw(
     world: LoadedWorld, models: Sequence[str], rounds: int, *, is_against_solo: bool = False
 ) -> None:
-    """Refuse a tournament that cannot be played, before it starts."""
+    """Raise `Refused` for a tournament that cannot be played."""
     if not 1 <= rounds <= rounds_max:
         raise Refused(f"{rounds} rounds cannot be played.", f"Give a number from 1 to {rounds_max:,}.")
     if len({*models}) < len(models) or not 1 <= len(models) <= models_max:
@@ -160,7 +160,7 @@ def check_draw(
 
 
 def seats_in(world: LoadedWorld) -> tuple[str, ...]:
-    """The teams or contestants of a world, in its order; refused if there are none to play against each other."""
+    """The teams or contestants of a world, in its order; raises `Refused` if there are fewer than two."""
     competition = world.scenario.competition
     seats = tuple(competition.teams) or competition.contestants
     if competition.kind == "none" or len(seats) < 2:
@@ -179,7 +179,7 @@ def _told(
 
 
 async def _said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
-    """What those who played in a run said, without the judges."""
+    """The newest public lines of a run, without those of judges."""
     events = await terrarium.run_events(run_id)
     births = [payload_of(event, CreatureStarted) for event in events if event.kind == kinds.CREATURE_STARTED]
     judges = {born.creature for born in births if fields_of(born.manifest or {}).role == "judge"}
@@ -192,7 +192,7 @@ async def _said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
 
 
 async def _read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[Event]]) -> None:
-    """Let the creatures of these handles say these lines, a line of each in turn."""
+    """Append the given lines for the creatures with these handles, one line of each in turn."""
     readers = {one.handle: one.id for one in terrarium.creatures() if one.run_id == run_id}
     now: dict[str, str] = {}
     in_turn = zip_longest(*[[(readers[name], line) for line in said] for name, said in lines.items()])
@@ -205,7 +205,7 @@ async def _read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[
 
 
 def _read(value: Any, now: Mapping[str, str]) -> Any:
-    """A field's value with the ids that its events have now; none if it named an event that was not read."""
+    """A field's value with the new ids of the events that it cites; none if it cites an event that was not read out."""
     if is_event_id(value):
         return now.get(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Models: what turns a prompt into a completion. The offline troupe is one; others are adapters to servers."""
+"""Models: they turn a prompt into a completion. This package binds models to profiles and has models for tests."""
 
 from glasshouse.public_names import public_names
 

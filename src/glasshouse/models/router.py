@@ -1,6 +1,6 @@
 """`ModelRouter`: assigns a concrete model to each profile.
 
-Always holds: a manifest names a size, never a model; only this module decides which model that is.
+Always holds: a manifest names a profile, which is a size, never a model. Only this module decides which model it is.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKEN
 
 
 class ModelRouter:
-    """A model for every profile, and models by name for runs that ask for them.
+    """Maps profiles to models, and names to models for runs that ask for a model by name.
 
-    Without any given, the offline troupe plays all profiles; it can always be asked for by name, in each of its tempers.
+    If no model is given, the offline troupe plays all profiles. Its names are always known, one for each temper.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class ModelRouter:
         return shown(self, **routes, named=tuple(self._named))
 
     def route(self, profile: str, model: str | None = None) -> Route:
-        """The route of a profile, or of a model's name. The offline troupe is imported when it is first used."""
+        """The route for a profile, or for a model by its name."""
         key = (profile, model)
         if key not in self._routes:
             self._routes[key] = self._made(profile, model)
@@ -55,6 +55,7 @@ class ModelRouter:
 
 
 def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
+    # Imported here, so that a program with real models never loads the troupe.
     from glasshouse.troupe.model import MODEL_NAME, TEMPERS, OfflineModel
 
     known = {MODEL_NAME if not temper else f"{MODEL_NAME}:{temper}": temper for temper in TEMPERS}

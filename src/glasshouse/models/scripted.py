@@ -1,6 +1,6 @@
-"""Models for tests: one that gives scripted replies, and one that counts calls.
+"""Models for tests: one gives scripted replies, the other counts the calls to a model.
 
-Always holds: neither thinks, waits or reaches anything outside.
+Always holds: neither waits or uses the network, unless the model that `CountingModel` calls does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _KeepsPrompts:
 
 
 class ScriptedModel(_KeepsPrompts):
-    """Answers with the lines it was given, in order, then with the last one for ever; counts how often it was asked."""
+    """Gives the scripted answers in order, then repeats the last one; keeps every prompt."""
 
     name: Final = "scripted"
     is_free: Final = True
@@ -47,7 +47,7 @@ class ScriptedModel(_KeepsPrompts):
         super().__init__()
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """The next answer; one that is an error is raised."""
+        """The next scripted answer; an answer that is an exception is raised."""
         answer = self._answers[min(len(self.prompts), len(self._answers) - 1)]
         self.prompts.append(prompt)
         if isinstance(answer, BaseException):
@@ -58,7 +58,7 @@ class ScriptedModel(_KeepsPrompts):
 
 
 class CountingModel(_KeepsPrompts):
-    """Hands every prompt on to another model, and keeps it; without another model nobody may ask it anything."""
+    """Keeps every prompt and passes it to another model; without another model it raises `Refused`."""
 
     def __init__(self, model: Model | None = None) -> None:
         self._model = model
@@ -67,7 +67,7 @@ class CountingModel(_KeepsPrompts):
         super().__init__()
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """What the other model says to this."""
+        """The completion of the other model."""
         self.prompts.append(prompt)
         if self._model is None:
             raise Refused("This was to ask no model, and asked one.", "Give CountingModel a model to ask.")

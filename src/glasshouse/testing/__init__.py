@@ -1,6 +1,7 @@
-"""For tests of your own worlds: play one offline in one call, script a model, count calls.
+"""For tests of your own worlds: play a world offline in one call, script a model, count calls.
 
-Always holds: nothing here reaches the network or writes a file; the same world and seeds give the same `digest`.
+Always holds: nothing here writes a file or uses the network, unless a model that you give does. With the offline
+troupe, the same world and seeds give the same `digest`.
 """
 
 from glasshouse.public_names import public_names

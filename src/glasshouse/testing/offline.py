@@ -1,4 +1,4 @@
-"""`play_offline`: a whole play in one call, in memory."""
+"""`play_offline`: plays a whole world in memory in one call."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def play_offline(
     *,
     model: Model | None = None,
 ) -> Played:
-    """Play a world in memory, to its end or for so many turns, by the offline troupe or by the model given."""
+    """Play a world in memory, to its end or for `turns` turns, with the given model or else the offline troupe."""
     return play(path, seed=seed, rng_seed=rng_seed, turns=turns, models=ModelRouter(model))

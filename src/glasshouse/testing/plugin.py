@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `glasshouse_play`, wherever Glasshouse is installed.
+"""The pytest plugin: provides the fixture `glasshouse_play` wherever Glasshouse is installed.
 
 Always holds: only this module imports pytest, and it imports Glasshouse only when a test uses the fixture.
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def glasshouse_play() -> Callable[..., Played]:
     """Plays a world offline: `glasshouse_play("worlds/mine", turns=6)`. See `play_offline`."""
+    # Imported here, because pytest loads this plugin in every project where Glasshouse is installed.
     from glasshouse.testing import play_offline
 
     return play_offline

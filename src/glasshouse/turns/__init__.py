@@ -1,1 +1,1 @@
-"""Turns: who is owed an act, and what an act is made of. Pure."""
+"""Turns: the pure rules of which creature acts next, what it sees, and how its reply is read."""

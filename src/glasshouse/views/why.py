@@ -1,7 +1,7 @@
-"""Why something was said: the chain of causes from an event back to the beginning, as a value.
+"""Why something was said: the chain of causes from an event back to its beginning, as a value (ADR 0038).
 
-Always holds: the links go from the event to the oldest cause; each is the cause of the one before it. The value holds
-only what the role may read: thoughts are for the audience, prompts and replies for a director.
+Always holds: the links go from the event to the oldest cause; each link is the cause of the one before it. The value
+holds only what the role may read: the audience reads thoughts, a director also prompts and replies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Beginning = Literal["disturbance", "opening", "turn", "world", "outside", "furth
 
 
 class SeenLine(msgspec.Struct, frozen=True, gc=False):
-    """A line that a model was shown: the event it is, and where in the prompt it stood."""
+    """A line that a model was shown: its event, and the section of the prompt that it was in."""
 
     __repr__ = repr_of("who", "text", "section")
 
@@ -40,7 +40,7 @@ class SeenLine(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolUse(msgspec.Struct, frozen=True):
-    """A tool that was used on the way, and what came back, if it did."""
+    """A tool call during the act, and its result; none if it never returned."""
 
     __repr__ = repr_of("called", "returned")
 
@@ -49,7 +49,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a model was given; a text is none where it was pruned."""
+    """The prompt of one model call. A text is none if it was pruned."""
 
     __repr__ = repr_of("model", "user")
 
@@ -59,7 +59,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """One event of the chain, and what was behind it."""
+    """One event of the chain, and what led to it."""
 
     __repr__ = repr_of("who", "came", "event", "lines")
 
@@ -67,31 +67,31 @@ class Link(msgspec.Struct, frozen=True):
     who: str
     """The handle of its actor."""
     came: Came | None = None
-    """How its cause reached it; none if it has none."""
+    """How its cause reached its actor; none if it has no cause."""
     by: str = ""
-    """The wire or the name of the channel that its cause came by."""
+    """What the cause came by: the id of the wire, or the name of the channel or tool."""
     lines: tuple[SeenLine, ...] = ()
-    """What the last model call behind it was shown."""
+    """The lines that its last model call was shown."""
     tools: tuple[ToolUse, ...] = ()
     cites: tuple[Event, ...] = ()
     prompts: tuple[Asked, ...] = ()
     missing: tuple[Missing, ...] = ()
-    """What is missing: the model's side, which the file it came in leaves out; the lines of its prompt,
-    which were pruned or came in no file; the event that caused it; who was in its cast."""
+    """What is missing. `model`: an imported file left out its model calls. `prompt`: the lines of its prompt were
+    pruned or not imported. `cause`: the event that caused it. `cast`: the creatures of its cast."""
 
     @property
     def thought(self) -> str:
-        """What it thought, if the role may read that."""
+        """What its actor thought; empty if the role may not read it."""
         return _words(self.event.private, "thought")
 
     @property
     def mood(self) -> str:
-        """Its mood, if the role may read that."""
+        """The mood of its actor; empty if the role may not read it."""
         return _words(self.event.private, "mood")
 
 
 class Why(msgspec.Struct, frozen=True):
-    """The answer to `why`: links from the event back to where it began."""
+    """The answer to `why`: the links from the event back to its beginning."""
 
     __repr__ = repr_of("event_id", "began", "links")
 
@@ -99,7 +99,7 @@ class Why(msgspec.Struct, frozen=True):
     role: Role
     links: tuple[Link, ...]
     began: Beginning
-    """How the oldest link came to be; `further` if the chain goes on beyond what is listed."""
+    """What began the chain; `further` if there are older causes that are not listed."""
 
 
 def _words(part: Json | None, field: str) -> str:
@@ -108,7 +108,7 @@ def _words(part: Json | None, field: str) -> str:
 
 
 def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
-    """How a cause reached the creature that answered it, and by what, after the same rules of hearing as everywhere."""
+    """How a cause reached the creature that answered it, and by what, by the same rules of hearing as everywhere."""
     if cause.kind == kinds.TURN_STARTED:
         return "turn", ""
     if cause.kind in kinds.MID_ACT:
@@ -127,7 +127,7 @@ def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
 
 
 def beginning(oldest: Event) -> Beginning:
-    """What the oldest event of a chain is."""
+    """What sort of beginning the oldest event of a chain is."""
     if oldest.caused_by is not None:
         return "further"
     if oldest.kind == kinds.USER_INJECTED or oldest.actor == VISITOR:
@@ -140,20 +140,20 @@ def beginning(oldest: Event) -> Beginning:
 
 
 def cited_in(event: Event) -> list[str]:
-    """The events that an event names in its payload as what it rests on, each once."""
+    """The ids of the events that an event cites in its payload, each once."""
     fields = [value for value in event.payload.values() if is_cited(value)]
     cited = [event_id for value in fields for event_id in (value if isinstance(value, list) else [value])]
     return list(dict.fromkeys(cited))[:cited_events_max]
 
 
 def is_cited(value: object) -> bool:
-    """Whether a field's value names events, and nothing else."""
+    """Whether a field's value consists of event ids only."""
     parts = value if isinstance(value, list) else [value]
     return bool(parts) and all(is_event_id(part) for part in parts)
 
 
 def for_role(link: Link, role: Role) -> Link:
-    """The link as a role may read it."""
+    """The link without what the role may not read."""
     lines = link.lines
     if role == "spectator":
         lines = tuple(

@@ -1,6 +1,6 @@
-"""Referees: small pure functions that say from what was said who has won. Built in here, or beside a world.
+"""Referees: pure functions that decide from the lines of a run who has won. Some are built in; a world may add its own.
 
-Always holds: a referee reads public lines and what was dealt, and nothing else; asked twice, it rules the same.
+Always holds: a referee gets only public lines, what was dealt, and the cast. The same match gives the same ruling.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from glasshouse.events.event import Event, Json
 from glasshouse.reprs import repr_of
 
 match_lines_max: Final = 256
-"""How many lines a referee can look back on."""
+"""How many lines a referee can read at most."""
 
 
 class Ruling(msgspec.Struct, frozen=True):
@@ -26,26 +26,26 @@ class Ruling(msgspec.Struct, frozen=True):
     winner: str | None
     why: str
     members: tuple[str, ...] = ()
-    """The handles that share the win, where the winner is neither a team of the scenario nor one creature."""
+    """The handles that share the win, if the winner is neither a team of the scenario nor one creature."""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """What a referee looks at: the line just said, or none when the show is over; who plays for which team."""
+    """What a referee reads: the line just said (none at the end of the run), what was dealt, and the teams."""
 
     __repr__ = repr_of("line", "teams")
 
     line: Event | None
     truth: Json
     teams: Mapping[str, tuple[str, ...]]
-    """Team to creature ids."""
+    """Team -> creature ids."""
     knowers: tuple[str, ...] = ()
     """The creatures that something was dealt to."""
     truths: Mapping[str, Json] = msgspec.field(default_factory=dict)
     """What was dealt to each of them, by creature id."""
     handles: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """The handle of each creature that the run began with, by creature id."""
+    """Creature id -> handle, for the creatures that the run began with."""
     hear: Callable[[], tuple[Event, ...]] = tuple
-    """Brings the lines to hand; `lines` asks it."""
+    """Loads the lines when `lines` is read, so that a referee that does not need them costs nothing."""
 
     @property
     def lines(self) -> tuple[Event, ...]:
@@ -53,7 +53,7 @@ class Match(msgspec.Struct, frozen=True):
         return self.hear()
 
     def called(self, handle: object) -> str | None:
-        """The creature that has a handle, such as one that a line's field names."""
+        """The id of the creature with this handle, such as one that a field of a line names."""
         return next((creature for creature, name in self.handles.items() if name == handle), None)
 
     def team_of(self, creature_id: str) -> str | None:
@@ -65,9 +65,9 @@ Referee = Callable[[Match], Ruling | None]
 
 
 def names_the_word(match: Match) -> Ruling | None:
-    """The team wins that names the secret word without having been dealt it; if nobody does, the team that kept it.
+    """The guessing team wins if anybody says the secret word; if nobody does, the keeping team wins at the end.
 
-    Creatures who were dealt the word are on the keeping side; a keeper that says it hands the win to the others.
+    The keeping team is the one with a creature that was dealt the word. A keeper that says the word loses.
     """
     word = str(match.truth.get("word", "")).strip().lower()
     if not word or not match.teams:

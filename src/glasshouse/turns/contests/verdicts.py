@@ -1,6 +1,7 @@
-"""Verdicts: whom a judge may name, what it may cite, and which labels it sees.
+"""Verdicts: which winners a judge may name, which events it may cite, and which labels it sees (ADR 0037).
 
-Always holds: a verdict that an act ends in names one who may win, or nobody, and cites only what its judge has seen.
+Always holds: a verdict that passes `check_verdict` names a possible winner or nobody, and cites only events that its
+judge has seen.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ cited_shown_max: Final = 4
 
 
 def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | None:
-    """The labels that the contestants of a run wear before a judge of it; none where fewer than two compete."""
+    """The labels that replace the contestants' names for a judge of their run; none if fewer than two compete."""
     if len(purse.playbill.competition.may_win) < 2:
         return None
     by_handle = {handle: name for name, handle in purse.cast.items()}
@@ -34,7 +35,7 @@ def masks_before(world: World, purse: Purse, judge: CreatureState) -> Masks | No
 
 
 def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) -> Iterable[str]:
-    """What a contestant is called now, and was in graphs it has left; but no name that is another's around the judge."""
+    """A contestant's present and former handles, without those that another creature in the judge's graph has now."""
     names = dict.fromkeys(
         (creature.handle, began_as, *[stay.handle for stay in creature.stays if stay.handle])
     )
@@ -44,7 +45,7 @@ def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) 
 
 
 def check_verdict(draft: Draft, moment: Moment) -> None:
-    """Refuse a verdict that names somebody who cannot win, or cites what its judge has not seen."""
+    """Raise `Refused` for a verdict whose winner cannot win, or that cites events its judge has not seen."""
     winner, may_win = draft.payload.get("winner"), moment.playbill.competition.may_win
     if may_win and winner is not None and winner not in (NOBODY, *may_win):
         raise Refused(f"{winner!r} cannot win here.", f"Name {', '.join(may_win)} or {NOBODY}.")

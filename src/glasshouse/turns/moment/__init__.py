@@ -1,1 +1,1 @@
-"""Values of one act: the moment an agent sees, its character, the prompt, the tools, the form of the reply."""
+"""Values of one act: the moment that an agent sees, its character, the prompt, the tools and the reply schema."""

@@ -1,6 +1,6 @@
-"""`Character`: a manifest as the rules of turns read it, without the schema that checked it.
+"""`Character`: the fields of a manifest that the rules of turns need.
 
-Always holds: it is made from a manifest that was checked when its creature was added, so nothing is checked again.
+Always holds: its manifest was checked when its creature was added, so it is not checked again here.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Voice(msgspec.Struct, frozen=True):
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """When a creature acts unasked."""
+    """When a creature acts without a line to answer: its ticks."""
 
     tick_every: int | None = None
     together: bool = False
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """How much a creature keeps in mind."""
+    """How many lines of the discussion a creature's prompt shows."""
 
     window: int = 8
 
@@ -58,5 +58,5 @@ class Character(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def character_of(manifest: Json) -> Character:
-    """The character that a manifest, as the ledger keeps it, describes."""
+    """The character that a manifest in the ledger describes."""
     return msgspec.convert(manifest, Character, strict=False)

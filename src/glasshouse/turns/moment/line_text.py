@@ -1,9 +1,9 @@
-"""The text of a line: what somebody said, made safe to stand inside one physical line of a prompt.
+"""The text of a line: what a creature said, made safe for one physical line of a prompt.
 
 Always holds: quoted text has no control character, no line or paragraph separator, no direction override, no invisible
-tag and no lone surrogate, so it can neither end its line nor look like another one. A `Reading`, what is the same of an
-event in every prompt that shows it, is a function of what every hearer may see: the speaker's handle, the kind and the
-payload, never an id, a turn or a time. It is computed once.
+tag and no lone surrogate. So it can neither end its line nor look like another line. A `Reading` is the part of an
+event that is the same in every prompt. It depends only on what every hearer may see: the speaker's handle, the kind and
+the payload, never an id, a turn or a time. Readings are cached.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNSAFE: Final = (
     r"\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U000e0000-\U000e007f"
 )
-"""The inside of a character class: what never stands raw in a prompt."""
+"""The characters that never appear raw in a prompt, as the inside of a regular expression's character class."""
 
 _unsafe: Final = re.compile(f"[{UNSAFE}]")
 _blank: Final = re.compile(rf"[\s{UNSAFE}]+")
@@ -37,7 +37,7 @@ _NUMBERS_FROM: Final = 10_000
 _NUMBERS: Final = 90_000
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{4,}")
-"""The same where every letter is ASCII; it is quicker."""
+"""The same for text that is all ASCII; it is faster."""
 _HOLLOW: Final = frozenset(
     re.findall(
         r"\w+",
@@ -60,7 +60,8 @@ _KIND_WEIGHTS: Final = {
 def compact_json(value: Any) -> str:
     """A JSON value on one line, with everything unsafe in its texts escaped."""
     text = _encode(value)
-    return text if text.isprintable() else _unsafe.sub(_escaped, text)  # What is unsafe is never printable.
+    # Unsafe characters are never printable.
+    return text if text.isprintable() else _unsafe.sub(_escaped, text)
 
 
 def quoted(text: str, chars_max: int) -> str:
@@ -76,7 +77,7 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, chars_max: int) -> str:
-    """At most so many characters; what was cut shows as an ellipsis."""
+    """The text, cut to at most `chars_max` characters; a cut text ends with an ellipsis."""
     return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
 
 
@@ -89,7 +90,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
-    """What is the same of an event in every prompt it stands in."""
+    """The part of an event that is the same in every prompt that shows it."""
 
     payload: Json
     kind: str
@@ -99,23 +100,23 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     head: str
     body: str
     plain: str | None
-    """The whole line under its bare number; none if it cites others, which are shown by numbers of their own."""
+    """The whole line with its number; none if it cites other lines, whose refs differ from prompt to prompt."""
     rest: Json
-    """The fields beside the text that are shown as they are."""
+    """The fields other than the text that are shown unchanged."""
     points: dict[str, list[str]]
-    """The event ids in the fields that cite others."""
+    """Field -> event ids, for the fields that cite other events."""
     words: tuple[str, ...]
     importance: int
 
 
 def is_line_for(creature_id: str, event: Event) -> bool:
-    """Whether an event that a creature sees is a line to it."""
+    """Whether an event that a creature sees is a line for it."""
     kind = event.kind
     return kind not in kinds.NO_LINES and (kind not in kinds.INNER or event.actor == creature_id)
 
 
 def speaker_of(actor: str, known_as: str | None) -> tuple[str, str]:
-    """The name a line shows for its actor, and where the line comes from."""
+    """The name that a line shows for its actor, and the origin of the line."""
     if actor == VISITOR:
         return "visitor", "visitor"
     if actor in (CONDUCTOR, TERRARIUM):
@@ -124,7 +125,7 @@ def speaker_of(actor: str, known_as: str | None) -> tuple[str, str]:
 
 
 _reading_cache: dict[int, Reading] = {}
-"""By the identity of a payload, which an entry keeps alive, so that an identity is never mistaken for another."""
+"""The key is the `id()` of a payload. Each entry keeps its payload alive, so that the `id()` is not used again."""
 
 
 def reading_of(event: Event, known_as: str | None) -> Reading:
@@ -163,7 +164,7 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
 
 
 def body_of(text: object, rest: Json) -> str:
-    """What stands behind a line's colon: the quoted text, then the other fields if there are any."""
+    """What a line shows after its colon: the quoted text, then the other fields if there are any."""
     said = quoted(text, line_chars_max) if isinstance(text, str) else '""'
     return f"{said} {_fields(rest)}" if rest else said
 
@@ -185,14 +186,14 @@ def _fields(rest: Json) -> str:
 
 
 def _ids_in(value: object) -> list[str]:
-    """The event ids that a field holds, if it holds nothing else."""
+    """The event ids in a field's value; empty if it holds anything else."""
     if isinstance(value, list):
         return value if all(map(is_event_id, value)) else []
     return [value] if is_event_id(value) else []
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """The words of a text that say what it is about, each once, without an ending `s`, in the order they come."""
+    """The words that say what a text is about, each once, without an `s` at the end, in the order of the text."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD
     words = dict.fromkeys(pattern.findall(text.casefold()))
     return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))

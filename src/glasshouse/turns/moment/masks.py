@@ -1,7 +1,7 @@
-"""Masks: the neutral labels of contestants before a judge, so that no name and no seat influences a verdict.
+"""Masks: neutral labels for contestants in a judge's prompt, so that no name or seat influences a verdict (ADR 0037).
 
-Always holds: the run's `rng_seed` and the order of the seats decide who gets which label, never names. Whoever was named by
-a label is named again when the mask is taken off; a text without names stays as it is.
+Always holds: the run's `rng_seed` and the order of the seats decide which contestant gets which label, never names.
+Taking the mask off replaces every label by its name. A text without names stays as it is.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _NO_NAME_AFTER: Final = re.compile(
     r"\b(?:an?|some|any|no|every|each|another|my|your|his|her|its|our|their|own|one|two|three|four|five)\s$",
     re.IGNORECASE,
 )
-"""Behind these stands a thing, and nobody by name: `a bridge`, `my mark`."""
+"""After these words comes a common noun, not a name: `a bridge`, `my mark`."""
 _SOMEBODY_DOES: Final = re.compile(r"\b(?:i|you|he|she|it|we|they|who|that|which|there)\s$", re.IGNORECASE)
 _DOING: Final = re.compile(r"\s[a-z]+(?<!s)(?<!ed)(?![\w'\u2019])")
-"""What goes on behind a verb that is no name: `it will hold`, and not `it fern says`."""
+"""What follows the word if it is a verb and not a name: `it will hold`, but not `it fern says`."""
 _OBJECT: Final = re.compile(
     r"\s(?:an?|the|my|your|his|her|its|our|their|this|that|these|those|i|you|he|she|it|we|they|there)\b",
     re.IGNORECASE,
@@ -41,11 +41,11 @@ _OF: Final = re.compile(r"\sof\b")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\u2026\u2014\u201c\"(]\s?)$")
 _LOOKED_BACK_CHARS: Final = 16
 _JOINTS: Final = r"[-_\s\u00ad\u2010-\u2015\u2212]"
-"""What may stand between the parts of a handle where people, or models, write it: any blank, any dash."""
+"""What people or models may write between the parts of a handle: any blank, any dash."""
 
 
 class Seat(NamedTuple):
-    """Who may win: the name that a verdict gives, and the handles of each member, the first as it is called now."""
+    """One possible winner: its name in a verdict, and the handles of each member, the present handle first."""
 
     name: str
     members: tuple[tuple[str, ...], ...]
@@ -57,7 +57,7 @@ class Masks:
     def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
         order = sorted(range(len(seats)), key=lambda seat: _draw(f"{rng_seed}/label/{seat}"))
         self.winners: dict[str, str] = {}
-        """The label of each name that a verdict may give, in the order of the labels."""
+        """Name in a verdict -> label, in the order of the labels."""
         self._labels: dict[str, str] = {}
         self._handles: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -65,12 +65,12 @@ class Masks:
         for letter, number in enumerate(order):
             self._seat(seats[number], f"{word} {_letters(letter)}")
         self.over_talk = _covering(self._labels)
-        """What somebody said, with labels for the contestants' handles."""
+        """Replaces contestants' handles by labels in what a creature said."""
         self.over_names = _covering(self._labels, is_within=True)
-        """A name that the engine made, with labels also for handles that are parts of it: of a channel, say."""
+        """Replaces handles by labels in a name that the engine made, such as a channel's, also as part of a word."""
         teams = {_folded(name): label for name, label in self.winners.items()}
         self.over_directions = _covering({**teams, **self._labels})
-        """What the author of a world wrote, with labels for handles and for the names of teams."""
+        """Replaces handles and team names by labels in what the author of a world wrote."""
 
     def _seat(self, seat: Seat, label: str) -> None:
         self.winners[seat.name] = label
@@ -81,7 +81,7 @@ class Masks:
             self._labels.update((_folded(alias), mine) for alias in aliases)
 
     def label_of(self, handle: str) -> str:
-        """What a judge reads for a handle; the handle itself if it is no contestant's."""
+        """The label that a judge reads for a handle; the handle itself if it is not a contestant's."""
         return self._labels.get(_folded(handle), handle)
 
     def is_worn_by(self, handle: str | None) -> bool:
@@ -89,7 +89,7 @@ class Masks:
         return handle is not None and _folded(handle) in self._labels
 
     def over(self, value: Any) -> Any:
-        """A field's value, with labels for all who are named in it, in the keys of objects too."""
+        """A field's value with labels for all contestants named in it, also in the keys of objects."""
         if isinstance(value, str):
             return self.winners.get(value) or self.over_talk(value)
         if isinstance(value, dict):
@@ -97,15 +97,15 @@ class Masks:
         return _mapped(value, self.over)
 
     def over_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Fields, whose own names stay."""
+        """Fields with labels in their values. The names of the fields stay."""
         return {name: self.over(value) for name, value in fields.items()}
 
     def off(self, value: Any) -> Any:
-        """What a judge wrote, with the handles behind the labels."""
+        """What a judge wrote, with handles instead of labels."""
         return _LABEL.sub(self._named, value) if isinstance(value, str) else _mapped(value, self.off)
 
     def winner_behind(self, label: str) -> str:
-        """The name that a verdict gives when a judge names a label."""
+        """The name of the winner that a label stands for."""
         return self._names.get(label.casefold(), label)
 
     def _named(self, match: re.Match[str]) -> str:
@@ -121,12 +121,12 @@ class Masks:
 
 @lru_cache(maxsize=masks_cache_runs_max)
 def masks_of(seats: tuple[Seat, ...], rng_seed: int) -> Masks | None:
-    """The masks of a run's seats; none where there is nobody to tell apart."""
+    """The masks of a run's seats; none if there are fewer than two."""
     return Masks(seats, rng_seed) if len(seats) > 1 else None
 
 
 def seats_of(competition: Competition, called: Callable[[str], Iterable[str]]) -> tuple[Seat, ...]:
-    """The seats of a competition. `called` gives what the one with a handle of the cast is called now, and was."""
+    """The seats of a competition. `called` maps a handle of the cast to that creature's present and former handles."""
     if competition.kind == "none":
         return ()
     teams = competition.teams or {handle: (handle,) for handle in competition.contestants}
@@ -141,7 +141,7 @@ def _letters(index: int) -> str:
 
 
 def _as_name(handle: str) -> str:
-    """A handle where a name stands with a capital letter: `secret-keeper` is Secret Keeper."""
+    """A handle written as a name with capital letters: `secret-keeper` becomes Secret Keeper."""
     parts = re.split(r"[-_]", handle.partition("~")[0])
     return " ".join([part[:1].upper() + part[1:] for part in parts])
 
@@ -151,16 +151,16 @@ def _folded(handle: str) -> str:
 
 
 def _written_ways(name: str) -> str:
-    """A handle as it may be written: of several parts also with other joints or none, and in the plural."""
+    """A pattern for the spellings of a handle. One of several parts may have other joints or none, and a plural `s`."""
     parts = [re.escape(part) for part in name.split("-")]
     return parts[0] if len(parts) == 1 else rf"{_JOINTS}{{0,2}}".join(parts) + "s?"
 
 
 def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable[[str], str]:
-    """Puts labels over names where they are whole words and meant as names, an article before them included.
+    """A function that replaces names by labels, with a `the` before them, if they are whole words and meant as names.
 
-    A name is found with hyphens or without. A hyphen or an underscore joins two words to one, unless parts of words are
-    meant too (`is_within`).
+    A name is found with hyphens or without. Words joined by a hyphen or an underscore count as one word, unless
+    `is_within` is set.
     """
     names = sorted(labels, key=lambda name: (-len(name), name))
     parts = "|".join([f"({_written_ways(name)})" for name in names])
@@ -186,9 +186,9 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
 
 
 def is_common_word(match: re.Match[str]) -> bool:
-    """Whether a mention of a handle of one word is no name here, but the word that it is made of.
+    """Whether a handle of one word is used here as a common word and not as a name.
 
-    What is in doubt is taken for a name: a text that reads oddly tells the judge nothing, a name would.
+    In doubt it counts as a name: an odd text tells the judge nothing, but a name would.
     """
     word, text, end = match[2], match.string, match.end()
     if not word.isalpha() or word[1:] != word[1:].lower():

@@ -1,7 +1,7 @@
-"""`Moment`: everything that an agent gets for one act. It reads the moment and gives back one draft, or none.
+"""`Moment`: everything that an agent gets for one act. The agent reads it and returns one draft, or none.
 
-Always holds: nothing in it is outside its creature's sight. The `private` and `sealed` parts of others' events, and how
-their models were asked, are removed before.
+Always holds: it contains only what its creature may see. The `private` and `sealed` parts of events and their model
+calls have been removed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Neighbour(msgspec.Struct, frozen=True):
 
 
 class Around(msgspec.Struct, frozen=True):
-    """How a creature stands in its graph at one moment; bounded, however large the graph is."""
+    """A creature's surroundings in its graph at one moment. Its size is bounded, however large the graph is."""
 
     listens: tuple[str, ...] = ()
     sends: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class Around(msgspec.Struct, frozen=True):
     wired_to: tuple[str, ...] = ()
     wired_from: tuple[str, ...] = ()
     channels_heard_count: int = 0
-    """For a root: how many channels its graph has, all of which it hears."""
+    """For a root: how many channels its graph has. It hears all of them."""
     children: tuple[str, ...] = ()
-    """For a privileged creature: the handles of those that answer to it."""
+    """For a privileged creature: the handles of its children."""
     children_count: int = 0
 
 
@@ -55,25 +55,25 @@ NOTHING_SHOWN = Shown()
 
 
 class Ask(Protocol):
-    """Asks the model behind a creature's profile. Governed and recorded; raises `BudgetExceeded` when a limit trips."""
+    """Asks the model of a creature's profile. Calls are limited and recorded; raises `BudgetExceeded` at a limit."""
 
     async def __call__(self, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
-        """The model's answer. `shown` names the events whose lines stand in the prompt, for `why`."""
+        """The model's answer. `shown` lists the events whose lines are in the prompt, for `why`."""
 
 
 Carry = Callable[[ToolCall], Awaitable[ToolAnswer]]
-"""Carries out a call of a tool that was offered. Recorded before and after."""
+"""Runs a call of a tool that was offered. The call and its result are recorded (ADR 0034)."""
 
 
 class Moment(msgspec.Struct, frozen=True, dict=True):
-    """One act's view of the world."""
+    """The world as one creature sees it in one act."""
 
     __repr__ = repr_of("handle", "turn", "cause", "run_id")
 
     run_id: str | None
     turn: int
     cause: Event
-    """The event this act answers; `turn.started` for a tick."""
+    """The event that this act answers; `turn.started` for a tick."""
     creature_id: str
     handle: str
     character: Character
@@ -81,43 +81,43 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     recent_events: tuple[Event, ...]
     """What the creature has seen lately, oldest first, its own acts included."""
     lines_before: int
-    """How many lines it had heard before the first of those: what the window's place is counted from."""
+    """How many lines it had heard before the first of those. The start of the prompt's window depends on it."""
     handles: Mapping[str, str]
-    """The handles of the actors in `recent_events` and of everybody around, by creature id."""
+    """Creature id -> handle, for the actors in `recent_events` and the creatures around."""
     around: Around
     ask: Ask
     known: Json = msgspec.field(default_factory=dict)
     """What was dealt to this creature alone."""
     as_of: str | None = None
-    """The last event of its graph's history that went into this moment."""
+    """The last event of its graph's history that this moment includes."""
     number_in_run: int = 0
     """Its number among the creatures of its run."""
     house_id: str = ""
-    """The store this happens in: what is kept of a creature from one moment to the next is kept by it."""
+    """The id of the store. Caches that last from one moment to the next use it in their keys."""
     seed: int = 0
     context_tokens_max: int = 8_192
     reply_tokens_max: int = 384
     masks: Masks | None = None
-    """The labels that contestants wear in this creature's prompt: a judge's alone."""
+    """The labels that replace contestants' names in a judge's prompt; none for other creatures."""
     handed: Handed | None = None
-    """What a wire gave along with the cause, if one handed it over. Without content, the cause's payload is empty."""
+    """What a wire delivered with the cause; none if no wire did. Without content, the cause's payload is empty."""
     tools: tuple[ToolOffer, ...] = ()
-    """What this creature may use now."""
+    """The tools that this creature may use now."""
     talk: tuple[ToolTalk, ...] = ()
-    """What it has used in this act, and what came of that."""
+    """The tool calls of this act so far, and their answers."""
     visitors: frozenset[str] = frozenset()
-    """Creatures whose words are a visitor's, because one plays them. Told only to those who have tools."""
+    """Creatures that a visitor plays, so that their words are a visitor's. Set only for creatures with tools."""
     carry: Carry | None = None
     again: Callable[[], Moment] | None = None
 
     async def use(self, tool: str, /, **arguments: Any) -> ToolAnswer:
-        """Use a tool in the middle of this act. What goes wrong in it is told in the answer."""
+        """Call a tool during this act. If the tool fails, the answer says why."""
         if self.carry is None:
             raise Refused(f"{self.handle} has no tools.", "Grant some in its manifest: `tools: [...]`.")
         return await self.carry(ToolCall(tool, arguments))
 
     def look_again(self) -> Moment:
-        """The same act's view with what its tools have said since, and the graph as it is now; the past stays the same."""
+        """The moment with the tool answers since, and the graph as it is now. `recent_events` stays the same."""
         return self if self.again is None else self.again()
 
     @cached_property
@@ -127,10 +127,10 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_kept_back(self) -> bool:
-        """Whether a wire told that the cause was said, and not what."""
+        """Whether a wire delivered only that the cause was said, without its words."""
         return self.handed is not None and not self.handed.with_content and not self.cause.payload
 
     @property
     def is_tick(self) -> bool:
-        """Whether nobody asked: the creature's own time has come."""
+        """Whether this act is a tick: it answers no line."""
         return self.cause.kind == kinds.TURN_STARTED

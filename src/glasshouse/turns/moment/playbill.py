@@ -1,7 +1,7 @@
-"""`Playbill`: what a run's `run.started` tells of its scenario, as the rules of turns read it.
+"""`Playbill`: the fields of a run's scenario that the rules of turns need, read from `run.started`.
 
-Always holds: it is made from a scenario that was checked when it was opened; fields that only opening needs are not
-here. A run without a scenario has an empty playbill.
+Always holds: its scenario was checked when it was opened. Fields that only opening needs are not here. A run without a
+scenario has an empty playbill.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from glasshouse.events.event import Json
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """A turn of fortune: what the world shows when a run reaches a turn."""
+    """What the world shows when a run reaches a turn."""
 
     turn: int
     text: str
     title: str = ""
     at: str | None = None
-    """The cast key of the one in whose graph it is shown; none: in every graph."""
+    """It is shown only in the graph of the creature with this cast key; none: in every graph of the run."""
 
 
 class Competition(msgspec.Struct, frozen=True):
-    """Who plays for what, and who says who won."""
+    """The teams or contestants of a scenario, and the referee that decides who won."""
 
     kind: Literal["none", "judged", "versus"] = "none"
     teams: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Team to cast keys."""
+    """Team -> cast keys."""
     contestants: tuple[str, ...] = ()
-    """Cast keys that a judge may name, where there are no teams."""
+    """The cast keys that a judge may name, if there are no teams."""
     referee: str | None = None
 
     @property
     def may_win(self) -> tuple[str, ...]:
-        """The names a verdict may give."""
+        """The names of winners that a verdict may give."""
         return tuple(self.teams) or self.contestants
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """What the privileged of a run may do to their graph."""
+    """What the privileged creatures of a run may do to their graph (ADR 0035)."""
 
     population_max: int | None = None
     edits_per_turn_max: int | None = None
     protected: tuple[str, ...] = ()
     untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
     hidden: bool = False
-    """Whether graphs with a creature of this run are kept from the creatures of others."""
+    """Whether graphs with a creature of this run are hidden from creatures of other graphs."""
 
 
 class EndsWhen(msgspec.Struct, frozen=True):
-    """What ends a run by itself: so many events of a kind, or a referee's word."""
+    """What ends a run: `count` events of a kind, or the ruling of a referee."""
 
     kind: str | None = None
     count: int = 1
@@ -59,7 +59,7 @@ class EndsWhen(msgspec.Struct, frozen=True):
 
 
 class TurnLimit(msgspec.Struct, frozen=True):
-    """What the scenario's `governor` says beside its limits."""
+    """The fields of the scenario's `governor` that are not limits."""
 
     on_turn_limit: Literal["finish", "defer"] = "finish"
 
@@ -72,7 +72,7 @@ class Playbill(msgspec.Struct, frozen=True):
     goal: str = ""
     language: str = "en"
     kinds: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
-    """Fields of the world's own kinds: a field's type, or the words it may be."""
+    """Kind -> field -> its type, or the words allowed in it."""
     competition: Competition = Competition()
     beats: tuple[Beat, ...] = ()
     ends_when: EndsWhen = EndsWhen()
@@ -81,7 +81,7 @@ class Playbill(msgspec.Struct, frozen=True):
 
 
 def playbill_of(scenario: Json | None) -> Playbill:
-    """The playbill of a scenario as the ledger keeps it; fields it does not need are passed over."""
+    """The playbill of a scenario in the ledger; other fields of the scenario are ignored."""
     if not scenario:
         return Playbill()
     given = {name: value for name, value in scenario.items() if value is not None}

@@ -1,6 +1,6 @@
-"""What goes to a model and what comes back: values that every backend, the record and the replay share.
+"""`Prompt` and `Completion`: what a model gets and returns, shared by every backend, the record and the replay.
 
-Imports nothing of the engine: a player such as the offline troupe needs this module alone.
+Always holds: this module imports nothing of the engine, so a model such as the offline troupe needs only this module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from glasshouse.reprs import repr_of
 
 Json: TypeAlias = dict[str, Any]
 
-# The headings of a prompt's parts. What was heard stands quoted below them, so no line can forge one.
+# The headings of a prompt's sections. What a creature heard is quoted below them, so no line can forge a heading.
 DISCUSSION: Final = "THE DISCUSSION"
 AROUND: Final = "AROUND YOU"
 SCENE: Final = "THE SCENE"
@@ -38,16 +38,16 @@ class Prompt(msgspec.Struct, frozen=True, gc=False):
     seed: int = 0
     reply_tokens_max: int = 384
     is_untrusted: bool | None = None
-    """Whether words of a visitor or of a tool that is not the engine's are in it; none if nobody has looked."""
+    """Whether it contains words of a visitor or of a tool that is not the engine's; none if this was not checked."""
 
     @property
     def digest(self) -> str:
-        """Names both texts; what differs in it differs in what a model saw."""
+        """A digest of both texts. Two prompts with different digests showed a model different texts."""
         return text_digest(f"{text_digest(self.system)}{text_digest(self.user)}")
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
-    """What a model gave back, and what it cost. `usd` is none where nobody knows the price."""
+    """What a model returned, and what it cost. `usd` is none if the price is unknown."""
 
     __repr__ = repr_of("text", "model", "output_tokens")
 
@@ -61,20 +61,20 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
 
 
 def text_digest(text: str) -> str:
-    """Thirty-two hexadecimal characters that name a text."""
+    """The digest of a text: thirty-two hexadecimal characters."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 chars_per_token_min = 3
-"""A cautious guess where no tokenizer is at hand: real text has more characters in a token, so real counts are lower."""
+"""A cautious guess without a tokenizer: real text usually has more characters per token, so real counts are lower."""
 
 
 def tokens_guessed(text: str) -> int:
-    """How many tokens a text has at most, for budgets and for cutting prompts."""
+    """A cautious estimate of the tokens in a text, for budgets and for cutting prompts."""
     return len(text) // chars_per_token_min + 1
 
 
 PROFILES: Final = ("tiny", "fast", "balanced", "strong")
-"""The sizes of model that a manifest may ask for, and how much each can read and say unless it is bound otherwise."""
+"""The model sizes that a manifest may ask for. The limits below hold unless a profile is bound with others."""
 CONTEXT_TOKENS: Final = {"tiny": 4_096, "fast": 8_192, "balanced": 16_384, "strong": 32_768}
 REPLY_TOKENS: Final = {"tiny": 256, "fast": 384, "balanced": 512, "strong": 768}

@@ -1,8 +1,8 @@
-"""The shape of a reply: which kinds a creature may answer with, their fields, and the JSON Schema that says so.
+"""The reply schema: the kinds that a creature may answer with, their fields, and the JSON Schema for both.
 
-Always holds: the schema is `{"anyOf": [...]}` with one branch a kind in the order of `may_emit`, then one a tool that
-is offered, and passing last; every branch names all its fields and allows no others. Kinds that the engine writes are
-never offered.
+Always holds: the schema is `{"anyOf": [...]}`. It has one branch for each kind in the order of `may_emit`, then one for
+each offered tool, then one for passing. Every branch names all its fields and allows no others. Kinds that only the
+engine writes are never offered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
 schema_cache_values_max: Final = 1_024
 
 NOBODY: Final = "nobody"
-"""The winner of a verdict that names none."""
+"""The winner in a verdict without a winner."""
 
 _WINNER: Final = "winner"
 _CORE_FIELDS: Final[dict[str, dict[str, Any]]] = {
@@ -49,7 +49,7 @@ _SCHEMAS: Final[dict[str, Json]] = {
 
 
 class ReplySchema(msgspec.Struct, frozen=True):
-    """The schema of a reply, and the one line it is in a prompt."""
+    """The schema of a reply, and its text as one line for the prompt."""
 
     value: Json
     text: str
@@ -62,7 +62,7 @@ def kinds_offered(may_emit: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
-    """The fields of a kind: a type's name, or the words it may be. The scenario may add to a core kind's."""
+    """Field -> the name of its type, or the words allowed, for a kind. A scenario may add fields to core kinds."""
     core, added = _CORE_FIELDS.get(kind), playbill.kinds.get(kind)
     if added is None:
         return _PLAIN_FIELDS if core is None else core
@@ -71,7 +71,7 @@ def fields_of(kind: str, playbill: Playbill) -> dict[str, Any]:
 
 
 def words_allowed(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The words a field may be; none if it may be any."""
+    """The words allowed in a field; none if any text is allowed."""
     if sort == _WINNER:
         return (*playbill.competition.may_win, NOBODY)
     if sort == "creature":

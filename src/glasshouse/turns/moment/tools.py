@@ -1,7 +1,7 @@
-"""Tools as values: what a creature is offered, what it asks for, and what it is told.
+"""Tools as values: the tools that a creature is offered, its calls, and their answers.
 
-Always holds: these are plain data. Who may use a tool is decided where offers are made; what a tool does, by whoever
-carries it out.
+Always holds: these are plain data. The code that makes offers decides which creature may use a tool. The code that runs
+a call decides what the tool does.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from glasshouse.events.payloads import ToolReturned, payload_of
 from glasshouse.reprs import repr_of
 
 tool_calls_in_act_max: Final = 8
-"""After so many calls an act is offered no more tools, and must end."""
+"""The most tool calls in one act. After them the act is offered no more tools and must end."""
 
 RESERVED_ARGUMENTS: Final = frozenset({"kind", "thought", "mood", "tool"})
-"""Fields that every reply which uses a tool has already: no parameter may be called so."""
+"""Fields that every reply with a tool call has. No parameter of a tool may have one of these names."""
 
 
 class ToolOffer(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class ToolOffer(msgspec.Struct, frozen=True):
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """What a reply that uses a tool comes to."""
+    """A tool call, as read from a reply."""
 
     tool: str
     arguments: Json
@@ -40,7 +40,7 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class ToolAnswer(msgspec.Struct, frozen=True):
-    """What came of a call: words that the model reads, and a value for programs."""
+    """The result of a call: text for the model, and a value for programs."""
 
     __repr__ = repr_of("is_ok", "text", "result")
 
@@ -48,11 +48,11 @@ class ToolAnswer(msgspec.Struct, frozen=True):
     text: str
     result: Any = None
     is_engine: bool = False
-    """Whether these are words of the engine itself, which are trusted."""
+    """Whether the text is the engine's own, and therefore trusted."""
 
 
 class ToolTalk(msgspec.Struct, frozen=True):
-    """One call of an act, and what came of it."""
+    """One tool call of an act, and its answer."""
 
     tool: str
     arguments: Json
@@ -60,6 +60,6 @@ class ToolTalk(msgspec.Struct, frozen=True):
 
 
 def answer_of(returned: Event) -> ToolAnswer:
-    """The answer that a `tool.returned` tells."""
+    """The answer in a `tool.returned` event."""
     payload = payload_of(returned, ToolReturned)
     return ToolAnswer(payload.is_ok, payload.text, payload.result, payload.is_engine)

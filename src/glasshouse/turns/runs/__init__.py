@@ -1,1 +1,1 @@
-"""Who acts next and who pays: the agenda, the schedule, purses with their limits, and policy."""
+"""Which creature acts next and which run pays: the agenda, the schedule, purses with their limits, and policy."""

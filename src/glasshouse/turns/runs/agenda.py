@@ -1,18 +1,19 @@
-"""The agenda: the acts now owed, as a set of (creature, cause), folded from the ledger.
+"""The agenda: the acts that creatures owe now, as a set of (creature, cause), folded from the ledger (ADR 0014).
 
-Always holds: an event is owed to each creature that hears it when it is said and has its kind in `subscribes_to`, never
-to its own actor; a root hears every channel of its graph; wires owe their target, and what a wire handed over is kept
-with what is owed, whatever becomes of the wire. One cause, one act: the event that an act ends in names its cause and
-settles it. What a stopped creature hears waits for it as one bundle, which one act settles. Merges and splits do not
-touch what is owed, because it is kept by creature id.
+Always holds: a creature owes an act for each event that it hears when the event is said and whose kind is in its
+`subscribes_to`, except its own events. A root hears every channel of its graph. The target of a wire owes an act for
+each line on the wire; what the wire delivered is kept with the debt, even if the wire is removed later. One cause gives
+one act: the event that ends an act names its cause and settles the debt. What a stopped creature hears waits as one
+bundle, which one act settles. Debts are kept by creature id, so merges and splits do not change them.
 
-What a reaction causes is due in the same turn; what comes from outside, and what ticks cause, is due in the next. A
-tick's cause is the `turn.started` that it belongs to. An act that has called a tool and has not ended is under way: the
-events it has written are noted, and it goes before all others. So the ledger alone says what is left of a turn, and an
-interrupted run continues exactly where it was.
+What a reaction causes is due in the same turn. What comes from outside and what ticks cause is due in the next turn.
+The cause of a tick is the `turn.started` of its turn (ADR 0021). An act that has called a tool and has not ended is
+under way: the agenda notes the events that it has written, and it comes before all others. So the ledger alone says
+what is left of a turn, and an interrupted run continues exactly where it was.
 
-Who is next is asked before every act. So that this does not cost a look at every member, whoever has an act due in the
-present turn of a graph stands in a queue, `Ready`: a cache, which is made again when it is missing.
+The engine asks before every act which creature is next. A queue for each graph, `Ready`, holds the creatures with an
+act due in the current turn, so that the engine need not look at every member (ADR 0051). It is a cache, rebuilt when it
+is missing.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from glasshouse.world.state.topology import LISTEN
 from glasshouse.world.state.values import Wire
 
 version: Final = 6
-"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+"""Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 _DISPATCHED: Final = frozenset(
     {
@@ -55,44 +56,47 @@ _DISPATCHED: Final = frozenset(
         kinds.SESSION_RESTATED,
     }
 )
-"""The kinds that change the agenda by themselves, whoever hears them."""
+"""The kinds that change the agenda even if no creature hears them."""
 
 
 class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One cause that a creature owes an act for, from which turn on. Causes of one bundle are settled by one act."""
+    """One cause that a creature owes an act for, and the turn from which it is due. One act settles a whole bundle."""
 
     cause: str
     lamport: int
     bundle: int = 0
     due: int = 1
     as_of: int | None = None
-    """For a tick: the time at which the ticks of its turn began, once they have."""
+    """For a tick: the lamport time just before the first tick of its turn began; none if none has begun."""
     handed: Handed | None = None
-    """What a wire handed over with the line, if one did."""
+    """What a wire delivered with the line; none if no wire did."""
     begun_by: str | None = None
-    """For a tick that goes together with others: the first event of theirs in this turn. All think on the world before it."""
+    """For a tick in a batch: the first event of the batch in this turn. The whole batch sees the world before it."""
     was: str | None = None
-    """What its creature was called in that world, where that was before a branch."""
+    """The id of its creature in that world, if that world is from before a branch."""
 
 
 class UnderWay(msgspec.Struct, gc=False, array_like=True):
-    """An act that has written something and has not ended: its cause, and what it has written on its way."""
+    """An act that has written events but has not ended: its cause, and the ids of these events."""
 
     cause: str
     events: list[str]
 
 
 Place = tuple[int, int, int]
-"""Where an act stands in the order of its turn. Of a reaction: the time and the session of its cause, then the age of its
-creature; of a tick: the turn that it was due in, then the age of its creature."""
+"""The sort key of an act in its turn (ADR 0005). For a reaction: the time and the session of its cause, then the age of
+its creature. For a tick: the turn in which it became due, then the age of its creature."""
 
 Queue = list[tuple[Place, str]]
-"""A heap of creatures by the place of their first act. Always holds: everybody's first act has an entry with its place.
-Other entries may be out of date: they are dropped when they come to the front."""
+"""A heap of creatures by the place of their first act. Always holds: the first act of every creature has an entry with
+its place. Other entries may be out of date; they are dropped when they come to the front."""
 
 
 class Ready(msgspec.Struct):
-    """Who has an act due in the present turn of a graph. Merges and splits begin another session, and then it is not used."""
+    """The creatures with an act due in the current turn of a graph.
+
+    A merge or split gives the graph another session; then the queue is rebuilt.
+    """
 
     session_id: str
     turn: int
@@ -101,31 +105,31 @@ class Ready(msgspec.Struct):
 
 
 class Agenda(msgspec.Struct, dict=True):
-    """What is owed, by creature and then by cause, each in the order of the ledger."""
+    """The debts, by creature and then by cause, each in the order of the ledger."""
 
     owed: dict[str, dict[str, Owed]] = msgspec.field(default_factory=dict)
     ticks: dict[str, Owed] = msgspec.field(default_factory=dict)
     stops: dict[str, int] = msgspec.field(default_factory=dict)
     subscribers: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
     under_way: dict[str, UnderWay] = msgspec.field(default_factory=dict)
-    """The acts that are in the middle of using tools, by creature."""
+    """The acts that have used tools and have not ended, by creature id."""
 
     def __post_init__(self) -> None:
         self.ready_cache: dict[str, Ready] = {}
-        """By graph."""
+        """Graph id -> its queue."""
 
     def first_reaction(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
-        """Who reacts next of those that are free: whose cause is the oldest, then the oldest creature."""
+        """The free creature that reacts next: the one with the oldest cause, then the oldest creature."""
         queue = self._ready(world, graph).reactions
         return _first(queue, lambda name: self._place_of_reaction(world, graph, name), is_free)
 
     def first_tick(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
-        """Who ticks next of those that are free: whose tick has waited longest, then the oldest creature."""
+        """The free creature that ticks next: the one whose tick has waited longest, then the oldest creature."""
         queue = self._ready(world, graph).ticks
         return _first(queue, lambda name: self._place_of_tick(world, graph, name), is_free)
 
     def first_due(self, name: str, turn: int) -> Owed | None:
-        """What a creature is to react to first, in this turn."""
+        """The first debt of a creature that is due in this turn; none if there is none."""
         for owed in self.owed.get(name, _NOTHING).values():
             if owed.due <= turn:
                 return owed
@@ -155,27 +159,27 @@ class Agenda(msgspec.Struct, dict=True):
         return None if tick is None else (tick.due, 0, world.creatures[name].born)
 
     def _line_up(self, world: World, creature: CreatureState, owed: Owed) -> None:
-        """Let somebody stand in the queue of its graph for what it owes, if that is due in the present turn."""
+        """Add a creature to the queue of its graph for a debt, if the debt is due in the current turn."""
         ready = self.ready_cache.get(creature.graph_id)
         if ready is not None and owed.due <= ready.turn:
             heappush(ready.reactions, (_place_of_owed(world, creature, owed), creature.id))
 
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
-        """What of a creature's mailbox came after a time, oldest cause first; found from the newest backwards."""
+        """The debts of a creature whose causes came after a lamport time, oldest cause first."""
         newest_first = reversed(self.owed.get(creature_id, {}).values())
         return tuple(takewhile(lambda owed: owed.lamport > lamport, newest_first))[::-1]
 
     def handed_to(self, creature_id: str, cause: str) -> Handed | None:
-        """What a wire handed over with a line that a creature still owes an answer to."""
+        """What a wire delivered with a line that a creature still has to answer."""
         owed = self.owed.get(creature_id, {}).get(cause)
         return None if owed is None else owed.handed
 
     def concerns(self, event: Event) -> bool:
-        """Whether an event could move the agenda, unless a wire hands it over."""
+        """Whether an event could change the agenda, apart from the wires that deliver it."""
         return event.kind in _DISPATCHED or event.caused_by is not None or event.kind in self.subscribers
 
     def apply(self, world: World, event: Event) -> None:
-        """Move the agenda on by one event, which the world has already taken in."""
+        """Fold in one event, which the world has already taken in."""
         is_tick = event.caused_by is not None and self._settle_cause(world, event, event.caused_by)
         if self.under_way or event.kind in kinds.MID_ACT:
             is_tick = self._note_under_way(event) or is_tick
@@ -188,20 +192,20 @@ class Agenda(msgspec.Struct, dict=True):
             self._owe_wired(world, event, due, wire)
 
     def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
-        """Settle what the event ends. True if it is of a tick."""
+        """Settle the debt if the event ends its act. True if the event belongs to a tick."""
         tick = self.ticks.get(event.actor)
         if tick is None or tick.cause != cause:
             if event.ends_its_act:
                 self._settle(world, event.actor, cause)
             return False
         if tick.as_of is None or tick.due < event.turn:
-            # The ticks of a turn begin: those that go together all see the past up to here, even after a crash.
+            # The first tick of a turn: all ticks of a batch see the past up to here, even after a crash.
             for name, other in self._ticks_beside(world, event.actor):
                 if other.as_of is None:
                     self.ticks[name] = replace(other, as_of=event.lamport - 1)
         is_together = world.facts_of(world.creatures[event.actor]).schedule.together
         if is_together and event.actor not in self.under_way and _may_begin(tick, event):
-            # All that go together think already, on the world before this event.
+            # The whole batch has begun: all its creatures see the world before this event.
             for name, other in self._ticks_beside(world, event.actor):
                 if other.begun_by is None:
                     self.ticks[name] = replace(other, begun_by=event.id, was=None)
@@ -214,7 +218,7 @@ class Agenda(msgspec.Struct, dict=True):
         return [(member, self.ticks[member]) for member in names_in_both(members, self.ticks)]
 
     def _note_under_way(self, event: Event) -> bool:
-        """Note what an act writes before its end, and forget it with its end. True if the event comes of a tick."""
+        """Note what an act writes before its end, and forget it at its end. True if the event was caused by a tick."""
         cause, act = event.caused_by, self.under_way.get(event.actor)
         if event.kind in kinds.MID_ACT and event.actor not in RESERVED_ACTORS:
             if event.kind == kinds.TOOL_CALLED and cause is not None and (act is None or act.cause != cause):
@@ -236,7 +240,7 @@ class Agenda(msgspec.Struct, dict=True):
         if event.kind == kinds.TURN_STARTED:
             self._owe_ticks(world, event)
             return
-        # A past that is taken over changes ages and debts. The rest is here so that queues of gone graphs do not gather.
+        # A restated past changes ages and debts. The other kinds clear the cache so that it keeps no ended graphs.
         self.ready_cache.clear()
         if event.kind == kinds.RUN_FINISHED:
             self._forget_run(world, event.run_id)
@@ -262,25 +266,25 @@ class Agenda(msgspec.Struct, dict=True):
                 self._add(world, world.creatures[name], event, due)
 
     def _owe_ticks(self, world: World, event: Event) -> None:
-        """Who ticks at this turn. One whose last tick still waits does not get a second one."""
+        """Add the ticks of this turn. A creature whose last tick still waits does not get a second one."""
         graph = world.graphs.get(event.graph_id)
         for name in () if graph is None else graph.creatures:
             creature, waiting = world.creatures[name], self.ticks.get(name)
             if waiting is not None and waiting.begun_by is not None:
-                self.ticks[name] = replace(waiting, begun_by=None)  # It goes with those of this turn.
+                self.ticks[name] = replace(waiting, begun_by=None)  # It joins the batch of this turn.
             every = world.facts_of(creature).schedule.tick_every
             if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
                 self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
-        """Creatures of a finished run fall silent: they owe nothing any more."""
+        """Remove all debts of the creatures of a finished run."""
         debts: tuple[dict[str, Any], ...] = (self.owed, self.ticks, self.under_way)
         for by_name in debts:
             for name in [name for name in by_name if world.creatures[name].run_id == run_id]:
                 del by_name[name]
 
     def _owe_wired(self, world: World, event: Event, due: int, wire: Wire) -> None:
-        """The target owes an answer; if it owes one already because it heard the line, this one tells it more."""
+        """Add a debt for the wire's target. If it also heard the line, its debt only gets what the wire delivered."""
         self._add(world, world.creatures[wire.target], event, due)
         mailbox = self.owed.get(wire.target, {})
         owed = mailbox.get(event.id)
@@ -315,8 +319,10 @@ class Agenda(msgspec.Struct, dict=True):
     def owed_by(
         self, names: Iterable[str], has_happened: Callable[[str], bool], *, is_as_it_was: bool
     ) -> CarriedAgenda:
-        """What some creatures owe, to be carried over when they live again: for what has really happened. Where anything
-        is otherwise, a batch of ticks is not to see the world that it began with."""
+        """The debts that a branch or resumed session carries over for some creatures; only for causes that it keeps.
+
+        If the branch changes anything, its batch of ticks must not see the old world that the batch began with.
+        """
         owing = list(names)
         ticks = picked(self.ticks, owing)
         if not is_as_it_was:
@@ -334,10 +340,10 @@ class Agenda(msgspec.Struct, dict=True):
         return converted(part, CarriedAgenda)
 
     def _take_over(self, restated: SessionRestated) -> None:
-        """Those who live again owe what was owed then."""
+        """Take over the debts of a restated past under the new names."""
         debts, shape, named = restated.carried.agenda, restated.carried.shape, restated.creatures
         for name in (*shape.creatures, *shape.newcomers):
-            self.owed.pop(named[name], None)  # That the shape was said again is nothing to answer.
+            self.owed.pop(named[name], None)  # Events that only restate the past need no answer.
         for name, mailbox in debts.owed.items():
             self.owed[named[name]] = {owed.cause: converted(owed, Owed) for owed in mailbox}
         for name, tick in debts.ticks.items():
@@ -367,7 +373,7 @@ _NOTHING: Final[dict[str, Owed]] = {}
 
 
 def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) -> list[str]:
-    """The names in both, found by walking along the shorter of the two."""
+    """The names in both, found by iterating over the shorter of the two."""
     if len(members) <= len(owing):
         return [name for name in members if name in owing]
     return [name for name in owing if name in members]
@@ -387,7 +393,7 @@ def _queue(names: list[str], place_in: Callable[[str], Place | None]) -> Queue:
 def _first(
     queue: Queue, true_place: Callable[[str], Place | None], is_free: Callable[[str], bool]
 ) -> str | None:
-    """The first of a queue that is free. Those before it who are not keep their place."""
+    """The first free creature of a queue. Creatures before it that are not free keep their place."""
     waiting: Queue = []
     first: str | None = None
     while queue and first is None:
@@ -404,7 +410,7 @@ def _first(
 
 
 def _may_begin(tick: Owed, event: Event) -> bool:
-    """Whether a tick can be the first of its batch, or others may have joined the batch since: in a merged graph."""
+    """Whether a tick may begin a batch: it is in none yet, or its batch began before a merge that may add ticks."""
     return tick.begun_by is None or place_of(tick.begun_by)[0] != event.session_id
 
 

@@ -1,7 +1,7 @@
-"""Policy: what a privileged creature may do to its graph with tools. Pure: the folds in, a refusal or none out.
+"""Policy: pure rules for what a privileged creature may do to its graph with tools (ADR 0035).
 
-Always holds: a creature is judged by the policy of the run it was born in, wherever its graph goes, and is protected by
-the policy of its own run, whoever wants to touch it. Each refusal names the call or the wait that would work.
+Always holds: what a creature may do depends on the policy of the run that it was born in, whatever graph it is in. The
+policy of its own run also protects it, whichever creature wants to change it. Each refusal says what to do instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def policy_of(runs: Runs, creature: CreatureState) -> Policy:
 
 
 def is_protected(runs: Runs, creature: CreatureState) -> bool:
-    """Whether the policy of its own run names a creature by the handle that it began with."""
+    """Whether the policy of a creature's own run protects it, by the handle that it began with."""
     purse = runs.purses.get(creature.run_id or "")
     if purse is None or not purse.playbill.policy.protected:
         return False
@@ -33,7 +33,7 @@ def is_protected(runs: Runs, creature: CreatureState) -> bool:
 
 
 def refusal_of_edit(runs: Runs, caller: CreatureState) -> Refused | None:
-    """Why no change at all may be made now."""
+    """Why a creature may make no change at all now; none if it may."""
     most = policy_of(runs, caller).edits_per_turn_max
     if most is None or runs.edits_in_turn(caller.run_id, caller.graph_id) < most:
         return None
@@ -46,7 +46,7 @@ def refusal_of_edit(runs: Runs, caller: CreatureState) -> Refused | None:
 
 
 def refusal_of_birth(world: World, runs: Runs, caller: CreatureState) -> Refused | None:
-    """Why nobody more may be born in a creature's run."""
+    """Why no more creatures may be born in the caller's run; none if they may."""
     most = policy_of(runs, caller).population_max
     living = population_of(world, caller)
     if most is None or living < most:
@@ -58,13 +58,13 @@ def refusal_of_birth(world: World, runs: Runs, caller: CreatureState) -> Refused
 
 
 def population_of(world: World, creature: CreatureState) -> int:
-    """How many creatures of its run are alive, itself among them."""
+    """How many creatures of a creature's run are alive, itself included."""
     run = world.runs.get(creature.run_id or "")
     return 1 if run is None else run.creatures_living
 
 
 def refusal_to_touch(runs: Runs, caller: CreatureState, target: CreatureState, deed: Deed) -> Refused | None:
-    """Why a creature may not have this done to it by a tool. Whoever leaves a channel by itself may."""
+    """Why a tool may not do this to a creature; none if it may. A creature may always leave a channel itself."""
     if deed == "taken off a channel" and target.id == caller.id:
         return None
     if target.is_privileged:
@@ -78,7 +78,7 @@ def refusal_to_touch(runs: Runs, caller: CreatureState, target: CreatureState, d
 
 
 def is_hidden(world: World, runs: Runs, graph: GraphState) -> bool:
-    """Whether a graph is kept from creatures of others: one of its creatures is of a run that hides itself."""
+    """Whether creatures of other graphs may not see a graph: one of its creatures belongs to a hidden run."""
     if not runs.hiding:
         return False
     return any(world.creatures[name].run_id in runs.hiding for name in graph.creatures)

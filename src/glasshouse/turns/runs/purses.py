@@ -1,11 +1,12 @@
-"""The runs: each one's limits, what was spent of them, and whether its end has come; folded from the ledger.
+"""The purses: each run's limits, what it has spent of them, and whether it has come to its end; folded from the ledger.
 
-Always holds: a creature draws on the run it was born in, wherever its graph goes; so the sum of limits and the sum of
-spend are the same before and after any merge or split. Turns are counted along each graph's line: a split gives both
-sides what was counted before, a merge keeps the longer count, so what two graphs shared counts once when they meet again.
+Always holds: a creature spends from the run that it was born in, whatever graph it is in. So the sums of limits and of
+spend are the same before and after any merge or split. Turns are counted along each graph's line (ADR 0023): a split
+gives both sides the count so far, and a merge keeps the larger count. So turns that two graphs shared count once after
+they merge again.
 
-A model call is allowed only if even its worst case fits the limits. So what is spent never goes over a limit of calls or
-tokens, and over a limit of money only where nobody knew the price before.
+A model call is allowed only if even its worst case fits the limits. So spend never exceeds a limit of calls or tokens.
+It exceeds a limit of money only if the price was not known before the call.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.world.state.state import World
 
 version: Final = 8
-"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+"""Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
     {
@@ -55,48 +56,48 @@ NOTED: Final = frozenset(
         kinds.JUDGE_VERDICT,
     }
 )
-"""The kinds that move the runs, whoever wrote them; all others do only if a model was asked or something was sealed,
-or if they are what a run ends with."""
+"""The kinds that always concern this fold. An event of another kind does only if it is part of an act, has a sealed
+part, or is of the kind that ends some run."""
 
 
 class Account(msgspec.Struct):
-    """Who plays in a run, and what its thinking has cost."""
+    """One creature of a run's cast, and what its model calls have cost."""
 
     cast_key: str
     model: str
-    """The model that stood behind it as the run began."""
+    """Its model at the start of the run."""
     usage: Usage = NOTHING
 
 
 class Spent(msgspec.Struct, omit_defaults=True):
-    """What a run has behind it: what a purse counts, and what a branch or a resumed session carries over of it."""
+    """What a run has spent, and its result so far. A branch or a resumed session carries it over."""
 
     seconds: float = 0.0
-    """How long it had been played by the clock on the wall, when it was carried over."""
+    """The wall time that it had been played when it was carried over."""
     usage: Usage = NOTHING
     turns: int = 0
     minutes_usd: dict[int, float] = msgspec.field(default_factory=dict)
-    """Money by minute of the clock, for the sliding hour; older minutes are dropped."""
+    """Minute since 1970 -> money spent in it. Minutes older than an hour are dropped."""
     ends_counted: int = 0
     verdict: str | None = None
-    """The event in which a judge last named a winner."""
+    """The id of the last `judge.verdict`."""
     winner: str | None = None
     why: str | None = None
     truth: Json = msgspec.field(default_factory=dict)
-    """Everything that was dealt in this run: what referees know."""
+    """Everything that was dealt in this run, for referees."""
     knowers: list[str] = msgspec.field(default_factory=list)
     """The creatures that something was dealt to."""
     accounts: dict[str, Account] = msgspec.field(default_factory=dict)
-    """Of each creature that it began with."""
+    """Creature id -> account, for the creatures that the run began with."""
 
     def usd_since(self, now: datetime) -> float:
-        """Money spent within the hour before now."""
+        """The money spent within the hour before `now`."""
         first = _minute_an_hour_before(now)
         return sum([usd for minute, usd in self.minutes_usd.items() if minute >= first])
 
 
 class Purse(msgspec.Struct):
-    """One run's limits and what was spent of them, and what it takes for the run to end by itself."""
+    """The limits of one run, what it has spent, and what makes it end."""
 
     limits: Governor
     playbill: Playbill
@@ -105,39 +106,39 @@ class Purse(msgspec.Struct):
     started_at: datetime | None = None
     spent: Spent = msgspec.field(default_factory=Spent)
     folder: str | None = None
-    """Where its world was opened from, and a referee may stand."""
+    """The path that its world was opened from, where a referee may be defined."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
-    """The creatures it began with, and the handles they had then: what teams are written in."""
+    """Creature id -> handle at the start of the run. The scenario's teams use these handles."""
     bound: dict[str, str] = msgspec.field(default_factory=dict)
-    """The creatures for which this run asks for a model by name."""
+    """Creature id -> model, for creatures whose model the run asked for by name."""
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
-    """The manifests of those that may be born during the play, by name."""
+    """Name -> manifest of the creatures that may be born during the run."""
     profiles: list[str] = msgspec.field(default_factory=list)
-    """The sizes of model that its cast and its spawnable ask for."""
+    """The model profiles that its cast and its spawnable creatures use."""
     finished: RunFinished | None = None
     ended_in: str | None = None
-    """The event that says how it ended."""
+    """The id of its `run.finished`."""
     told_in: str = ""
-    """The event that says how it began."""
+    """The id of its `run.started`."""
     branch_of: BranchOf | None = None
     beside: list[str] = msgspec.field(default_factory=list)
-    """Of a run that lives again: the other runs that were brought back with it."""
+    """For a run in a branch or a resumed session: the other runs that were restated with it."""
     scenario_digest: str = ""
 
     @property
     def has_come_to_its_end(self) -> bool:
-        """Whether what the scenario ends with has happened."""
+        """Whether the event that ends the scenario has happened often enough."""
         ends_when = self.playbill.ends_when
         return ends_when.kind is not None and self.spent.ends_counted >= ends_when.count
 
     @property
     def may_be_over(self) -> bool:
-        """Whether the run's end has come, or a referee must be asked."""
+        """Whether the run has come to its end, or a referee must be asked."""
         return self.has_come_to_its_end or self.playbill.competition.referee is not None
 
 
 def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
-    """What a run has behind it at a time. One that was over has its end before it again."""
+    """What a run has spent at a time, to be carried over. If the run was over, its result is reset."""
     began = purse.started_at or until
     run = replace(
         converted(purse.spent, CarriedRun),
@@ -150,7 +151,7 @@ def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
 
 
 class Spend(msgspec.Struct, frozen=True):
-    """What a run has spent when one more call is asked for."""
+    """What a run has spent before one more call."""
 
     usage: Usage = NOTHING
     usd_in_last_hour: float = 0.0
@@ -158,12 +159,12 @@ class Spend(msgspec.Struct, frozen=True):
 
 
 def tripped_by_turn(limits: Governor, turns: int) -> str | None:
-    """The axis that keeps a run from its next turn, if one does."""
+    """The limit that forbids a run its next turn; none if it may go on."""
     return "max_turns" if limits.max_turns is not None and turns >= limits.max_turns else None
 
 
 def tripped_by_time(purse: Purse, now: datetime) -> str | None:
-    """The axis of wall time, if a run has used it up."""
+    """The limit of wall time if a run has used it up, else none."""
     minutes_max = purse.limits.max_wall_minutes
     if minutes_max is None or purse.started_at is None:
         return None
@@ -171,7 +172,7 @@ def tripped_by_time(purse: Purse, now: datetime) -> str | None:
 
 
 def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
-    """The axis that refuses what may cost this much at worst, if one does."""
+    """The limit that a call with this worst case would exceed; none if it fits all limits."""
     amounts = (
         ("max_calls_per_turn", limits.max_calls_per_turn, spend.calls_in_turn + worst.calls),
         ("max_total_calls", limits.max_total_calls, spend.usage.calls + worst.calls),
@@ -185,22 +186,22 @@ def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
 
 
 class Clocks(msgspec.Struct):
-    """How one graph stands: turns of each run along its line; calls and edits of each run in its present turn."""
+    """The counts of one graph: turns of each run along its line; calls and edits of each run in its current turn."""
 
     turns: dict[str, int] = msgspec.field(default_factory=dict)
     calls: dict[str, int] = msgspec.field(default_factory=dict)
     turn: int = 0
     edits: dict[str, int] = msgspec.field(default_factory=dict)
     shared: dict[str, CarriedCounts] = msgspec.field(default_factory=dict)
-    """What other graphs have counted too: for each split in this turn, by its event, what came before it."""
+    """Counts that other graphs have too: for each split in this turn, by its event id, what was counted before it."""
 
     def begin_turn(self, turn: int) -> None:
-        """Nothing is done yet in a new turn."""
+        """Begin a turn: reset all counts of the turn."""
         self.turn = turn
         self.calls, self.edits, self.shared = {}, {}, {}
 
     def split(self, at: str) -> Clocks:
-        """The clocks of a graph that splits from this one at an event; both share what was counted until then."""
+        """The clocks of a graph that splits off at an event. Both graphs share what was counted until then."""
         own = self.own()
         if own.calls or own.edits:
             self.shared = {**self.shared, at: own}
@@ -252,14 +253,14 @@ class Runs(msgspec.Struct):
     purses: dict[str, Purse] = msgspec.field(default_factory=dict)
     clocks: dict[str, Clocks] = msgspec.field(default_factory=dict)
     endings: dict[str, None] = msgspec.field(default_factory=dict)
-    """Kinds that some run ends with."""
+    """The kinds that end some run."""
     watched: dict[str, None] = msgspec.field(default_factory=dict)
-    """Runs that may be over: those whose end was counted, and those that have a referee."""
+    """Runs that may be over: those that have come to their end, and those with a referee."""
     hiding: dict[str, None] = msgspec.field(default_factory=dict)
-    """Runs whose graphs are kept from the creatures of others."""
+    """Hidden runs: the creatures of other graphs may not see their graphs."""
 
     def concerns(self, event: Event) -> bool:
-        """Whether an event could move the runs at all."""
+        """Whether an event could change this fold."""
         return (
             event.caused_by is not None
             or event.sealed is not None
@@ -268,7 +269,7 @@ class Runs(msgspec.Struct):
         )
 
     def apply(self, world: World, event: Event) -> None:
-        """Move on by one event, which the world has already taken in."""
+        """Fold in one event, which the world has already taken in."""
         kind, run_id = event.kind, event.run_id or ""
         if kind == kinds.RUN_STARTED:
             self._start(run_id, event)
@@ -296,7 +297,7 @@ class Runs(msgspec.Struct):
     def _start(self, run_id: str, event: Event) -> None:
         started = payload_of(event, RunStarted)
         if started.branch_of is not None and run_id in self.purses:
-            return  # A run that lives again in several graphs is started in each of them.
+            return  # A run that is restated in several graphs has a `run.started` in each of them.
         cast, spawnable = started.cast, started.spawnable
         profiles = [entry.profile for entry in cast]
         profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
@@ -350,7 +351,7 @@ class Runs(msgspec.Struct):
             self.clocks[event.graph_id] = parent.split(event.id)
 
     def _take_over(self, graph_id: str, restated: SessionRestated, at: datetime) -> None:
-        """A run that lives again has spent what was spent then, and a graph's clocks go on."""
+        """Take over what the runs of a restated past have spent, and the clocks of its graph."""
         for run_id, then in restated.carried.runs.items():
             purse = self.purses.get(restated.runs[run_id])
             if purse is None:
@@ -371,8 +372,10 @@ class Runs(msgspec.Struct):
         self.clocks[graph_id] = converted(restated.carried.clocks, Clocks).renamed(restated.runs)
 
     def _note_spend(self, spent: Spent, run_id: str, event: Event) -> None:
-        """An act that reached no model counts as one call too: what is bounded is thinking, whoever does it. One that
-        asked only on its way, where that was told already, says so with an empty list of calls."""
+        """Count the calls and costs of an event. An act that reached no model counts as one call too (ADR 0022).
+
+        An act whose calls are all on its tool events ends with an empty list of calls, and is not counted again.
+        """
         use = event.model
         answered = [] if use is None else use.calls_answered
         costs = [usage_of(call) for call in answered]
@@ -392,7 +395,7 @@ class Runs(msgspec.Struct):
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0
     ) -> Spend:
-        """What is spent before a call; `held` is what acts under way have not told of yet."""
+        """What a run has spent before a call; `held` and `calls_held` are what running acts have not recorded yet."""
         spent = self.purses[run_id].spent
         clocks = self.clocks.get(graph_id)
         return Spend(
@@ -402,7 +405,7 @@ class Runs(msgspec.Struct):
         )
 
     def is_deferred(self, run_id: str | None, graph_id: str) -> bool:
-        """Whether a run has used up its calls of this turn, and has the rest of it put off to the next."""
+        """Whether a run has used up its calls of this turn and puts off its other acts to the next turn."""
         purse, clocks = self.purses.get(run_id or ""), self.clocks.get(graph_id)
         if purse is None or clocks is None or purse.playbill.governor.on_turn_limit != "defer":
             return False
@@ -410,7 +413,7 @@ class Runs(msgspec.Struct):
         return calls_max is not None and clocks.calls.get(run_id or "", 0) >= calls_max
 
     def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
-        """How many changes tools of a run have made in this graph's present turn."""
+        """How many changes a run's creatures have made with tools in this graph's current turn."""
         clocks = self.clocks.get(graph_id)
         return 0 if clocks is None else clocks.edits.get(run_id or "", 0)
 

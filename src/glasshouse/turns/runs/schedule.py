@@ -1,8 +1,8 @@
-"""Whose turn it is: the next act of a graph's present turn, and the number of its next turn. Pure.
+"""The schedule: the next act of a graph's current turn, and the number of its next turn. Pure.
 
-Always holds: an act that is under way comes first; reactions come before ticks, in the order of their causes and then
-of the creatures' ages; ticks come in the order of the cast. Nothing but the ledger's folds is asked, so every way of
-driving a graph gives the same order.
+Always holds: an act that is under way comes first. Reactions come before ticks, in the order of their causes and then
+of the creatures' ages. Ticks come in the order of the cast; ticks put off from an earlier turn come first. The order
+depends only on folds of the ledger, so every way of driving a graph gives the same order.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class Due(msgspec.Struct, frozen=True):
     is_together: bool = False
     as_of: int | None = None
     begun_by: str | None = None
-    """The first event of the ticks that it goes together with, if there is one."""
+    """The first event of its batch of ticks; none if the batch has not begun."""
     was: str | None = None
-    """What its creature was called before that, if not what it is called now."""
+    """The id of its creature before that event, if it was another one."""
 
 
 def may_act(world: World, creature: CreatureState) -> bool:
-    """Whether a creature runs, and its run too."""
+    """Whether a creature is running and its run is playing."""
     run = world.runs.get(creature.run_id or "")
     return creature.is_running and (run is None or run.status == "playing")
 
 
 def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due | None:
-    """The next act of the present turn, if it has one left."""
+    """The next act of the current turn; none if no act is left."""
     if graph.turn == 0:
         return None
     if agenda.under_way:
@@ -56,7 +56,7 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
 
 
 def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
-    """The act that a creature owes for this cause, whoever else is next; none if it owes none."""
+    """The act that a creature owes for this cause, whether or not it is next; none if it owes none."""
     if name not in world.creatures:
         return None
     tick = agenda.ticks.get(name)
@@ -66,7 +66,7 @@ def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
 
 
 def _under_way(world: World, agenda: Agenda, graph: GraphState) -> Due | None:
-    """The act that was in the middle of using tools: it ends before another begins, whatever its run has left."""
+    """The act that has used tools and has not ended. It ends before another begins, whatever calls its run has left."""
     for name in names_in_both(graph.creatures, agenda.under_way):
         due = due_of(world, agenda, name, agenda.under_way[name].cause)
         if due is not None and may_act(world, world.creatures[name]):
@@ -80,7 +80,7 @@ def _is_free(world: World, runs: Runs, graph: GraphState, name: str) -> bool:
 
 
 def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> list[Due]:
-    """The ticks that are owed, in the order of the cast; what was put off from an earlier turn comes first."""
+    """The ticks that are owed, in the order of the cast; ticks put off from an earlier turn come first."""
     owing = names_in_both(graph.creatures, agenda.ticks)
     names = [name for name in owing if _is_free(world, runs, graph, name)]
     names.sort(key=lambda name: (agenda.ticks[name].due, world.creatures[name].born))
@@ -88,9 +88,9 @@ def ticks_left(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> l
 
 
 def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, *, is_new: bool) -> list[Due]:
-    """Of those, the ticks that go together; unless a batch may begin anew, those of one that has begun.
+    """The ticks of a batch. If `is_new` is false, only ticks of a batch that has already begun.
 
-    One that is under way comes last: it had asked once when the others began, and goes on after their first call.
+    A tick that is under way comes last: it has already made its first call, and the others make theirs first.
     """
     ticks = [due for due in ticks_left(world, agenda, graph, runs) if due.is_together]
     batch = [due for due in ticks if is_new or due.begun_by is not None]
@@ -106,7 +106,7 @@ def _tick(world: World, owed: Owed, name: str) -> Due:
 
 
 def _cause(agenda: Agenda, name: str, turn: int) -> str:
-    """What a creature's next act answers. What waited for a stopped creature is one act, and answers its newest part."""
+    """The cause of a creature's next act. The act for a bundle answers the newest cause in it."""
     first, causes = agenda.first_due(name, turn), agenda.owed[name].values()
     if first is None or not first.bundle:
         return "" if first is None else first.cause
@@ -114,7 +114,7 @@ def _cause(agenda: Agenda, name: str, turn: int) -> str:
 
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
-    """The number of the next turn in which anything is due; none if nothing ever is, as things stand."""
+    """The number of the next turn in which anything is due; none if nothing will be due in any turn."""
     turns: list[int] = []
     for creature in map(world.creatures.__getitem__, graph.creatures):
         if may_act(world, creature):
@@ -128,14 +128,14 @@ def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> in
 
 
 def runs_acting(world: World, graph: GraphState) -> list[str]:
-    """The runs that somebody in a graph may act for, each once: the oldest member's first."""
+    """The runs of the creatures in a graph that may act, each once, in the order of the graph's members."""
     members = map(world.creatures.__getitem__, graph.creatures)
     names = dict.fromkeys([member.run_id or "" for member in members if member.is_running])
     return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
 def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, Beat, str]]:
-    """The beats that runs of this graph have before them: the graph's turn in which each comes, and its run."""
+    """The beats still to come in this graph: the graph's turn in which each comes, the beat, and its run."""
     ahead: list[tuple[int, Beat, str]] = []
     for run_id in runs_acting(world, graph):
         purse, played = runs.purses.get(run_id), runs.turns_of(run_id, graph.id)
@@ -149,7 +149,7 @@ def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, 
 
 
 def shown_at(world: World, runs: Runs, graph: GraphState, turn: int) -> tuple[tuple[str, Json], ...]:
-    """What the world shows when this turn begins, and the run it belongs to."""
+    """What the world shows when this turn begins: run ids and payloads."""
     shown: list[tuple[str, Json]] = []
     for at, beat, run_id in beats_ahead(world, runs, graph):
         if at == turn:
