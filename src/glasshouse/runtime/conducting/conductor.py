@@ -6,8 +6,8 @@ after every change. So an interrupted play continues where it stopped, and merge
 here. Several drives may run at once. A step locks its graph, never the house, so runs that are driven in parallel also
 think in parallel (ADR 0046).
 
-An act begins only when the last change of its graph is durable, with one exception: the first act of a turn, if it can
-use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If that commit fails,
+An act begins only when the last turn and the last act of its graph are durable, with one exception: the first act of a
+turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If that commit fails,
 the act is dropped and stays due.
 
 The state kept here concerns tasks of this process. A restart after a crash does not need it: which acts are running,
