@@ -7,8 +7,8 @@ here. Several drives may run at once. A step locks its graph, never the house, s
 think in parallel (ADR 0046).
 
 An act begins only when the last turn and the last act of its graph are durable, with one exception: the first act of a
-turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If that commit fails,
-the act is dropped and stays due.
+turn, if it can use no tools, is thought while `turn.started` is being committed. This saves one commit per turn. If
+that commit fails, the act is dropped and stays due.
 
 The state kept here concerns tasks of this process. A restart after a crash does not need it: which acts are running,
 which acts were begun ahead (`ahead`), what is not durable yet, and which runs are being finished. A run is finished
