@@ -1,7 +1,7 @@
-"""The command line, put together from its commands: one module of `commands/` for each, with the name of the command.
+"""The command line and its list of commands. Each command is one module of `commands/`, with the name of the command.
 
-Always holds: a command's module only reads options and hands them on, and imports what is heavy when it is called, so that
-help is quick. Whatever a command raises becomes a message and an exit code (`exits.py`).
+Always holds: a command's module reads options and passes them on. It imports large modules only when it is called, so
+that help is quick. What a command raises on purpose becomes a message and an exit code (`exits.py`).
 """
 
 from __future__ import annotations

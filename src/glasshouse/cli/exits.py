@@ -1,6 +1,6 @@
 """How a command ends: 0 done, 1 a check failed, 2 wrong usage, 3 refused or not found, 130 interrupted.
 
-Always holds: what was raised on purpose becomes a message on standard error; what was not expected crashes loudly.
+Always holds: an expected error becomes a message on standard error; an unexpected one shows its traceback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INTERRUPTED: Final = 130
 
 @contextmanager
 def errors_in_words() -> Iterator[None]:
-    """Turn what a command raises on purpose into a message and an exit code."""
+    """Turn an expected error of a command into a message and an exit code."""
     try:
         yield
         sys.stdout.flush()
@@ -44,7 +44,7 @@ def errors_in_words() -> Iterator[None]:
 
 
 def _close_standard_output() -> None:
-    """`head` has read enough, or the disk is full: without this, Python's last flush would print an error of its own."""
+    """Redirect output to nowhere after a closed pipe or a full disk; else Python's last flush would print an error."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

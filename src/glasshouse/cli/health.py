@@ -1,4 +1,4 @@
-"""What `glasshouse doctor` looks at: each finding is in order, a warning or broken, and says what to do."""
+"""The checks of `glasshouse doctor`: each finding is in order, a warning or broken, and says what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     state: Literal["ok", "warning", "broken"]
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 
 
 def findings(store: Path | None) -> list[Finding]:
-    """Everything, in the order in which it is needed."""
+    """The results of all checks, in the order in which a play needs them."""
     first = [_python(), _packages(), *_settings()]
     if all(finding.state != "broken" for finding in first):
         first.append(_store(store_path(store)))
@@ -46,7 +46,7 @@ def findings(store: Path | None) -> list[Finding]:
 
 
 def draw(listed: list[Finding]) -> None:
-    """The findings for people."""
+    """Draw the findings for people."""
     columns = (Column(no_wrap=True), Column(no_wrap=True), Column(ratio=1, overflow="fold"))
     grid = Table.grid(*columns, padding=(0, 2, 0, 0))
     for what, state, text, todo in listed:

@@ -1,6 +1,6 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the work is cancelled once, cleans up undisturbed, and only then the command ends.
+"""Ctrl-C, SIGTERM and SIGHUP: the first signal cancels the work, and the command ends after the clean-up.
 
-Always holds: pressing Ctrl-C again while the store is closed changes nothing.
+Always holds: a second signal during the clean-up changes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_until_interrupted(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What the work returns; `KeyboardInterrupt` if a signal stopped it, once everything is closed."""
+    """Return the result of the work, or raise `KeyboardInterrupt` after the clean-up if a signal stopped it."""
     results: list[T] = []
 
     async def watched() -> None:

@@ -1,4 +1,4 @@
-"""Options and arguments that commands share, so that they are spelled and explained alike everywhere."""
+"""Options and arguments that commands share, so that every command names and explains them the same way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH",
-        readable=False,  # The store itself says, in its own words, why it cannot be read.
+        readable=False,  # The store's own message says why it cannot be read.
         help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here.",
     ),
 ]

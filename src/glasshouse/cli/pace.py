@@ -1,4 +1,4 @@
-"""How fast a run goes on the screen, and how long reading a line takes."""
+"""How fast lines appear on the screen, and how long it takes to read one."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ line_milliseconds_max: Final = 7_000
 
 
 class Pace(StrEnum):
-    """At the pace of a reader, or all at once."""
+    """How fast lines appear: at the pace of a reader, or all at once."""
 
     READING = "reading"
     FAST = "fast"
 
 
 def pace_here(wanted: Pace | None) -> Pace:
-    """The pace that was asked for; else that of a reader on a terminal, and fast in a pipe."""
+    """The requested pace; by default a reader's pace on a terminal, and fast in a pipe."""
     return wanted or (Pace.READING if sys.stdout.isatty() else Pace.FAST)
 
 
 def seconds_to_read(text: str) -> float:
-    """How long an average reader takes."""
+    """How long an average reader needs for a text."""
     milliseconds = len(text.split()) * 60_000 / words_per_minute
     return min(line_milliseconds_max, max(line_milliseconds_min, milliseconds)) / 1_000

@@ -1,9 +1,8 @@
-"""Stores on the command line: which file is meant, which process plays it, and what the names of runs, sessions and events
-mean in it.
+"""Stores on the command line: which file to open, which process plays it, and which run, session or event a name means.
 
-Always holds: reading writes nothing and asks no model. A name means exactly one id, or is refused; where one id is the
-beginning of another, the whole name wins. Numbers count the events of a run from 1, as `show --at` does; so what
-`show --numbers` prints in front of a line means that line wherever an event is asked for.
+Always holds: reading writes nothing and asks no model. A name means exactly one id, or is refused. If a name is one id
+and also the beginning of another, it means the first. Numbers count the events of a run from 1, so a number that
+`show --numbers` prints can be given to every command that takes an event.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ short_id_chars: Final = 8
 
 
 def store_path(given: Path | None) -> Path:
-    """The store that a command reads and writes: what `--store` says, else the settings."""
+    """The path of the store: `--store`, else the settings."""
     return given if given is not None else checked_settings().store
 
 
@@ -59,7 +58,8 @@ def checked_settings() -> Settings:
 def holder_of(store: Path) -> int | None:
     """The process that plays a store now, if one does.
 
-    The lock is tried only when the process that it names is alive: a process that is about to take it must not meet us there.
+    The lock is tried only if the process that it names is alive. Otherwise this brief lock could make a process that is
+    just opening the store fail.
     """
     lock = Path(f"{os.path.realpath(store)}.lock")
     try:
@@ -69,7 +69,7 @@ def holder_of(store: Path) -> int | None:
     try:
         os.kill(process, 0)
     except PermissionError:
-        pass  # It is alive, and another user's.
+        pass  # It is alive and belongs to another user.
     except (OSError, OverflowError):
         return None
     with suppress(OSError), lock.open("rb") as file:
@@ -81,14 +81,14 @@ def holder_of(store: Path) -> int | None:
 
 
 def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
-    """The id that a name means, of ids that are given oldest first."""
+    """The id that a name means. The known ids are given oldest first."""
     if name == LAST and known:
         return known[-1]
     if name == LAST and noun.startswith("run"):
         raise Refused("Nothing was played in this store yet.", "Play a world first: glasshouse play WORLD")
     if name in known:
         return name
-    # The letter that says what kind of id it is may be left away.
+    # The prefix, such as `r-`, may be left out.
     parts = {known_id: (known_id, known_id.partition("-")[2]) for known_id in known if name}
     matches = [known_id for known_id, texts in parts.items() if any(text.startswith(name) for text in texts)]
     if not matches:
@@ -101,7 +101,7 @@ def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
 
 
 def short_ids(known: Sequence[str]) -> dict[str, str]:
-    """Each id with its shortest beginning that means it alone."""
+    """Each id with its shortest unique prefix."""
     ordered = sorted(set(known))
     chars = dict.fromkeys(ordered, short_id_chars)
     for first, second in pairwise(ordered):
@@ -118,7 +118,7 @@ class Story:
     run_id: str | None
     events: tuple[Event, ...]
     run: Run | None = None
-    """The run as it stands; none of a session and of what was imported."""
+    """The current run; None for a session and for an imported story."""
     skews: Mapping[str, int] = field(default_factory=dict)
     """What the digest of a branch needs."""
 
@@ -129,7 +129,7 @@ class Story:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of these events."""
+        """The digest of the events."""
         return digest_of(self.events, self.skews)
 
     @cached_property
@@ -139,7 +139,7 @@ class Story:
 
     @property
     def ids(self) -> dict[str, str | None]:
-        """What it is called, for machines: the run, and the session if one was asked for."""
+        """The ids for machines: the run, and the session if the user named one."""
         return {"run_id": self.run_id, "session_id": None if self.run is not None else self.name}
 
     def seen_by(self, role: Role) -> list[Event]:
@@ -159,7 +159,7 @@ class StoreReader:
         return self.terrarium.run_of(id_meant("run", name, [run.id for run in self.terrarium.runs()]))
 
     def parent_of(self, run: Run) -> str | None:
-        """The run that one is a branch of or was resumed from, if it is in this store."""
+        """The run from which a branch or a resumed run grew, if it is in this store."""
         return run.branch_of if run.branch_of in [other.id for other in self.terrarium.runs()] else None
 
     async def run_or_session(self, name: str) -> tuple[str, Run | None]:
@@ -169,7 +169,7 @@ class StoreReader:
         return named_id, runs.get(named_id)
 
     async def session_ids(self) -> list[str]:
-        """Every session, imported ones too, the oldest first."""
+        """Every session, oldest first, including imported ones."""
         return [segment.id for segment in await self.store.segments_after(0)]
 
     async def story(self, name: str) -> Story:
@@ -209,7 +209,7 @@ class _NoModels:
 
 @asynccontextmanager
 async def open_reader(path: Path) -> AsyncIterator[StoreReader]:
-    """Open a store as a guest."""
+    """Open a store for reading, beside the process that may play it."""
     store = SqliteStore(path, is_guest=True)
     async with Terrarium(store, models=_NoModels()) as terrarium:
         yield StoreReader(store, terrarium)
@@ -249,7 +249,7 @@ class NamedEvent:
         return None if self.story is None else self.story.numbers.get(id_of_event)
 
     def name_of(self, id_of_event: str) -> str:
-        """How people name an event: by its number, or by its id where it has none."""
+        """The name of an event for people: its number, or its id if it has none."""
         return str(self.number_of(id_of_event) or id_of_event)
 
 
@@ -279,7 +279,7 @@ async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEv
 
 
 async def _counted_in(reader: StoreReader, event: Event) -> str | None:
-    """The run to count an event in; the session, where the run was played in another house."""
+    """The run in which an event is counted, or its session if the run was played in another house."""
     segments = await reader.store.segments_after(0)
     if any(segment.is_imported for segment in segments if segment.id == event.session_id):
         return event.session_id

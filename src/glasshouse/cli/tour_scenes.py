@@ -1,8 +1,8 @@
 """The tour, played on a real terrarium and drawn scene by scene.
 
 Always holds: every number and name in a scene was read back from the terrarium; only the lines that creatures say are
-scripted. Names, lines and the seed of the ids never change, so the tour is the same every time. Each graph keeps the colour
-in which it was first drawn.
+scripted. Names, lines and the seed of the ids never change, so the tour is the same every time. Each graph keeps the
+colour in which it was first drawn.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ RENAMES: Final = {
     kinds.CHANNEL_RENAMED: "{old_name} is now {name}",
 }
 NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
-"""How the history tells events of these kinds. Of all others it tells only changes of shape."""
+"""How the history describes events of these kinds. Of all others it describes only changes of shape."""
 
 Played: TypeAlias = tuple[list[RenderableType], Json]
-"""What a scene shows, and the same as facts for machines."""
+"""The drawings of a scene, and the same as facts for machines."""
 
 PALETTE: Final = ("green", "magenta", "cyan", "yellow", "blue", "red")
 short_id_chars: Final = 6
@@ -139,7 +139,7 @@ def lineage(sessions: Sequence[Session]) -> Group:
 
 
 def timeline(parent: Session, events: int, fork: Session, shared: int) -> Table:
-    """A history and its fork, one mark an event, so that the eye sees where the fork begins."""
+    """A history and its fork, with one mark for each event, to show where the fork begins."""
     history = Text(f"{'━' * (shared - 1)}┳{'━' * (events - shared)}", style="green")
     own = Text(f"{' ' * (shared - 1)}┗{'━' * fork.events}", style="magenta")
     names = [Text(short(session.id), style="dim") for session in (parent, fork)]
@@ -307,7 +307,7 @@ class _Tour:
         return [checked(shown, is_good=sent == arrived)], facts
 
     def stands(self) -> Json:
-        """How many graphs and events there are, and each graph's session and members."""
+        """The number of graphs and events, and each graph's session and members."""
         shape = {graph.id: [graph.session_id, list(graph.creature_ids)] for graph in self.t.graphs()}
         events = sum(session.events for session in self._sessions())
         return {"graphs": len(shape), "events": events, "shape": shape}
@@ -340,7 +340,7 @@ class _Tour:
 
 
 def _became(change: Change) -> tuple[str, Json]:
-    """What became of the graphs, for people and for machines."""
+    """The result of a change for the graphs, for people and for machines."""
     facts: Json = msgspec.to_builtins(change)
     counts = f"{len(change.old_graph_ids)} became {len(change.new_graph_ids)}"
     return counts, {"change": facts.pop("kind"), **facts}

@@ -1,4 +1,4 @@
-"""One module a command, with the name of the command."""
+"""The commands: one module each, with the name of the command."""
 
 from __future__ import annotations
 

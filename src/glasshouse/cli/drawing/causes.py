@@ -1,7 +1,7 @@
 """A chain of causes on the screen, and who knew of an event.
 
-Always holds: what is drawn was redacted for the role that asks before it came here. In a pipe every line and every thought
-stays on one line.
+Always holds: everything drawn here was redacted for the user's role before. In a pipe, every line and every thought is
+on one line.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Link, Why, is_cited
 
 inline_chars_max: Final = 200
-"""A longer value does not stand among others on one line."""
+"""A longer value is drawn on its own line."""
 
 SAID_IN: Final = ("text", "reason")
-"""The fields whose words need no name before them: the first that is there comes first."""
+"""The fields that are shown without their name. The first one present is drawn first."""
 
 NameOf = Callable[[str], str]
 
@@ -73,7 +73,7 @@ _MISSING: Final = {
 
 
 def print_why(why: Why, named: NamedEvent) -> None:
-    """The chain for machines."""
+    """Print the chain for machines."""
     links = [
         {
             "number": named.number_of(link.event.id),
@@ -97,7 +97,7 @@ def print_why(why: Why, named: NamedEvent) -> None:
 
 
 def draw_why(why: Why, named: NamedEvent, lines_shown: int) -> None:
-    """The chain for people, from the event back."""
+    """Draw the chain for people, from the event back to its first cause."""
     chain = _Chain(named, why)
     for index, link in enumerate(why.links):
         chain.draw_link(link, is_first=not index, lines_shown=lines_shown)
@@ -192,14 +192,14 @@ class _Chain:
 
 
 def print_knowers(who: WhoKnew, named: NamedEvent) -> None:
-    """Everybody who knew, for machines: one object for each."""
+    """Print all creatures that knew, for machines: one object for each."""
     for knower in who.knowers:
         facts = msgspec.to_builtins(knower)
         print_json({"event_id": who.event_id, "number": named.number_of(who.event_id), **facts})
 
 
 def draw_knowers(who: WhoKnew, named: NamedEvent) -> None:
-    """Everybody who knew, for people."""
+    """Draw all creatures that knew, for people."""
     screen, event = Screen(), named.event
     said = gist(event.payload, named.name_of) or "(nothing)"
     heading = f"{named.name_of(event.id)}  {event.kind}, turn {event.turn}: {said}"

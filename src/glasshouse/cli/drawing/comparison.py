@@ -1,7 +1,7 @@
 """Two stories side by side on the screen, and how a branch differs from its past, in words.
 
-Always holds: what is shown of events is what an audience may read. Changes are read from the ledger, so every command says
-them alike.
+Always holds: only what an audience may read is shown. Changes are read from the ledger, so every command describes them
+the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from glasshouse.views.comparison import ComparedStory, Comparison
 
 
 def changes_in_words(change: BranchChange | None, limits: Mapping[str, object] | None = None) -> str:
-    """All changes as part of a sentence, of the limits only those given, if any are; empty if there are none."""
+    """All changes as part of a sentence, or an empty text. With `limits`, only those limits are named."""
     return "" if change is None else "; ".join(_changes(change, limits))
 
 
@@ -63,7 +63,7 @@ def _channel(edge: list[str]) -> str:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """The comparison for machines."""
+    """Print the comparison for machines."""
     facts = facts_of(comparison, "is_same", "shared_events", "shared_lines")
     print_json({**facts, "first": _facts(comparison.first), "second": _facts(comparison.second)})
 
@@ -79,7 +79,7 @@ def _facts(story: ComparedStory) -> Json:
 
 
 def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
-    """The comparison for people."""
+    """Draw the comparison for people."""
     screen, stories = Screen(), (comparison.first, comparison.second)
     if comparison.is_same:
         screen.draw(Text(f"One story: {comparison.shared_events:,} events, byte for byte.", style="bold"))

@@ -17,7 +17,7 @@ from glasshouse.world.state.values import Channel
 
 @dataclass(frozen=True)
 class TreeRead:
-    """The graphs of a run or session, and the event after which they stood so; none means now."""
+    """The graphs of a run or session after an event; no event means now."""
 
     name: str
     event_id: str | None
@@ -88,7 +88,7 @@ def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
 
 
 def _add_members(top: Tree, members: tuple[Member, ...], voices: Voices) -> None:
-    """Each creature under its parent, or at the top if that is not here."""
+    """Add each creature under its parent, or at the top if its parent is not in this graph."""
     here = {member.id for member in members}
     branches: dict[str, Tree] = {}
     waiting = list(members)

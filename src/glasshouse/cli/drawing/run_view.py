@@ -1,8 +1,8 @@
-"""`RunView`: one run as people look on: its stage, kept by an observer, and the lines to show. Above it stands a header, under it
-a bar: what is played, how far it is, what is left of its budget.
+"""`RunView`: one run for people: its stage, kept by an observer, and the lines to show. A header above it and a bar
+below it say what is played, how far the run is, and how much of its budget is left.
 
-Always holds: only lines that a person should see come out of it: silences and thoughts when minds are shown, failures
-always. Events of other runs in the same store do not touch it.
+Always holds: it returns only lines that a person should see. Silences and thoughts are shown only with minds;
+failures are always shown. Events of other runs in the same store do not affect it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, line_of
 
 quoted_lines_max: Final = 1_000
-"""So many lines can be quoted by later ones."""
+"""The number of lines kept, so that later lines can quote them."""
 quoted_words_max: Final = 6
 turns_kept_max: Final = 8
-"""The branch that is offered at the end begins at most so many turns back."""
+"""The suggested branch at the end begins at most this many turns back."""
 
 
 class RunView:
@@ -45,7 +45,7 @@ class RunView:
         self.calls_before = 0
         """Calls that were spent before, in events that this view did not get."""
         self.expected: tuple[str, ...] = ()
-        """Handles of those who come in before anybody acts, and whose births are not taken in yet."""
+        """Handles of creatures that join before the first act and whose births were not read yet."""
         self.last_id = ""
         """The last event of this run."""
         self.turn_ids: deque[str] = deque(maxlen=turns_kept_max)
@@ -54,7 +54,7 @@ class RunView:
         self._graph_ids: set[str] = set()
         self._quotes: dict[str, str] = {}
         self._lines: list[TranscriptLine] = []
-        # A director's view counts calls. What only a director may read is in no line.
+        # Only a director's view counts calls. No line shows what only a director may read.
         self._observer = Observer(run_id=run_id, role="director", past_run_ids=past_run_ids)
         self._observer.on_diff(self._take_lines)
 
@@ -139,7 +139,7 @@ HINT: Final = "i disturb · space pause · q stop"
 
 
 class Gauge(NamedTuple):
-    """How much of a limit is used up. None: there is no limit."""
+    """How much of a limit is used. None means no limit."""
 
     name: str
     used: int

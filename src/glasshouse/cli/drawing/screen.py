@@ -1,9 +1,9 @@
-"""`Screen`: where commands draw: in colour on a terminal, plain and without trailing spaces in a pipe. And tables on it.
+"""`Screen`: commands draw on it, in colour on a terminal, plain and without trailing spaces in a pipe. Also tables.
 
-Always holds: nothing that a creature or a visitor said can move the cursor, change colours or turn the direction of
-writing: such characters are spelled out. No cell of a table is cut. Where there is no room, cells of loose columns go on in
-the next line; where that does not help, spare columns are left out; and where even that does not, rows are stacked, each
-with every one of its cells.
+Always holds: text of a creature or a visitor cannot move the cursor, change colours or the direction of writing,
+because such characters are escaped. No cell of a table is cut. If there is no room, cells of loose columns are
+wrapped. If that is not enough, spare columns are left out. If that is not enough either, rows are stacked, each with
+all its cells.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.text import Text
 _TURNING: Final = frozenset(
     map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C))
 )
-"""Characters that turn the direction of writing."""
+"""Characters that change the direction of writing."""
 
 
 class Screen(Console):
@@ -33,7 +33,7 @@ class Screen(Console):
         )
 
     def on_broken_pipe(self) -> None:
-        """Let the error of a closed pipe pass to `cli/exits.py`."""
+        """Raise the error of a closed pipe again, because `cli/exits.py` handles it."""
         raise  # noqa: PLE0704 (it is called while the error is handled)
 
     def draw(self, *drawings: RenderableType) -> None:
@@ -56,24 +56,24 @@ def print_json(*objects: dict[str, Any]) -> None:
 
 
 def facts_of(value: object, *names: str) -> dict[str, Any]:
-    """Attributes of a value by their names."""
+    """The named attributes of a value."""
     return {name: getattr(value, name) for name in names}
 
 
 def as_json(value: Any) -> str:
-    """JSON on one line that a terminal cannot be tricked with."""
+    """JSON on one line, with control characters escaped."""
     return spelled(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def spelled(text: str) -> str:
-    """The text with what would steer a terminal spelled out, as JSON and Python spell it. Line ends stay."""
+    """The text with control characters escaped, as JSON and Python do. Line ends are kept."""
     if text.isprintable():
         return text
     return "".join(f"\\u{ord(char):04x}" if _steers(char) else char for char in text)
 
 
 def one_line(text: str) -> str:
-    """The text spelled, on one line."""
+    """The escaped text on one line."""
     return spelled(" ".join(text.split()))
 
 
@@ -101,7 +101,7 @@ def _steers(char: str) -> bool:
 
 GAP: Final = 2
 column_chars_min: Final = 16
-"""A column whose cells go on in the next line is at least so wide, and as wide as its longest word."""
+"""The minimum width of a wrapped column. It is also at least as wide as its longest word."""
 
 
 def draw_table(
@@ -153,8 +153,8 @@ def _least(heading: str, cells: Sequence[str]) -> int:
 def fitted(
     natural: Mapping[str, int], room: int, least: Mapping[str, int], spare: Sequence[str]
 ) -> dict[str, int] | None:
-    """Columns and widths that fit: the widest of those that have a least gives way first, none below it. None if nothing
-    fits."""
+    """Columns and widths that fit: the widest of those that have a least gives way first, none below it. None if
+    nothing fits."""
     widths, leaving = dict(natural), list(spare)
     while sum(widths.values()) + GAP * (len(widths) - 1) > room:
         giving = [name for name in widths if widths[name] > least.get(name, widths[name])]

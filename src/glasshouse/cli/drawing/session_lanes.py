@@ -1,7 +1,7 @@
 """A lineage on the screen: a row for every session, a lane for every line of descent; merges and splits join lanes.
 
-Always holds: sessions come in with parents before children; a lane leads from a parent to exactly one child; a session
-stands in the leftmost lane that leads to it.
+Always holds: parents come before children. A lane leads from a parent to exactly one child. A session is drawn in the
+leftmost lane that leads to it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from glasshouse.cli.store_reader import StoreReader, short_ids
 from glasshouse.world.state.values import Session
 
 sessions_drawn_max: Final = 256
-"""Of a larger lineage the newest are drawn; for machines all are printed."""
+"""The number of sessions drawn; of a larger lineage, the newest. JSON output has all sessions."""
 lane_chars_max: Final = 24
-"""Lanes are cut here, so that words have room."""
+"""Lanes are cut at this width, so that text has room."""
 who_chars_min: Final = 20
-"""With less room beside the other columns, the members of a session stand below them."""
+"""With less room beside the other columns, the members of a session are drawn below them."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def _columns(session: Session, read: LineageRead, short: dict[str, str]) -> tupl
 
 
 def _folded(who: str, before: int, words: int, width: int) -> list[str]:
-    """The members of a session: what stands beside its other columns, then the lines under it. Without room beside them, all
-    of it stands below."""
+    """The members of a session: what stands beside its other columns, then the lines under it. Without room beside
+    them, all of it stands below."""
     room = width - before - words - 2
     if len(who) <= room:
         return [who]

@@ -1,6 +1,6 @@
-"""The stage on the screen as it was after some events of a story; those events themselves; or the whole story performed again.
+"""A story on the screen: its stage after a number of events, the events themselves, or the whole story played back.
 
-Always holds: everything drawn is folded from events as the one who looks may read them; no model is asked.
+Always holds: everything drawn is folded from events that the user's role may read. No model is asked.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def print_lines(story: Story, *, has_minds: bool) -> None:
 
 
 def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -> None:
-    """Each line, and after it as long a pause as reading it takes."""
+    """Draw each line, and wait as long as it takes to read it."""
     events = story.seen_by("audience" if has_minds else "spectator")
     whole = RunView(story.run_id or "", past_run_ids=story.past_run_ids)
     for event in events:  # The header shows the whole cast from the first line on.

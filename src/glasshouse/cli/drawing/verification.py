@@ -1,5 +1,7 @@
-"""Verifying a run: it is driven again from its recorded completions and compared with its record. So are the runs that it
-continues, because their past is part of its story."""
+"""Verifying a run: it is driven again from its recorded completions and compared with its record.
+
+The runs that it continues are verified too, because their past is part of its story.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,7 @@ def _print(run_id: str, result: Verification | Refused) -> None:
 
 
 def _event_diff(then: Event | None, now: Event | None) -> str:
-    """How the first event that differs differs, one field a line. Ids and times always differ and say nothing."""
+    """The differences of the first event that differs, one field a line, without ids and times, which always differ."""
     if then is None and now is None:
         return ""
     name = then.id if then is not None else "the end of the record"

@@ -4,8 +4,8 @@
                   asks for it.
                   (I hope nobody asks.)
 
-Always holds: a creature keeps the colour that it got when it first appeared; the colours can be read on light and on dark
-ground. In a pipe a line stays one line, however long it is.
+Always holds: a creature keeps its first colour. The colours are readable on light and dark backgrounds. In a pipe, each
+line of the transcript is one line, however long it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from glasshouse.cli.drawing.screen import Screen, as_json, one_line
 from glasshouse.views.transcript import TranscriptLine
 
 COLOURS: Final = [f"color({number})" for number in (33, 161, 28, 166, 127, 30, 99, 130)]
-"""None is so light that it fades on white, none so dark that it fades on black."""
+"""Each colour is readable on white and on black."""
 
 VISITOR: Final = "bold reverse"
 WORLD: Final = "italic"
@@ -38,7 +38,7 @@ _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
 who_chars_max: Final = 18
 who_chars_min: Final = 8
 said_chars_min: Final = 24
-"""Where fewer characters are left beside the names, what is said stands below them."""
+"""With fewer characters left beside the names, the text is drawn below them."""
 
 
 class Voices:

@@ -1,1 +1,1 @@
-"""A show on a terminal: its pace, its keys, its lines."""
+"""Playing live on a terminal: pace, keys and lines."""

@@ -1,10 +1,9 @@
-"""`Controls`: the keys of whoever reads along: `i` disturbs, space pauses, `q` stops; and the answer about a change. `Keys` reads
-them from the terminal, key by key, while a run is played.
+"""`Controls`: the user's keys during a play: `i` disturbs, space pauses, `q` stops. It also asks for approvals.
+`Keys` reads single keys from the terminal while a run is played.
 
-Always holds: what a key asks for is done between two acts, never in the middle of one; only a change that waits for approval
-is asked about in the middle of its act. Pausing holds the play up and writes nothing: how long somebody reads is no part of
-the story. The terminal is given back as it was, whatever happens in between; reading never blocks the event loop. While a
-line is asked for, the terminal edits it as it always does.
+Always holds: a key takes effect between two acts, never during one. Only an approval is asked for during its act. A
+pause delays the play and writes nothing, because reading time is not part of the story. The terminal's settings are
+always restored. Reading never blocks the event loop. While the user types a line, the terminal edits it as usual.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Keys:
         return self._pressed.popleft() if self._pressed else None
 
     def forget(self) -> None:
-        """Let go of what was pressed before: it was not meant for what is asked now."""
+        """Drop keys that were pressed before a question, because they were not meant as its answer."""
         self._pressed.clear()
 
     async def line(self) -> str:
@@ -111,7 +110,7 @@ class Keys:
         self._changed.set()
 
     def _read_by_key_again(self) -> None:
-        """After a stop with Ctrl-Z the shell has set the terminal its own way."""
+        """Set the terminal again after Ctrl-Z, because the shell has changed its settings."""
         if not self._is_line_wanted:
             self._read_by_key()
 
@@ -120,7 +119,7 @@ class Keys:
             tty.setcbreak(self._descriptor, termios.TCSADRAIN)
 
     def _restore(self) -> None:
-        with suppress(termios.error):  # The terminal may be gone already: then there is nothing to give back.
+        with suppress(termios.error):  # The terminal may be gone already; then there is nothing to restore.
             # What tcgetattr gave is what tcsetattr takes; the stubs type the two differently.
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._settings)  # type: ignore[arg-type]
 

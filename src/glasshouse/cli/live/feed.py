@@ -1,8 +1,8 @@
-"""`Feed`: reads a store by position and shows what was committed, each event once, at the pace of the reader. A `Display` is
-where it appears: a terminal with header and bar, a pipe line by line, or JSON for machines.
+"""`Feed`: reads committed events from a store and shows each once, at the pace of the reader. A `Display` shows them:
+on a terminal with header and bar, in a pipe line by line, or as JSON for machines.
 
-Always holds: it shows what is in the store and nothing else, so whoever plays and whoever only watches see the same. The
-bar is on the screen only between two lines, so that nothing is ever drawn over it or left behind it.
+Always holds: it shows only what is in the store, so a player and a watcher see the same. The bar is on the screen only
+between two lines, so that no line is drawn over it.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Feed:
         if concerned:
             self._display.show_event(event)
         lines = [(view, line) for view in concerned for line in view.take(event)]
-        for view, line in lines[:1]:  # Runs that share a graph tell the same line.
+        for view, line in lines[:1]:  # Runs that share a graph have the same line, which is shown once.
             self.view = view
             if view.run_id not in self._opened:
                 self._opened.add(view.run_id)

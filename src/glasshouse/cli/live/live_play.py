@@ -1,9 +1,9 @@
-"""Playing live: a world is played act by act, and every line is shown once it is in the ledger. Watching shows what another
+"""Playing live: a world is played act by act, and every line is shown after its commit. Watching shows what another
 process plays in the same store.
 
-Always holds: what is shown was committed before; the play never runs ahead of its reader by more than one act. However a
-play is left, the ledger is whole and the run can be continued. A guest who watches writes nothing but the inbox, where its
-lines wait for whoever plays; leaving stops nothing.
+Always holds: only committed lines are shown. The play is never more than one act ahead of its reader. However a play is
+interrupted, the ledger is complete and the run can be continued. A watcher writes only to the inbox, from which the
+playing process reads its lines. A watcher that leaves stops nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from glasshouse.views.stage import past_runs
 
 look_seconds: Final = 0.1
 unplayed_looks_max: Final = 20
-"""After so many looks at a store that nobody plays, watching ends."""
+"""Watching ends after this many reads of a store that no process plays."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class LiveRequest:
 def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_played: bool = True) -> None:
     """Play, show, and say what to do next."""
     if not is_new and not request.store.exists():
-        raise Refused(  # Said before a store is made for nothing.
+        raise Refused(  # Refused before a store is created.
             f"There is no store at {request.store}.", "Play something first, or name another --store."
         )
     views: list[RunView] = []
@@ -149,7 +149,7 @@ class _LivePlay:
 
         with ExitStack() as stack:
             reader = self.request.reader(self.display, feed, disturb, stack)
-            # Without a terminal nobody is asked about a change, and nothing waits.
+            # Without a terminal there is no approver, so no change waits for an answer.
             terrarium.approver = reader.decide if isinstance(reader, Controls) else None
             if self.is_played and not self.is_left:
                 await self._play(runs, feed, reader)

@@ -1,4 +1,4 @@
-"""Tournaments and leaderboards: a line for each match as it ends, and the standings, for machines and as a table."""
+"""Tournaments and leaderboards: one line for each match when it ends, and the standings, as JSON or as a table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def play_matches(
     world, screen, is_solo = load_world(name, tools=usual_tools().names()), Screen(), is_against_solo
     check_draw(world, models, rounds, is_against_solo=is_solo)
     for model in models:
-        ModelRouter().route("fast", model)  # An unknown model is refused before a store is made for it.
+        ModelRouter().route("fast", model)  # An unknown model is refused before a store is created.
     async with Terrarium(SqliteStore(store)) as terrarium:
         tournament = Tournament(
             terrarium, world, models, rounds=rounds, rng_seed=rng_seed, seed=seed, is_against_solo=is_solo

@@ -1,10 +1,10 @@
-"""Opening the runs of one command: a new run, one that continues, a branch, or what is resumed; and what is said about it.
-Usually it is one run; several where scenarios have met in a session that continues.
+"""Opening the runs of one command: a new run, a continued run, a branch or a resumed session, with a message about it.
+Usually it is one run. It is several if scenarios were merged in a session that continues.
 
-Always holds: runs that share a graph are played side by side, as its creatures hear each other; all others one after the
-other, so that each can be followed. What cannot be done is refused before anything is written. An interrupted run continues
-in place wherever its shape is to stay as it is; it is ended only where its world was edited, and only once that world has
-been checked.
+Always holds: runs that share a graph are played together, because their creatures hear each other. Other runs are
+played one after another, so that each can be followed. What cannot be done is refused before anything is written. An
+interrupted run continues in place if its shape stays the same. It is ended only if its world was edited, and only
+after that world was checked.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from glasshouse.views.stage import StageProjection, past_runs
 from glasshouse.views.transcript import transcript_of
 
 words_shown_max: Final = 10
-"""So many words of the line at which a branch begins are said again."""
+"""How many words of the line at which a branch begins are quoted."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ Opener = Callable[[StoreReader], Awaitable[Opened]]
 
 
 def new_run(world: str, seed: str | None, rng_seed: int, run_id: str | None) -> Opener:
-    """Opens a world. Its files are read at once, so that a store is not made for nothing."""
+    """Opens a world. Its files are read at once, so that an invalid world creates no store."""
     loaded = load_world(world, tools=usual_tools().names())
 
     async def open_new(reader: StoreReader) -> Opened:

@@ -1,6 +1,6 @@
-"""What is said when a run ends or is left: how it ended, its digest, and the exact commands to look at it again.
+"""The summary of a run that ended or was interrupted: how it ended, its digest, and the commands to look at it again.
 
-Always holds: a command is printed with all it needs to be pasted as it is.
+Always holds: a printed command is complete and can be pasted unchanged.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Summary:
         """The commands that make sense for the run now."""
         view, run_id, call = self.view, self.view.run_id, command_line.call
         is_grown = bool(view.past_run_ids)
-        # A branch that is worth a try: some turns before the end, the visitor says what the world suggests.
+        # Suggest a branch: some turns before the end, the visitor says what the world suggests.
         turns = view.turn_ids
         at = turns[len(turns) // 2] if turns else view.last_id
         said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
