@@ -1,1 +1,1 @@
-"""What a creature heard lately and who is around it."""
+"""What a creature heard lately, and which creatures are around it."""

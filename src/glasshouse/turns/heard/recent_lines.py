@@ -1,13 +1,13 @@
-"""Recent lines: what was said lately on each channel and in each graph, folded from the ledger; and who may recall it.
+"""Recent lines: the newest lines on each channel and in each graph, folded from the ledger; and what creatures recall.
 
-Always holds: a line is kept once, however many hear it, and only its public part. `RecentLines` of one place are bounded:
-they are cut to the newest whenever they have grown to twice the bound. A creature recalls what was said on its channels
-while it listened, what was said to everybody in its graphs, and its own lines; at most `heard_lines_max` of them.
+Always holds: only the public part of a line is kept. Lines are kept by place, not by hearer (ADR 0025). The lines of a
+place are cut to `heard_lines_max` when there are twice as many. A creature recalls what it may see on its channels,
+what was said to all in its graphs, and its own lines; at most `heard_lines_max` lines in total.
 
-A place is a channel id, a graph id for what was said to everybody, a creature id for what is its own, or `by_rule` of a
-root. What is folded is where the lines of each place stand and how many there are; it is small, and goes into snapshots.
-The lines themselves are a cache: they are kept at hand for graphs that somebody drives, and brought from the store when a
-graph is first driven. A place without its lines at hand is cold.
+A place is a channel id, a graph id for what was said to all, a creature id for its own lines, or `by_rule` of a root.
+The fold holds where the lines of each place are in the ledger and how many there are. It is small and goes into
+snapshots. The lines themselves are a cache, kept for graphs that are driven and loaded from the store when a graph is
+first driven. A place whose lines are not loaded is cold.
 """
 
 from __future__ import annotations
@@ -37,39 +37,39 @@ from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 version: Final = 5
-"""Goes up when the fold changes, so that snapshots of the old fold are not used."""
+"""Increase it when the fold changes, so that snapshots of the old fold are not used."""
 heard_lines_max: Final = 256
 """How many lines a creature can recall; a table is cut to this when it holds twice as many."""
 few_lines_max: Final = 24
-"""Up to so many lines are put into their places one by one; more are sorted in."""
+"""Up to this number, lines are inserted one by one; more lines are sorted."""
 
 
 class Stretch(msgspec.Struct, array_like=True, gc=False):
-    """Lines that stand one behind the other in one session."""
+    """A range of consecutive lines of one session."""
 
     session_id: str
     first: int
     last: int
     via: str = ""
-    """The session that took these lines over from a past it grows from, and says what everything is called now."""
+    """The sessions that took these lines over from a past, separated by spaces: the key in `Tables.renamed`."""
 
 
 class RecentLines(msgspec.Struct, dict=True):
-    """Where the newest lines of one place stand, and how many were dropped before them."""
+    """Where the newest lines of one place are in the ledger, and how many older ones were dropped."""
 
     spans: list[Stretch] = msgspec.field(default_factory=list)
     count: int = 0
     dropped: int = 0
     speakers: dict[str, None] = msgspec.field(default_factory=dict)
-    """Whoever spoke here, in the order of their first words."""
+    """The ids of all who spoke here, in the order of their first lines."""
 
     def __post_init__(self) -> None:
         self.lines_cache: list[Event] | None = None if self.count else []
-        """The lines themselves; none if they are not at hand."""
+        """The lines themselves; none if they are not loaded."""
 
     @property
     def lines(self) -> list[Event]:
-        """The newest lines, oldest first; of a cold table none."""
+        """The newest lines, oldest first; empty if the place is cold."""
         return self.lines_cache or []
 
     @property
@@ -78,14 +78,14 @@ class RecentLines(msgspec.Struct, dict=True):
         return self.dropped + self.count
 
     def total_at(self, upto: int | None) -> int:
-        """How many lines had been said here at a time."""
+        """How many lines had been said here up to a lamport time."""
         lines = self.lines
         if upto is None or not lines or lines[-1].lamport <= upto:
             return self.total
         return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
 
     def note(self, event: Event) -> None:
-        """One more line stands here."""
+        """Add a line."""
         seq, spans, lines = event.seq, self.spans, self.lines_cache
         if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
             last.last = seq
@@ -114,7 +114,7 @@ class RecentLines(msgspec.Struct, dict=True):
 
 
 def public_part(event: Event) -> Event:
-    """What of an event everybody who hears it may read."""
+    """The part of an event that every hearer may read."""
     if event.private is None and event.sealed is None and event.model is None:
         return event
     return replace(event, private=None, sealed=None, model=None)
@@ -126,26 +126,26 @@ Counts = dict[str, dict[str, int]]
 
 
 class Tables(msgspec.Struct, dict=True, omit_defaults=True):
-    """Tables by channel id, by graph id for what was said to everybody, and by creature id for what is its own."""
+    """The recent lines of all places, and what each creature missed or was dealt."""
 
     said: dict[str, RecentLines] = msgspec.field(default_factory=dict)
     missed: Counts = msgspec.field(default_factory=dict)
-    """For channels that keep their past from newcomers: how many lines each listener was not there for."""
+    """Channel id -> creature id -> how many lines the creature may not see, because it was not listening."""
     left: Counts = msgspec.field(default_factory=dict)
-    """For channels that somebody no longer listens on: how many lines had been said there when it left."""
+    """Channel id -> creature id -> how many lines had been said when the creature stopped listening."""
     dealt: dict[str, Json] = msgspec.field(default_factory=dict)
-    """What each creature alone was told."""
+    """Creature id -> the facts that were dealt to it."""
     renamed: dict[str, Renamed] = msgspec.field(default_factory=dict)
-    """For each session that took lines over from a past: what everything in them is called now."""
+    """For each session that took a past over (or several, separated by spaces): the present names."""
     with_a_past: dict[str, int] = msgspec.field(default_factory=dict)
-    """When roots last came to listen where lines had been said without them: their own tables lack those."""
+    """Root id -> when it last began to listen where lines had been said before. Its own table lacks those lines."""
 
     def __post_init__(self) -> None:
         self.driven_cache: set[str] | None = None
-        """The graphs whose lines are kept at hand; none means all."""
+        """The graphs whose lines are kept loaded; none means all."""
 
     def apply(self, world: World, event: Event) -> None:
-        """Move on by one event."""
+        """Fold in one event."""
         if event.kind in kinds.NO_LINES:
             if event.kind == kinds.CHANNEL_JOINED:
                 self._note_joined(world, event)
@@ -164,9 +164,9 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         if channel_id is not None:
             actor = world.creatures.get(speaker)
             if actor is not None and channel_id not in actor.ears:
-                self._note(speaker, event)  # It still knows what it said.
+                self._note(speaker, event)  # A creature recalls its own lines even where it does not listen.
             graph = world.graphs.get(event.graph_id)
-            # A root hears what is said on every channel of its graph: it has a place of its own for all of it.
+            # A root hears every channel of its graph, so it has one place for all these lines.
             for root in () if graph is None else graph.roots:
                 self._note(by_rule(root), event)
 
@@ -179,7 +179,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         table.note(event)
 
     def cold_places(self, world: World, graph: GraphState) -> list[str]:
-        """The places that somebody in a graph may recall lines of, and whose lines are not at hand."""
+        """The cold places whose lines some creature in a graph may recall."""
         places = dict.fromkeys([graph.id, *graph.channels.values(), *graph.creatures])
         for name in graph.creatures:
             creature = world.creatures[name]
@@ -189,7 +189,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         return [place for place, table in picked(self.said, places).items() if table.lines_cache is None]
 
     def warm(self, place: str, events: Iterable[Event]) -> bool:
-        """Take back the lines of a cold place; false if these are not all of them."""
+        """Load the lines of a cold place from these events; false if some lines are missing."""
         table = self.said[place]
         standing = {
             (part.session_id, seq): part.via
@@ -208,15 +208,17 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         return True
 
     def cause_for(self, world: World, creature_id: str, event: Event) -> Event:
-        """What a creature answers, with the names of the present if it was said in a past that it took over."""
+        """The cause of a creature's act, with present names if it is from a past that the creature took over."""
         via = world.creatures[creature_id].reborn
         if via and event.lamport <= world.sessions[via.rpartition(" ")[2]].segment.base:
             return self.renamed[via].heard_now(event)
         return event
 
     def remembered_by(self, names: Mapping[str, str], places: Iterable[str]) -> CarriedTables:
-        """What is to be carried over when some creatures live again, named with the sessions by which their own past
-        came: their own lines, and those of these places."""
+        """What a branch or resumed session carries over: the lines of some creatures and places.
+
+        `names` maps each creature to the sessions that took its past over before.
+        """
         owners, here = list(names), list(places)
         said = picked(self.said, (*here, *owners, *map(by_rule, owners)))
         pasts = {*names.values(), *[part.via for table in said.values() for part in table.spans]}
@@ -232,7 +234,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         )
 
     def _take_over(self, world: World, restated: SessionRestated, lamport: int) -> None:
-        """Those who live again remember what was said then. Where the past was itself taken over, so are its names."""
+        """Take over the lines of a restated past. If it had taken over an older past, the names of both are chained."""
         past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
         names = self.renamed[restated.session] = Renamed(named, restated.places, restated.runs)
         for via, older in past.renamed.items():
@@ -254,7 +256,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         self.dealt.update({named[name]: facts for name, facts in past.dealt.items()})
         for name in named.values():
             if by_rule(name) not in self.said and name in world.creatures and world.creatures[name].is_root:
-                self.with_a_past[name] = lamport  # It was no root then, or nothing was said.
+                self.with_a_past[name] = lamport  # It was not a root then, or nothing was said.
         self.with_a_past.update({named[name]: since for name, since in past.with_a_past.items()})
         for name in shape.newcomers:
             creature = world.creatures[named[name]]
@@ -266,7 +268,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             self._count_now(creature.id, self.missed, [restated.places[place] for place in heard.strange])
 
     def _count_now(self, name: str, counts: Counts, channel_ids: Iterable[str]) -> None:
-        """Count what was said so far: for one who was there for none of it, or who hears no more of it."""
+        """Set a creature's count for these channels to the number of lines said so far."""
         for channel_id, table in picked(self.said, channel_ids).items():
             if table.total:
                 counts.setdefault(channel_id, {})[name] = table.total
@@ -291,19 +293,19 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
 
 def _place_now(restated: SessionRestated, place: str) -> str:
-    """What a place of the past is called now: a channel, a graph, a creature, or what a root heard."""
+    """The present name of a place of the past: of a channel, a graph, a creature, or a root's own place."""
     if place.startswith(ROOTS_OWN):
         return by_rule(restated.creatures[place.removeprefix(ROOTS_OWN)])
     return restated.places.get(place) or restated.creatures[place]
 
 
 def by_rule(root_id: str) -> str:
-    """The place of what a root heard on all its channels: no channel, graph or creature has such a name."""
+    """The place for what a root heard on all its channels. No channel, graph or creature has such an id."""
     return f"{ROOTS_OWN}{root_id}"
 
 
 def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> bool:
-    """Whether a root was a member when each of these lines was said, so that its own table has them."""
+    """Whether a root was in the graph when each of these lines was said, so that its own table has them."""
     for part in table.spans:
         segment = world.sessions[part.session_id].segment
         said = segment.base + part.first
@@ -316,9 +318,9 @@ def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> boo
 def heard_by(
     tables: Tables, world: World, creature: CreatureState, upto: int | None = None
 ) -> tuple[list[Event], int]:
-    """The newest lines that a creature may see, oldest first, and how many on its channels came before them.
+    """The newest lines that a creature may see, oldest first, and how many older lines there were on its channels.
 
-    With `upto`, what was said after that time is left out.
+    With `upto`, lines after that lamport time are left out.
     """
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     if own is not None:
@@ -348,12 +350,12 @@ def heard_by(
 def _heard_by_root(
     tables: Tables, world: World, creature: CreatureState, own: RecentLines, upto: int | None
 ) -> tuple[list[Event], int]:
-    """The same for one that hears every channel of its graph: its own table has all that matters, nearly always."""
+    """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
     lines = _all(own, upto)
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
-        # It may see more that was said on its channels: outside its own lines, and after the first of them.
+        # Its own table lacks lines that were said on its channels before it began to listen.
         for table in picked(tables.said, creature.ears).values():
             by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
         lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
@@ -365,11 +367,11 @@ def _heard_by_root(
 
 
 Heard = list[tuple[str, RecentLines, bool]]
-"""Places, their tables, and whether a creature hears all that is said there."""
+"""Places, their tables, and whether the creature hears all lines there."""
 
 
 def places_heard(tables: Tables, creature: CreatureState) -> Heard:
-    """Where others may have spoken in a creature's sight: the channels that it hears, and its graphs."""
+    """The places where a creature may have heard others: the channels that it hears, and its graphs."""
     own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
@@ -385,7 +387,7 @@ def places_heard(tables: Tables, creature: CreatureState) -> Heard:
 
 
 def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
-    """Whoever has spoken in a creature's sight, place by place, in the order of their first words."""
+    """The ids of all whose lines a creature may see, place by place, in the order of their first lines."""
     names: dict[str, None] = {}
     for _, table, is_all_heard in heard:
         names.update(
@@ -397,7 +399,7 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 
 
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
-    """A line by its id, looked for where this creature listens, the newest first."""
+    """The line with this id, if it is loaded in a place where this creature listens; else none."""
     creature = world.creatures[creature_id]
     for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
         table = tables.said.get(place)
@@ -408,19 +410,19 @@ def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: s
 
 
 def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str, upto: int | None) -> int:
-    """How many lines of a channel a creature was there for, or sees all the same."""
+    """How many lines of a channel a creature may see."""
     total = table.total_at(upto)
     until = min(total, tables.left.get(channel_id, {}).get(name, total))
     return until - tables.missed.get(channel_id, {}).get(name, 0)
 
 
 def _places_without_channel(creature: CreatureState) -> list[str]:
-    """Where else it may have heard or said something: graphs it was in, and what it keeps for itself."""
+    """The other places of a creature's lines: the graphs that it was in, and its own place."""
     return list(dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id]))
 
 
 def _all(table: RecentLines, upto: int | None) -> list[Event]:
-    """A whole table up to a time, for those who hear everything that is said there."""
+    """The newest lines of a table up to a lamport time, for a creature that hears all of them."""
     lines = table.lines[-heard_lines_max:]
     while upto is not None and lines and lines[-1].lamport > upto:
         lines.pop()
@@ -432,7 +434,7 @@ def _seen(creature: CreatureState, table: RecentLines, upto: int | None) -> list
 
 
 def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:
-    """Put some more lines into their places among those already in order."""
+    """Insert more lines into a list of lines that is in order."""
     if len(more) > few_lines_max:
         lines += more
         lines.sort(key=lambda event: _time_of(world, event))

@@ -1,6 +1,6 @@
-"""Renaming: the events of a past that a branch took over, read with the names of the present.
+"""Renaming: gives the events of a past that a branch took over the names of the present (ADR 0031).
 
-Always holds: only names change, never what was said or when; what has no new name keeps its old one.
+Always holds: only names change, never what was said or when. Anything without a new name keeps its old one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from glasshouse.world.state.state import CreatureState, SessionState
 
 
 class Renamed(msgspec.Struct, frozen=True):
-    """What creatures, places and runs are called now, by what they were called in the past."""
+    """Old name -> present name of creatures, places and runs."""
 
     creatures: dict[str, str]
     places: dict[str, str]
@@ -33,7 +33,7 @@ class Renamed(msgspec.Struct, frozen=True):
         )
 
     def then(self, newer: Renamed) -> Renamed:
-        """The names after both."""
+        """The names after both renamings, this one first."""
         return Renamed(
             _chained(self.creatures, newer.creatures),
             _chained(self.places, newer.places),
@@ -46,7 +46,7 @@ def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:
 
 
 class NamesNow:
-    """Gives the events of a past with the names that creatures which live again in a branch know them by."""
+    """Renames the events of a past for the creatures of a branch that took this past over."""
 
     def __init__(self, sessions: Mapping[str, SessionState], renamed: Mapping[str, Renamed]) -> None:
         self._sessions = sessions
@@ -54,14 +54,14 @@ class NamesNow:
         self._pasts_cache: dict[str, list[tuple[dict[str, int], Renamed]]] = {}
 
     def heard_by(self, creature: CreatureState, event: Event) -> Event:
-        """The event with the names of the present if it is of a past that the creature took over, else as it is."""
+        """The event with present names if it is from a past that the creature took over, else the event unchanged."""
         for prefixes, renamed in self._pasts_of(creature.reborn) if creature.reborn else ():
             if event.seq <= prefixes.get(event.session_id, 0):
                 return renamed.heard_now(event)
         return event
 
     def _pasts_of(self, reborn: str) -> list[tuple[dict[str, int], Renamed]]:
-        """For each session that handed its past on: what it sees of its ancestors, and how their names read now."""
+        """For each session that took a past over: what it sees of its ancestors, and the present names of that past."""
         pasts = self._pasts_cache.get(reborn)
         if pasts is None:
             session_ids, pasts = reborn.split(), []

@@ -1,9 +1,9 @@
-"""What a creature sees when its act begins: who is around it, by which names, and the lines of a prompt that say so.
+"""Surroundings: the creatures around a creature when its act begins, their names, and the prompt lines about them.
 
-Always holds: it is a function of the topology at that moment, and bounded, however large the graph is. Nobody is seen
-but those on a creature's own channels, at the other ends of its wires, and its children; a root sees those on every
-channel of its graph. Whoever is in another graph now is known by the name it had when they parted, so that nothing that
-happens there shows here.
+Always holds: the surroundings depend only on the topology at that moment, and their size is bounded, however large the
+graph is. A creature sees only the members of its own channels, the other ends of its wires, and its children. A root
+also sees members of the other channels of its graph. A creature in another graph is known by the handle that it had
+when both were last in one graph, so that nothing that happens elsewhere is visible here.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _NOTHING: Final[dict[str, int]] = {}
 
 
 class _Shared(NamedTuple):
-    """What is the same for everybody who is on the same channels in the same way."""
+    """What is the same for all creatures that are on the same channels in the same directions."""
 
     listens: tuple[str, ...]
     sends: tuple[str, ...]
     members: dict[str, list[str]]
-    """Those on these channels, each with the names of the channels that it is on; in the order they are met."""
+    """Member id -> the names of its channels among these, in the order in which the members are found."""
     nearest: list[tuple[str, Neighbour]]
-    """The first of them: one more than is shown, since nobody is its own neighbour."""
+    """The first members: one more than is shown, because a creature is not its own neighbour."""
 
 
 def around_of(world: World, creature: CreatureState) -> Around:
-    """How a creature stands in its graph now."""
+    """The present surroundings of a creature in its graph."""
     mine, channels = creature.id, tuple(_channels_seen(world, creature).items())
     shared: _Shared | None = world.shape_cache.get(channels)
     if shared is None:
@@ -91,7 +91,7 @@ def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
 
 
 def _channels_seen(world: World, creature: CreatureState) -> dict[str, int]:
-    """The channels a creature has to do with, and how; for a root also some that it hears without an edge."""
+    """Channel id -> directions, for a creature's channels; for a root also channels that it hears without an edge."""
     own = world.topology.channels_of.get(creature.id, _NOTHING)
     if not creature.is_root:
         return own
@@ -101,7 +101,7 @@ def _channels_seen(world: World, creature: CreatureState) -> dict[str, int]:
 
 
 def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The handles at the other ends of a creature's wires: of those that hear it, and of those that it hears."""
+    """The handles at the other ends of a creature's wires: first of the targets, then of the sources."""
     wires = [world.wires[wire_id] for wire_id in world.wires_of[mine]][: 2 * neighbours_max]
     return (
         tuple([world.creatures[wire.target].handle for wire in wires if wire.source == mine]),
@@ -110,19 +110,19 @@ def _wired(world: World, mine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _members(world: World, channel_id: str) -> Iterable[str]:
-    """Some members of a channel: a bounded number, however many it has."""
+    """The first members of a channel, at most `members_looked_at_max`."""
     return islice(world.topology.members_of.get(channel_id, _NOTHING), members_looked_at_max)
 
 
 def handles_of(world: World, tables: Tables, creature: CreatureState, cause_actor: str) -> Mapping[str, str]:
-    """The handles of whoever spoke, and of those around; each as this creature knows it.
+    """Id -> handle of the speakers and the creatures around, as this creature knows them.
 
-    Creatures that hear the same get the very same table, unless somebody in it is known to each by another name.
+    Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
     """
     channels = (*islice(_channels_seen(world, creature).items(), channels_seen_max),)
     heard = places_heard(tables, creature)
     key = (creature.graph_id, channels, *[place for place, _, _ in heard])
-    # Speakers only ever come to be more, so that how many there are tells who they are.
+    # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     counts = [len(table.speakers) for _, table, _ in heard]
     kept: tuple[list[int], dict[str, str]] = world.shape_cache.get(key, ([], {}))
     handles = kept[1]
@@ -141,8 +141,10 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 
 
 def visitors_among(world: World, moment: Moment) -> frozenset[str]:
-    """Those whose words a moment holds and whom a visitor plays, or played until they went. Whoever this house does not
-    know, or knows no longer, may have been one."""
+    """The creatures in a moment that a visitor plays, or played until they were removed.
+
+    Creatures that this store does not know are included, because a visitor may have played them.
+    """
     names = {moment.cause.actor, *[event.actor for event in moment.recent_events]} - RESERVED_ACTORS
     known = {name: world.facts_of(creature) for name in names if (creature := world.ever(name)) is not None}
     return frozenset(
@@ -151,9 +153,9 @@ def visitors_among(world: World, moment: Moment) -> frozenset[str]:
 
 
 def name_for(world: World, creature: CreatureState, name: str) -> str:
-    """What a creature calls another by its id: its handle, or, if they have parted, the one it had where they last met.
+    """The name by which a creature knows another: its handle, or the one it had when both were last in one graph.
 
-    Whoever it never met in a graph is known by the id.
+    If they were never in one graph, the name is the id.
     """
     other = world.creatures.get(name)
     if other is not None and other.graph_id == creature.graph_id:
@@ -167,12 +169,12 @@ def name_for(world: World, creature: CreatureState, name: str) -> str:
 
 
 def _met(theirs: Stay, mine: Stay) -> bool:
-    """Whether somebody came to a graph of mine before I left it. What came after does not show any more."""
+    """Whether the other creature came to a graph of mine before I left it."""
     return theirs.graph_id == mine.graph_id and (mine.until is None or theirs.since < mine.until)
 
 
 def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) -> Event:
-    """What an act's cause shows its creature: the public part, without the words if a wire kept them back."""
+    """The cause of an act as its creature sees it: the public part, without the words if a wire withheld them."""
     seen = public_part(cause)
     is_kept_back = handed is not None and not handed.with_content and not visible_to(creature, cause)
     return replace(seen, payload={}) if is_kept_back else seen
@@ -180,7 +182,7 @@ def cause_as_seen(creature: CreatureState, cause: Event, handed: Handed | None) 
 
 @lru_cache(maxsize=around_cache_values_max)
 def around_lines(around: Around) -> tuple[str, ...]:
-    """Who is around, where one hears and speaks, whose lines are handed on to whom, and who answers to one."""
+    """The prompt lines about the creature's neighbours, channels, wires and children."""
     heard = "You hear every channel here" if around.channels_heard_count else "You hear"
     shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_max]]
     parts = (

@@ -1,1 +1,1 @@
-"""Prompts: the one place where they are written."""
+"""Prompts: the only package that writes them."""

@@ -1,9 +1,9 @@
 """The context builder: the one module that writes prompts.
 
-Only manifest, scenario and engine write the system message; what was said stands in the user message, one quoted line
-each, under headings that no quoted text can forge. Always holds: the prompt is a function of what its creature may
-see; it has no id, turn or time in it; what stays the same from act to act comes first. It fits the profile's context
-less the reply and one repair; identity, format, cause and last line are never cut.
+Always holds: the system message contains only text of the manifest, the scenario and the engine. What was said is in
+the user message, one quoted line each, under headings that no quoted text can forge. The prompt depends only on what
+its creature may see, and contains no id, turn or time. What stays the same from act to act comes first. The prompt
+leaves room for the reply and one repair in the model's context; identity, format, cause and last line are never cut.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _CUT_IN_THIS_ORDER: Final = (
     (KNOWN, 0),
     (TOOLS_SAID, 0),
 )
-"""What goes first when a prompt is too long, oldest line first, and how many lines are left at that step."""
+"""The sections to cut, in order, when a prompt is too long, and how many of the newest lines each step leaves."""
 
 _LANGUAGES: Final = dict(
     re.findall(
@@ -107,7 +107,7 @@ _LANGUAGES: Final = dict(
 
 
 class Written(NamedTuple):
-    """A prompt, and the events whose lines stand in it. Models see the prompt alone."""
+    """A prompt, and the events whose lines are in it. Models see only the prompt."""
 
     prompt: Prompt
     shown: Shown
@@ -157,7 +157,7 @@ def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
 
 
 def answers_in_prose(character: Character) -> bool:
-    """Whether a creature answers with THINK and SAY lines: only who may speak can."""
+    """Whether a creature answers with THINK and SAY lines. Only a creature that may emit `agent.spoke` can."""
     return character.reply == "prose" and kinds.AGENT_SPOKE in character.may_emit
 
 
@@ -294,7 +294,7 @@ def _text_of(sections: dict[str, list[str]]) -> str:
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:
-    """The message with as much cut as must be."""
+    """The message, with as many lines cut as necessary."""
     for heading, left in _CUT_IN_THIS_ORDER:
         lines = sections[heading]
         gone = 0

@@ -1,14 +1,13 @@
-"""Lines: each event a creature heard as one physical line of its prompt, and which of them its prompt shows.
+"""Lines: each event that a creature heard as one physical line of its prompt, and which of them the prompt shows.
 
-A creature hears one line after another, so its `NumberedLines` are kept between acts and moved on by what is new; they can
-be dropped at any time and are made again from the moment alone. Creatures that hear the same share them: the next one to
-speak takes them over from the last. Always holds: the lines are those of the moment's events that are lines to its
-creature, in their order; every ref, such as `#48210`, stands for exactly one of them; the same events and names give the
-same lines and refs, whether they were moved on or made at once, and whoever moved them on.
+Always holds: the lines are the moment's events that are lines for its creature, in order. Every ref, such as `#48210`,
+stands for exactly one of them. The same events and names give the same lines and refs, whether the lines were updated
+or rebuilt. `NumberedLines` are a cache: they are kept between acts, updated with new lines, and shared by
+creatures that hear the same. They can be dropped at any time and rebuilt from the moment alone.
 
-The discussion is the newest lines. When the window is full its older half is dropped at once, so that the text before the
-newest line stays the same for half a window. What is remembered stands in no other section, has at most `memory_lines_max`
-lines, and is chosen with whole numbers only, so that every machine chooses the same.
+The discussion is the newest lines. When the window is full, its older half is dropped at once, so that the start of the
+prompt stays the same for half a window. Remembered lines are in no other section, are at most `memory_lines_max`, and
+are chosen with integer arithmetic only, so that every machine chooses the same.
 """
 
 from __future__ import annotations
@@ -44,26 +43,26 @@ _INTEREST_WEIGHT: Final = 1
 _NAMED_WEIGHT: Final = 4
 
 STRIKING: Final = 2
-"""From this importance on a line may be remembered whatever it is about."""
+"""A line of this importance or more may be remembered, whatever it is about."""
 
 
 class NumberedLines:
-    """The lines in a creature's sight, oldest first, and where to find them by number, word and kind.
+    """The lines that a creature can see, oldest first, with indexes by number, word and kind.
 
-    A line's index counts from the oldest line that was ever here, so that it stays the same while older lines go.
+    A line's index counts from the oldest line that was ever here, so it stays the same when older lines are dropped.
     """
 
     def __init__(self) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
-        """What each speaker of these lines was called when they were written."""
+        """The handle of each speaker with which these lines were written."""
         self.lines_by: dict[str, int] = {}
         self.recent: tuple[Event, ...] = ()
         self.first = 0
         self.events: list[Event] = []
         self.readings: list[Reading] = []
         self.plain: list[str | None] = []
-        """The physical line at each index, where it hangs on no other line: its number is bare, and it cites none."""
+        """The physical line at each index; none if it depends on other lines, for its ref or for what it cites."""
         self.index_by_id: dict[str, int] = {}
         self.numbers: defaultdict[int, list[int]] = defaultdict(list)
         self.words: defaultdict[str, list[int]] = defaultdict(list)
@@ -71,7 +70,7 @@ class NumberedLines:
         self.striking: list[int] = []
         self.not_ascii: list[int] = []
         self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
-        """For a creature and its handle: the indexes of others' lines that name it, and the index up to which it was looked."""
+        """(Creature, handle) -> the indexes of others' lines that name it, and the index up to which it was searched."""
 
     @property
     def indexes(self) -> range:
@@ -79,15 +78,15 @@ class NumberedLines:
         return range(self.first, self.first + len(self.events))
 
     def reading(self, index: int) -> Reading:
-        """What stands at an index."""
+        """The reading at an index."""
         return self.readings[index - self.first]
 
     def index_of(self, event_id: str) -> int | None:
-        """Where an event's line stands."""
+        """The index of an event's line; none if it is not here."""
         return self.index_by_id.get(event_id)
 
     def ref(self, index: int) -> str:
-        """The number a line is cited by, such as `#48210`, with a letter where an older line has it already."""
+        """The ref of a line, such as `#48210`, with a letter if an older line has the same number."""
         number = self.readings[index - self.first].number
         same = self.numbers[number]
         return f"#{number}" if same[0] == index else f"#{number}{_letters(same.index(index))}"
@@ -104,7 +103,7 @@ class NumberedLines:
         return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
 
     def line_of_older(self, event: Event) -> tuple[str, str]:
-        """Ref and physical line of an event that is older than all lines here. The ref is one that none of them has."""
+        """Ref and physical line of an event that is older than all lines here. None of them has this ref."""
         reading = reading_of(event, self.handles.get(event.actor))
         ref = f"#{reading.number}{_letters(len(self.numbers.get(reading.number, ())))}"
         return ref, self.written(ref, reading)
@@ -115,7 +114,7 @@ class NumberedLines:
         return f"[{ref}] {reading.head}{body}"
 
     def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str], creature_id: str) -> bool:
-        """Take in what is new; false if a speaker has another name now, or what is recent does not follow."""
+        """Add the new lines; false if a speaker has another name now, or `recent` does not continue these lines."""
         gone, before = 0, self.recent
         if before:
             if not recent or recent[0].lamport > before[-1].lamport or recent[0] not in before:
@@ -169,8 +168,10 @@ class NumberedLines:
         return indexes
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
-        """The indexes from one on at which a handle can stand: where its words do, if it has any. What equals what in
-        letters other than ASCII is left to the pattern."""
+        """The indexes from `since` on of lines that may contain a handle: those with its rarest word, if it has words.
+
+        Lines that are not ASCII are always included, because only the pattern knows which of their letters are equal.
+        """
         words = content_words(handle) if handle.isascii() else ()
         if not words:
             return range(since, self.first + len(self.events))
@@ -190,7 +191,7 @@ class NumberedLines:
         _drop_first(self.words, reading.words)
         _drop_first(self.numbers, (reading.number,))
         if reading.number in self.numbers:
-            # The next line of this number is the first now: it has the bare number.
+            # The next line with this number is now the first, so its ref has no letter.
             at = self.numbers[reading.number][0] - self.first
             self.plain[at] = self.readings[at].plain
         for indexes in (self.striking, self.not_ascii):
@@ -198,7 +199,7 @@ class NumberedLines:
                 del indexes[0]
 
     def _pointing(self, reading: Reading) -> str:
-        """The body of a line that cites others: by their refs, and not at all where they are out of sight."""
+        """The body of a line that cites others, with their refs. Lines that the creature cannot see are left out."""
         shown: Json = {}
         for field, value in reading.payload.items():
             if field in reading.rest:
@@ -212,7 +213,7 @@ class NumberedLines:
 
 
 def event_ids_by_ref(moment: Moment) -> dict[str, str]:
-    """The event behind each line that the creature has in sight, oldest first; the cause too if it is a line."""
+    """Ref -> event id of each line that the creature can see, oldest first; the cause too if it is a line."""
     lines = numbered_lines(moment)
     older = older_cause(moment, lines)
     ids = {} if older is None else {older[0]: moment.cause.id}
@@ -220,18 +221,18 @@ def event_ids_by_ref(moment: Moment) -> dict[str, str]:
 
 
 def older_cause(moment: Moment, lines: NumberedLines) -> tuple[str, str] | None:
-    """Ref and line of a cause that is not among the recent events: it is older, or a wire handed it over."""
+    """Ref and line of a cause that is not among the recent events: it is older, or a wire delivered it."""
     cause = moment.cause
     is_older = is_line_for(moment.creature_id, cause) and lines.index_of(cause.id) is None
     return lines.line_of_older(cause) if is_older and not moment.is_kept_back else None
 
 
 _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
-"""The last lines of each creature, and of each place where a newest line stood. They are only used if they fit the moment."""
+"""The last lines of each creature and of each place with a newest line. They are used only if they fit the moment."""
 
 
 def numbered_lines(moment: Moment) -> NumberedLines:
-    """The lines of a moment, good until the next one is asked for."""
+    """The lines of a moment. They are valid until the next call, which may change them."""
     recent, keys = moment.recent_events, [(moment.house_id, moment.creature_id)]
     if recent:
         keys.insert(0, (moment.house_id, recent[-1].channel_id or recent[-1].graph_id))
@@ -270,7 +271,7 @@ def _naming(handle: str) -> re.Pattern[str]:
 
 
 def _letters(times: int) -> str:
-    """Nothing for the first, `b` for the second, `c` for the third; after `z` comes `ba`."""
+    """Empty for the first, `b` for the second, `c` for the third; after `z` comes `ba`."""
     if not times:
         return ""
     high, low = divmod(times, 26)
@@ -286,7 +287,7 @@ def window_start(window: int, lines_count: int) -> int:
 
 
 def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
-    """The indexes of the discussion: for a judge all there are, for others the window."""
+    """The indexes of the discussion: all lines for a judge, the window for others."""
     indexes = lines.indexes
     if moment.character.role == "judge":
         return indexes
@@ -306,7 +307,7 @@ def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
 def remembered_lines(
     moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
 ) -> list[int]:
-    """The most salient lines that are not shown already, oldest first; own reflections go before others' lines."""
+    """The most relevant lines that are not shown already, oldest first. Own reflections are chosen first."""
     first, readings = lines.first, lines.readings
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
@@ -315,7 +316,7 @@ def remembered_lines(
     for index, relevance in _relevances(moment, lines, shown, about).items():
         at = index - first
         if at >= oldest:
-            # One number for the score and the index, so that the newer of two lines goes first.
+            # One number holds the score and the index, so that of two equal scores the newer line comes first.
             scored.append(relevance * readings[at].importance * (at - since) * count + at)
     scored.sort(reverse=True)
     return _chosen(lines, [number % count + first for number in scored], shown)
@@ -324,7 +325,7 @@ def remembered_lines(
 def _relevances(
     moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
 ) -> dict[int, int]:
-    """How much each line that comes to mind has to do with what is asked, and with what its creature is after."""
+    """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines."""
     interests = interests_of(moment.character)
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
     striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
@@ -348,7 +349,7 @@ def _relevances(
 
 
 def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
-    """Where the rarest of these words were said: a word that everybody uses tells little."""
+    """The indexes of lines with the rarest of these words. A word in many lines says little."""
     by_word = lines.words
     said = [by_word[word] for word in words if word in by_word]
     return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
@@ -376,5 +377,5 @@ def _chosen(lines: NumberedLines, best_first: list[int], shown: Set[int]) -> lis
 
 @lru_cache(maxsize=interests_cache_characters_max)
 def interests_of(character: Character) -> tuple[str, ...]:
-    """The words that a creature's wants and cares are about."""
+    """The content words of a character's `wants` and `cares_about`."""
     return content_words(" ".join((character.wants, *character.cares_about)))

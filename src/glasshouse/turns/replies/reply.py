@@ -1,14 +1,14 @@
-"""Replies: what a model wrote, read as a draft, as passing, as a call of a tool, or as a problem that it can mend.
+"""Replies: reads what a model wrote as a draft, a pass, a tool call, or a problem that the model can correct.
 
-The steps: find the JSON object (or the THINK and SAY lines), check its kind and fields, clean its texts, look up the lines
-that it cites. Small models add fences, labels and lines of others; cleaning takes them away and never adds words. Always
-holds: never raises, whatever the text; a draft's kind is one that the creature may emit and that was offered, its fields
-are that kind's and no others, every event it points to is in the moment; what it says is one line without unsafe
-characters, at most as many words as allowed, and in nobody else's name. What is private goes to `private`. An object is
-taken as it was written or not at all, save for commas before a closing bracket.
+Always holds: `draft_from` never raises, whatever the text. The kind of a draft was offered to the creature. It has the
+fields of that kind and no others (a last verdict may add `named`), and every event that it cites is in the moment. Its
+texts are one line each, without unsafe characters, bounded in words, and never in the name of another creature. A tool
+call names an offered tool, and has all its required arguments, each of its type, and no unknown ones.
 
-A value is read leniently where it is clear what was meant; what is wrong is raised as `Wrong`, in a sentence that names
-the field. A call names a tool that was offered, and has every argument that it requires, each of its type, and no others.
+The steps: find the JSON object (or the THINK and SAY lines), check its kind and fields, clean its texts, look up the
+lines that it cites. Small models add fences, labels and lines of others; cleaning removes them and never adds words. An
+object is read as it was written; only commas before a closing bracket are removed. A value is read leniently if its
+meaning is clear. What is wrong is raised as `Wrong`, in a sentence that names the field.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _SAYING: Final = re.compile(
 
 
 class Wrong(ValueError):
-    """A problem on its way to the one place that hands it back."""
+    """Raised where a reply is wrong. `_read` catches it and returns a `Problem`."""
 
 
 class Passed(msgspec.Struct, frozen=True, gc=False):
@@ -104,7 +104,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 def draft_from(
     raw_text: str, moment: Moment, *, is_last: bool = False
 ) -> Draft | Passed | ToolCall | Problem:
-    """What a model's reply comes to. Nobody is asked again after the last one: what can be kept of a verdict is kept."""
+    """Read a model's reply. The last reply cannot be corrected, so the valid parts of a verdict in it are kept."""
     masks = moment.masks
     if masks is None:
         return _read(raw_text, moment, is_last=is_last)
@@ -176,7 +176,7 @@ def _is_verdict(reply: Json, moment: Moment) -> bool:
 
 
 def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
-    """A verdict as far as it holds: an unknown winner is nobody, told as `named`; what cites no line is left out."""
+    """The valid parts of a verdict: an unknown winner becomes nobody, kept as `named`; invalid cites are dropped."""
     given, cites, mended = reply.get("winner"), reply.get("cites"), dict(reply)
     ids = event_ids_by_ref(moment)
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
@@ -263,7 +263,7 @@ def _event_id(name: str, given: object, ids: dict[str, str]) -> str:
 
 
 def _ref(given: object) -> str:
-    """A ref as lines show it; empty if this is none."""
+    """The ref in the form that lines show; empty if the value is not a ref."""
     written = _REF.fullmatch(str(given).strip()) if isinstance(given, str | int) else None
     return f"#{written[1].lower()}" if written else ""
 
@@ -302,11 +302,11 @@ def _refused(constant: str) -> Any:
 
 
 _decoder: Final = JSONDecoder(strict=False, parse_constant=_refused)
-"""Lets raw line ends in texts pass, which small models write; refuses NaN and infinity, which JSON does not know."""
+"""Accepts raw line ends in texts, which small models write; refuses NaN and infinity, which are not JSON."""
 
 
 def _said(text: str, moment: Moment) -> str:
-    """What a creature says, out of what its model wrote; empty if nothing of it is its own."""
+    """The creature's own words in what its model wrote; empty if there are none."""
     if "`" in text or "~~~" in text:
         text = _FENCE.sub("\n", text)
     if "<" in text or "[" in text:
@@ -328,7 +328,7 @@ def _bounded(text: str, words_max: int) -> str:
 
 
 def _own_lines(text: str, moment: Moment) -> list[str]:
-    """The lines up to the first that speaks for somebody else, without labels of one's own."""
+    """The lines before the first one that speaks for another, without labels of the creature itself."""
     handle = moment.handle.casefold()
     others = {*moment.handles.values(), *[neighbour.handle for neighbour in moment.around.neighbours]}
     not_mine = {name.casefold() for name in others} | _OTHER_ROLES
@@ -503,7 +503,7 @@ def _object_argument(name: str, given: Any) -> Json:
 
 
 def _whole_texts(value: Any) -> Any:
-    """The same without halves of characters, which no ledger can hold."""
+    """The value without lone surrogates, which UTF-8 cannot encode."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
