@@ -1,1 +1,1 @@
-"""Stores: where the ledger is kept. Each passes the same contract suite."""
+"""Stores: where the ledger is kept. Every store passes the same contract suite."""

@@ -1,6 +1,7 @@
 """`MemoryStore`: the ledger in this process's memory, as the same bytes that a file would hold.
 
-Always holds: it behaves exactly like the other stores, so what works here works there.
+Always holds: it passes the same contract suite as the other stores. It keeps only the newest prompts, to
+bound its memory.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ piece_bytes_min = 1024 * 1024
 
 
 class _Texts:
-    """Many short texts, one behind another in large pieces: as an object of its own each would take 50 bytes more."""
+    """Many short texts, joined in large pieces. A separate object for each text would take about 50 bytes more."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes | bytearray] = [bytearray()]
         self._starts: array[int] = array("Q")
-        """For each text its piece, and in the lower half where it begins there."""
+        """For each text: the number of its piece in the upper 32 bits, its start in that piece in the lower 32."""
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def append(self, text: bytes) -> None:
-        """Keep one more."""
+        """Add a text."""
         last = self._pieces[-1]
         if len(last) >= piece_bytes_min:
-            self._pieces[-1] = bytes(last)  # One that grows has room to spare.
+            self._pieces[-1] = bytes(last)  # A full piece no longer needs the spare room of a bytearray.
             self._pieces.append(last := bytearray())
         self._starts.append((len(self._pieces) - 1) << 32 | len(last))
         last += text
@@ -56,7 +57,7 @@ class _Texts:
 
 
 class _KeptSegment(msgspec.Struct):
-    """A segment and where its events lie."""
+    """A segment, and the positions of its events."""
 
     segment: Segment
     opened_at: int
@@ -65,14 +66,14 @@ class _KeptSegment(msgspec.Struct):
 
 
 class MemoryStore:
-    """Keeps everything until the process ends. Opening it again finds it as it was."""
+    """Keeps the ledger until the process ends. It can be closed and opened again without losing events."""
 
     def __init__(self) -> None:
         self.house_id = ""
-        """The id that this store was given when it was first opened."""
+        """The id that this store got when it was first opened."""
         self._is_open = False
         self._bodies = _Texts()
-        """Of the events by their positions, each without what the next two say."""
+        """The bodies of events by position, each without the fields that `_places` and `_seqs` give (ADR 0052)."""
         self._places: list[Place] = []
         self._seqs: array[int] = array("I")
         self._changes: array[int] = array("I")
@@ -83,21 +84,21 @@ class MemoryStore:
         self._prompts: dict[str, str] = {}
         self._requested: array[int] = array("I")
         self._requests = _Texts()
-        """What was asked for, and by which changes it was done."""
+        """The requests. `_requested` has the change number of each."""
         self._shown: dict[int, tuple[Shown, ...]] = {}
 
     def __repr__(self) -> str:
         return f"MemoryStore(events={self.position})"
 
     async def open(self, new_house_id: str) -> None:
-        """Get ready for the one terrarium that may write."""
+        """Open the store for the one terrarium that may write."""
         if self._is_open:
             raise Refused("This store is open already.", "Give each terrarium a store of its own.")
         self._is_open = True
         self.house_id = self.house_id or new_house_id
 
     async def close(self) -> None:
-        """Let the next one in; everything stays."""
+        """Let another terrarium open the store. Its content stays."""
         self._is_open = False
 
     @property
@@ -106,7 +107,7 @@ class MemoryStore:
         return len(self._bodies)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        """Take the batches in, all or nothing."""
+        """Write the batches, all or nothing, and return the position of the first new event."""
         first_position = len(self._bodies) + 1
         new_writes = self._checked(batches)
         for batch, writes in zip(batches, new_writes, strict=True):
@@ -128,7 +129,7 @@ class MemoryStore:
         return first_position
 
     def _keep_prompts(self, prompts: tuple[tuple[str, str], ...]) -> None:
-        """Keep the newest texts, and what was shown to the newest calls; the oldest go."""
+        """Keep the newest prompt texts, and the `Shown` of the newest calls. The oldest are dropped."""
         self._prompts.update(prompts)
         while len(self._prompts) > prompts_in_memory_max:
             del self._prompts[next(iter(self._prompts))]
@@ -136,20 +137,20 @@ class MemoryStore:
             del self._shown[next(iter(self._shown))]
 
     async def prompt(self, digest: str) -> str | None:
-        """A text that a model was given."""
+        """The text of a prompt by its digest, if it is still kept."""
         return self._prompts.get(digest)
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
-        """What was asked for between two changes."""
+        """The requests of the changes from `first` to `last`, by change number."""
         indexes = range(bisect_left(self._requested, first), bisect_right(self._requested, last))
         return {self._requested[n]: decoded_request(self._requests[n].decode()) for n in indexes}
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """What the calls behind an event were shown."""
+        """The lines that the model calls of an event were shown, if they are still kept."""
         return self._shown.get(position)
 
     def _checked(self, batches: Sequence[Batch]) -> list[list[SegmentWrite]]:
-        """The writes of each batch that are not there already, in the store or earlier in this very commit."""
+        """The writes of each batch that are new: neither in the store nor earlier in the same commit."""
         begun: dict[str, Segment] = {}
         placed: dict[str, list[bytes]] = {}
 
@@ -212,7 +213,7 @@ class MemoryStore:
         return [decoded(self._body(n), n, change=self._changes[n - 1]) for n in range(start + 1, last + 1)]
 
     async def segments_after(self, position: int) -> list[Segment]:
-        """The segments that began behind this position."""
+        """The segments that began after this position."""
         return [kept.segment for kept in self._segments.values() if kept.opened_at > position]
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
@@ -229,11 +230,11 @@ class MemoryStore:
         self._snapshots[kept.scope, kept.name] = [*still_good, kept]
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        """Leave a line."""
+        """Add a line to the inbox and return its number."""
         self._inbox_numbers += 1
         self._inbox[self._inbox_numbers] = InboxLine(self._inbox_numbers, run_id, text)
         return self._inbox_numbers
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest lines."""
+        """The oldest inbox lines after a number."""
         return [line for line in self._inbox.values() if line.number > after][:lines_max]

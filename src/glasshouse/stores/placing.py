@@ -1,4 +1,4 @@
-"""Rules that every store follows: where a write may go, and the order of a read."""
+"""The rules that all stores share: whether a write fits its session, and the order of a read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
 
 BodiesOf = Callable[[str, int, int], list[bytes]]
-"""(session, first seq, last seq) -> the bodies kept there."""
+"""(session id, first seq, last seq) -> the stored bodies."""
 
 
 def check_room(write: SegmentWrite, head: int | None, opened: Segment | None, bodies_of: BodiesOf) -> bool:
-    """Whether the write is new. False if the very same events are there already; `Conflict` if others are.
+    """Whether a write is new. False if the store already has the same events; `Conflict` if it has other events.
 
-    `head` is how far the session is written, and `opened` how it began, as far as the store knows it.
+    `head` is the last seq of the session, or None if the store does not have it. `opened` is how the session began.
     """
     if write.opens is not None and opened is not None and opened != write.opens:
         raise Conflict(f"Session {write.session_id} began otherwise. Give the new one another id.")
@@ -53,13 +53,13 @@ def in_order_of_histories(
     for span in sorted(spans, key=attrgetter("ordinal", "session_id")):
         events += soundly_decoded(rows_of(span))
     if len(spans) > 1:
-        # Segments stand in their order, and a sort by time keeps it where times are equal.
+        # The events are already in the order of segments. The sort is stable, so equal times keep that order.
         events.sort(key=attrgetter("lamport"))
     return events
 
 
 def soundly_decoded(rows: Iterable[tuple[int, int, bytes | str]]) -> list[Event]:
-    """The events of (position, change, body) rows; one that cannot be read is damage."""
+    """The events of (position, change, body) rows. A body that cannot be decoded raises `StoreDamaged`."""
     try:
         return all_decoded(rows)
     except BadEvent as broken:

@@ -1,1 +1,1 @@
-"""Replays: a run driven again from its record."""
+"""Replay: runs the engine again with the recorded answers of a run."""

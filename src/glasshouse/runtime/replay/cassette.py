@@ -1,6 +1,6 @@
-"""The cassette: what is on record of the acts that a replay drives again.
+"""The cassette: the recorded acts that a replay drives again.
 
-Always holds: an answer is found by creature, cause and attempt. Nothing is asked of a model.
+Always holds: an answer is found by creature, cause and the number of the call in the act. No model is called.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Complet
 from glasshouse.world.state.state import CreatureState, World
 
 Act = tuple[str, str]
-"""A creature and the cause it answers."""
+"""The id of a creature, and the id of the cause that its act answers."""
 
 
 class PromptChange(NamedTuple):
-    """A prompt that is not what it was when it was recorded."""
+    """A prompt of the replay that differs from the recorded one."""
 
     creature: str
     turn: int
@@ -37,62 +37,62 @@ class PromptChange(NamedTuple):
 
 
 def act_of(event: Event) -> Act | None:
-    """The act that an event ends, or in which a tool is called."""
+    """The act that an event ends or in which it calls a tool, or None."""
     is_step = event.kind == kinds.TOOL_CALLED or event.ends_its_act
     return (event.actor, event.caused_by) if is_step and event.caused_by is not None else None
 
 
 class Cassette:
-    """The recorded acts: how each ended, what it did with tools, what its models answered."""
+    """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
     def __init__(self, events: Iterable[Event], begun: Mapping[str, tuple[str, list[Event]]]) -> None:
-        """`begun` are the acts that were in the middle of using tools when the record begins: by creature, with their
-        cause and what they had written."""
+        """`begun` holds the acts that were using tools when the record begins: by creature, the cause of the act and
+        the events that it had written."""
         self.changes: list[PromptChange] = []
         self.given: Counter[str] = Counter()
         self.world: Callable[[], World] = World
         """The world of the replay."""
         self.wait_for_turn_of: Callable[[str], Awaitable[None]] | None = None
-        """Waits until the next recorded change is of this creature, graph or run."""
+        """Waits until the next recorded change was written by this creature, graph or run."""
         before = {name: ((name, cause), written) for name, (cause, written) in begun.items()}
         self._calls_before = {
             act: sum(len(event.calls) for event in written if event.kind == kinds.TOOL_CALLED)
             for act, written in before.values()
         }
-        """How many calls acts had made before the record begins, which are not asked again."""
+        """How many model calls each act had made before the record begins. These calls are not made again."""
         recorded = list(events)
         self._ways = ways_of(recorded, act_of, before)
         self._ends = {act_of(event): event for event in recorded if event.ends_its_act}
 
     async def before_commit(self, who: str) -> None:
-        """Wait until the next recorded change is of this creature, graph or run."""
+        """Wait until the next recorded change was written by this creature, graph or run."""
         if self.wait_for_turn_of is not None:
             await self.wait_for_turn_of(who)
 
     async def make_ready(self, run_id: str) -> None:
-        """The record is at hand."""
+        """Nothing to do: the record is already loaded."""
 
     def end_of(self, creature_id: str, cause_id: str) -> Event | None:
-        """The event that an act ended in then."""
+        """The recorded event that ended an act."""
         return self._ends.get((creature_id, cause_id))
 
     def way_of(self, creature_id: str, cause_id: str) -> ActSoFar:
-        """What an act did with tools before it ended."""
+        """The recorded tool steps of an act."""
         return act_so_far_of(self._ways.get((creature_id, cause_id), ()))
 
     def as_of(self, creature_id: str, cause_id: str) -> str | None:
-        """The last event that an act's prompts saw then."""
+        """The id of the last event that the recorded prompts of an act saw."""
         end = self.end_of(creature_id, cause_id)
         return self.way_of(creature_id, cause_id).as_of or (None if end is None else end.as_of)
 
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The time up to which an act's prompts saw the past then."""
+        """The logical time up to which the recorded prompts of an act saw the past."""
         as_of = self.as_of(creature.id, cause.id)
         is_known = as_of is not None and as_of.rpartition(".")[0] in self.world().sessions
         return time_of(self.world(), as_of) if is_known and as_of is not None else None
 
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
-        """The recorded answers to an act's calls, in order: those on its way, then those behind its end."""
+        """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
         act = (creature.id, cause.id)
         end = self.end_of(*act)
         calls = [call for step in self.way_of(*act).steps for call in step.called.calls]
@@ -113,13 +113,13 @@ class Cassette:
         return recorded
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
-        """The call of the same number in the act as it was then, whatever it asked for: what differs is to be seen."""
+        """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
         steps = self.way_of(creature.id, cause.id).steps
         return steps[len(way) - 1] if len(way) <= len(steps) else None
 
 
 class RecordedAgent(Agent):
-    """Plays a creature again: from recorded answers where a model was asked, else by saying what it said."""
+    """Plays a creature again: with the recorded answers if a model was called, otherwise with its recorded line."""
 
     goes_on_from_its_talk = True
 
@@ -128,7 +128,7 @@ class RecordedAgent(Agent):
         self._by_manifest = ManifestAgent()
 
     async def act(self, moment: Moment) -> Draft | None:
-        """What was said then, found again by the same way where that can be."""
+        """What the creature said then. If a model was called, prompts and parsing run again on the recorded answers."""
         end = self._cassette.end_of(moment.creature_id, moment.cause.id)
         if end is None or end.model is not None:
             return await self._by_manifest.act(moment)
@@ -141,22 +141,22 @@ class RecordedAgent(Agent):
 
 
 def draft_of(event: Event) -> Draft:
-    """What a creature handed in that became this event."""
+    """The draft that became an event."""
     return Draft(**{name: getattr(event, name) for name in Draft.__struct_fields__})
 
 
 class NoModel:
-    """Stands behind every profile in a replay, and is never asked."""
+    """The model behind every profile in a replay. A sound replay never calls it."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """Refuse: everything that was asked is on the record."""
+        """Raise: a replay takes every answer from the record."""
         raise ModelUnreachable(f"A replay asks no model, and this prompt is not on record: {prompt.digest}.")
 
     def route(self, profile: str, model: str | None = None) -> Route:
-        """The name that stood behind the profile then, with sizes as the record's prompts were made for."""
+        """A route with the recorded model name of the profile, and the default sizes of the profile."""
         return Route(
             self, model or self._names.get(profile, ""), CONTEXT_TOKENS[profile], REPLY_TOKENS[profile]
         )

@@ -1,7 +1,7 @@
-"""`OverlayStore`: a store as it was at one position, over which new events are kept in memory.
+"""`OverlayStore`: another store as it was at one position, with new events kept in memory.
 
-Always holds: nothing is written to the store below, and nothing behind that position is read from it. So a replay can run
-in place, in the same house, while the show goes on.
+Always holds: nothing is written to the store below. No event, segment or snapshot after that position is read from it.
+So a replay can run in the same house while other runs go on (ADR 0048).
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from glasshouse.world.state.state import Segment, SessionState
 
 
 class OverlayStore:
-    """Reads what lies below, keeps what comes after it. Whoever opened the store below closes it."""
+    """Reads old events from the store below and keeps new ones in memory. It does not open or close that store."""
 
     def __init__(self, below: Store, upto: int, sessions: Mapping[str, SessionState]) -> None:
         self._below = below
         self._upto = upto
         self._heads = {name: session.head for name, session in sessions.items()}
-        """How far each session was written at that position."""
+        """The last seq of each session at that position."""
         self._events: list[Event] = []
         self._of_session: dict[str, list[Event]] = {}
         self._segments: dict[str, Segment] = {}
 
     async def open(self, new_house_id: str) -> None:
-        """It is open."""
+        """Nothing to do: the store below is already open."""
 
     async def close(self) -> None:
-        """Others may still read below."""
+        """Nothing to do: others may still use the store below."""
 
     @property
     def house_id(self) -> str:
-        """That of the store below: ids come out the same."""
+        """The id of the store below, so that a replay makes the same ids."""
         return self._below.house_id
 
     @property
@@ -47,7 +47,7 @@ class OverlayStore:
         return self._upto + len(self._events)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        """Keep the events. Prompts, snapshots and requests are below already."""
+        """Keep the events in memory. Prompts, snapshots and requests are dropped: those of the record are below."""
         first = self.position + 1
         for batch in batches:
             change = self.position + 1
@@ -91,31 +91,31 @@ class OverlayStore:
         return events + self._events[start : start + events_max - len(events)]
 
     async def segments_after(self, position: int) -> list[Segment]:
-        """The segments that began behind this position."""
+        """The segments that began after this position."""
         below = await self._below.segments_after(position)
         return [segment for segment in below if segment.id in self._heads] + list(self._segments.values())
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:  # noqa: ARG002 (the port's names)
-        """None: what was asked for is read below."""
+        """Always empty: a replay reads the requests from the store below."""
         return {}
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """What calls were shown before this began."""
+        """What the model calls of an event were shown, for events of the store below."""
         return await self._below.shown(position) if position <= self._upto else None
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot below."""
+        """The newest snapshot of the store below, up to this overlay's start."""
         limit = self._upto if at_most is None else min(at_most, self._upto)
         return await self._below.snapshot(scope, name, key, limit)
 
     async def prompt(self, digest: str) -> str | None:
-        """A text that a model was given."""
+        """The text of a prompt by its digest."""
         return await self._below.prompt(digest)
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:  # noqa: ARG002
-        """Nobody leaves lines here."""
+        """Ignore the line: a replay has no inbox."""
         return 0
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:  # noqa: ARG002
-        """What was said is on record."""
+        """Always empty: what visitors said is in the record."""
         return []

@@ -1,7 +1,7 @@
-"""The record of a run: every change of its house from its first event to its end, with what was asked for.
+"""The record of a run: every change of its house from the run's first event to its end, with the requests.
 
-Always holds: it is read, never worked out. Runs that shared a graph are played again together; what happened in graphs
-of others is adopted as it stands.
+Always holds: changes and requests are read from the store, never guessed from events. Runs that shared a graph are
+replayed together. Changes that touched only graphs of other runs are adopted as they are (ADR 0048).
 """
 
 from __future__ import annotations
@@ -22,42 +22,43 @@ from glasshouse.world.state.state import Segment, SessionState
 
 
 class RecordedChange(msgspec.Struct, frozen=True):
-    """Events that were written as one change, and who asked for it, if somebody outside did."""
+    """The events of one change, and its request if one was kept."""
 
     events: tuple[Event, ...]
     request: Request | None = None
 
     @property
     def first(self) -> Event:
-        """The first event of it."""
+        """The first event of the change."""
         return self.events[0]
 
     @property
     def restates_a_past(self) -> bool:
-        """Whether a branch or a resumed run begins with it."""
+        """Whether the change begins a branch or a resumed session."""
         return any(event.kind == kinds.SESSION_RESTATED for event in self.events)
 
 
 class RunRecord(msgspec.Struct, frozen=True):
-    """A run as it was recorded, with all that happened in its house meanwhile."""
+    """A recorded run, with everything that was written in its house during the run."""
 
     run_id: str
     story: tuple[Event, ...]
-    """What the run tells, in the order of its story: what a replay is compared with."""
+    """The events of the run, in the order of its story. A replay is compared with them."""
     skews: dict[str, int]
     starts_after: int
-    """The position before its first event: the house as it was then is where a replay begins."""
+    """The position before the first change of the run. A replay begins with the house as it was then."""
     changes: tuple[RecordedChange, ...]
     run_ids: frozenset[str]
-    """The run, and those that shared a graph with it, or with one of those."""
+    """The run, the runs that shared a graph with it, the runs that shared a graph with those, and so on."""
     sessions: frozenset[str]
-    """The sessions of these runs. What was written elsewhere is adopted."""
+    """The sessions of these runs. Changes that touch no such session are adopted."""
     segments: dict[str, Segment]
-    """How the sessions began that began meanwhile."""
+    """The segments that began after `starts_after`, by session id."""
     later: tuple[Event, ...] = ()
-    """What was written after its end, if others shared a graph with it: the answers of acts that were under way then."""
+    """The events after the run's end, if other runs shared a graph with it. They hold the answers of acts that had
+    begun before that end."""
     grows_from: str | None = None
-    """The run of this house that it goes on from."""
+    """The run of this house that a branch or a resumed run continues."""
 
     @property
     def events(self) -> list[Event]:
@@ -66,7 +67,7 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     @property
     def taken(self) -> int:
-        """How many events of the story are the past that it goes on from."""
+        """How many events of the story belong to the past that the run continues."""
         return len([event for event in self.story if (event.position or 0) <= self.starts_after])
 
 
@@ -101,7 +102,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
 
 
 def _company_of(run_id: str, sessions: Mapping[str, SessionState]) -> frozenset[str]:
-    """A run, those that shared a graph with it, and so on."""
+    """The run, the runs that shared a graph with it, the runs that shared a graph with those, and so on."""
     together = [{*session.runs, *session.writers} for session in sessions.values()]
     company, size = {run_id}, 0
     while size < len(company):
@@ -120,7 +121,7 @@ async def _events(house: House, after: int, upto: int) -> list[Event]:
 
 
 async def _changes(house: House, after: int, upto: int) -> tuple[RecordedChange, ...]:
-    """What was written between two positions, change by change."""
+    """The changes after one position, up to another."""
     requests = await house.store.requests(after + 1, upto)
     together = groupby(await _events(house, after, upto), key=lambda event: event.change or 0)
     return tuple([RecordedChange(tuple(events), requests.get(number)) for number, events in together])

@@ -1,14 +1,17 @@
-"""Replay: a run driven again from its own record, in place, and compared with it.
+"""Replay: drives a run again from its record, in the same house, and compares the result with the record (ADR 0048).
 
-Theory of operation. The house is folded as it was before the first event of the run, over a store that keeps what comes
-in memory. Then the recorded changes are walked in order. What happened in graphs of other runs is adopted; what somebody
-outside asked for is asked for again; a world is opened again from its scenario; everything else must come out by itself,
-when the conductor takes the next step in that graph. The house has the same id, so all ids come out the same.
+Theory of operation. The house is folded as it was before the first event of the run. An overlay store keeps the new
+events in memory. Then the replay goes through the recorded changes in order. Changes in graphs of other runs are
+adopted. Requests from outside are made again. A world is opened again from its recorded scenario. The conductor must
+produce everything else itself, when it takes the next step in the graph of the change. The house has the same id, so
+all ids are the same.
 
-An act does not see what happens while it thinks. So the acts that had begun when a change was made, which its request
-names, begin to think before it is made again.
+An act does not see what is written while it thinks. The request of a change names the acts that had begun when the
+change was made. The replay lets these acts begin before it makes the change again.
 
-Always holds: nothing is asked of a model, and nothing is written to the store that is read.
+If the next recorded change is not written, the replay has diverged. It stops, and the comparison shows the difference.
+
+Always holds: no model is called, and nothing is written to the store that holds the record.
 """
 
 from __future__ import annotations
@@ -68,41 +71,41 @@ from glasshouse.world.state.state import GraphState
 diff_lines_max: Final = 200
 prompt_changes_max: Final = 8
 standstill_seconds_max: Final = 30.0
-"""So long nobody may move in a replay; then it has parted from its record."""
+"""If nothing is written and no task ends for this long, the replay has diverged from its record."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of playing a run again."""
+    """The result of replaying a run."""
 
     recorded_digest: str
     replayed_digest: str
     events: int
     recorded_event: Event | None = None
-    """The first event that came out otherwise, as it was then; none if the replay went further."""
+    """The first recorded event that differs. None if nothing differs, or if the replay only wrote more."""
     replayed_event: Event | None = None
     prompt_diffs: tuple[str, ...] = ()
-    """How prompts differ from those on record, each as a unified diff."""
+    """The prompts that differ from the recorded ones, each as a unified diff."""
     taken: int = 0
-    """How many of the events are the past of a branch or a resumed run, which was taken as it stands."""
+    """How many of the events are the past of a branch or a resumed run. They are not replayed."""
     grows_from: str | None = None
-    """The run of this store whose past that is."""
+    """The run of this store that this past belongs to."""
 
     __repr__ = repr_of("is_same", "events", "recorded_event", "replayed_event")
 
     @property
     def is_same(self) -> bool:
-        """Whether the run came out byte for byte."""
+        """Whether record and replay have the same digest."""
         return self.recorded_digest == self.replayed_digest
 
 
 async def verified(house: House, tools: Toolbox, run_id: str) -> Verification:
-    """Play a run of this house again, and compare."""
+    """Replay a run of this house and compare it with its record."""
     return await compared(house, tools, await record_of(house, run_id))
 
 
 async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verification:
-    """Play a record again in the house that it was made in, and compare."""
+    """Replay a record in the house that it was made in, and compare."""
     replay = await _Replay.of(house, tools, record)
     replayed, skews = await replay.play()
     then, now = _digests(record.story, record.skews), _digests(replayed, skews)
@@ -146,7 +149,7 @@ async def _diff(house: House, change: PromptChange) -> str:
 
 
 class _Clock:
-    """The time at which the next event was written then."""
+    """A clock that shows the recorded time of the next event."""
 
     def __init__(self, record: RunRecord, store: OverlayStore) -> None:
         self._times = [event.created_at for event in record.events]
@@ -158,11 +161,11 @@ class _Clock:
         return self._times[index] if self._times else datetime.min.replace(tzinfo=UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """The clock of a replay moves by what was written."""
+        """Do not wait: this clock moves only when events are written."""
 
 
 class _Replay:
-    """One replay in the making."""
+    """One replay of one record."""
 
     def __init__(self, record: RunRecord, cassette: Cassette, store: OverlayStore, tools: Toolbox) -> None:
         self.cassette = cassette
@@ -187,14 +190,14 @@ class _Replay:
         self._ledger = parts.house.ledger
         self._conductor = parts.conductor
         self._driver = ""
-        """Whose change the conductor's loop is at; others that thought side by side with it have tasks."""
+        """The writer of the change that the conductor's loop drives now. Acts that ran at the same time have tasks."""
         self._chosen: set[Act] = set()
-        """Acts that were next when something from outside came before them, and that saw it."""
+        """Acts that were chosen before a change from outside, but looked at the world after it."""
         self._main: asyncio.Task[object] | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._tried: set[tuple[int, str]] = set()
         self._asking: asyncio.Task[object] | None = None
-        """Who is asking for something from outside again."""
+        """The task that is making the next change which needs no conductor."""
         self._news = asyncio.Event()
         self._looked_at = -1
         self._is_lost = False
@@ -207,7 +210,7 @@ class _Replay:
         before = await folded_from(house.store, record.starts_after)
         under_way = dict(before.agenda.under_way)
         for change in record.changes:
-            if change.restates_a_past:  # It takes over the acts that were under way there.
+            if change.restates_a_past:  # Such a change carries over the acts that were under way in its past.
                 under_way |= (await folded_from(house.store, change.events[-1].position)).agenda.under_way
         begun = {
             name: (act.cause, [await house.history.event(event_id) for event_id in act.events])
@@ -218,7 +221,7 @@ class _Replay:
         return cls(record, cassette, store, tools)
 
     async def play(self) -> tuple[list[Event], Mapping[str, int]]:
-        """The replayed run, in the order of its story, and what its digest has to know."""
+        """The events of the replayed run, in the order of its story, and the skews of its sessions for the digest."""
         house, run_id = self._parts.house, self._record.run_id
         self._main = asyncio.current_task()
         await house.open()
@@ -239,13 +242,13 @@ class _Replay:
     # What is next
 
     async def _next_graph(self) -> str | None:
-        """The graph that the conductor's loop takes its next step in; none at the end."""
+        """The graph in which the conductor's loop takes its next step; None at the end."""
         while (change := await self._next_to_drive()) is not None:
             who = self._who_wrote(change)
             if who in self._tasks:
                 await self._wait_for_news()
             elif not self._may_try(who):
-                return None  # The last step has brought forth nothing: the replay has parted from the record.
+                return None  # The last step wrote nothing: the replay has diverged from the record.
             else:
                 self._driver = who
                 self._news.set()
@@ -254,18 +257,19 @@ class _Replay:
         return None
 
     async def _wait_for_turn_of(self, who: str) -> None:
-        """Wait until the next recorded change is of this creature, graph or run. Let happen what comes before: what was
-        asked for from outside, and what others thought side by side with this one."""
+        """Wait until the next recorded change was written by `who`: a creature, graph or run.
+
+        Changes that come before it are made first: requests from outside, and acts that ran at the same time.
+        """
         if self._asking is asyncio.current_task():
-            return  # What is asked for is what is next.
+            return  # This task is making the next change itself.
         while (change := await self._next_to_drive()) is not None and self._who_wrote(change) != who:
             other, here = self._who_wrote(change), asyncio.current_task()
             is_here = (here is self._main and other == self._driver) or here is self._tasks.get(other)
             is_idle = other not in self._tasks and other != self._driver
             if is_here or (is_idle and not self._may_try(other)):
-                self._is_lost = (
-                    True  # It would wait for itself, or for what did not come out when it was tried.
-                )
+                # This task would wait for itself, or for a change that was tried before and was not written.
+                self._is_lost = True
                 return
             if is_idle:
                 self._tasks[other] = task = asyncio.create_task(self._drive(change))
@@ -273,7 +277,7 @@ class _Replay:
             await self._wait_for_news()
 
     def _may_try(self, who: str) -> bool:
-        """Whether nobody has tried yet to bring forth what comes next here."""
+        """Whether this is the first try to let `who` write the change at this position."""
         attempt = (self._store.position, who)
         is_first = attempt not in self._tried
         self._tried.add(attempt)
@@ -284,7 +288,7 @@ class _Replay:
         self._news.set()
 
     async def _wait_for_news(self) -> None:
-        """Wait until something was written, or a task has ended. Where nobody moves any more, the replay has parted."""
+        """Wait until something is written or a task ends. After a timeout, the replay has diverged."""
         self._news.clear()
         try:
             await asyncio.wait_for(self._news.wait(), standstill_seconds_max)
@@ -297,7 +301,7 @@ class _Replay:
             await self._conductor.advance(graph_id)
 
     async def _is_written(self, change: RecordedChange) -> bool:
-        """Write a change that no step of its graph brings forth: false if the next step does."""
+        """Write a change that the next step of its graph would not write. False if the next step has to write it."""
         act, graph_id, folded = act_of(change.first), self._graph_of(change), self._ledger.folded
         due = None if graph_id is None else self._conductor.agendas.of(graph_id).due
         if act is None:
@@ -309,7 +313,7 @@ class _Replay:
         return await self._conductor.end_act(*act)
 
     async def _is_ended(self, end: Event, due: Due | None) -> bool:
-        """End a run that has nothing left to do, or whose acts find no budget while others are next in their graph."""
+        """End a run that is idle, or that is out of budget while a creature of another run is next in its graph."""
         folded, run_id = self._ledger.folded, end.run_id or ""
         payload = payload_of(end, RunFinished)
         if payload.reason != "budget":
@@ -327,16 +331,16 @@ class _Replay:
         return False
 
     def _who_wrote(self, change: RecordedChange) -> str:
-        """Who wrote a change: a creature in its act; for a turn its graph, for an end its run."""
+        """The writer of a change: a creature for its act, a graph for a turn, a run for its end."""
         first = change.first
         if first.kind == kinds.RUN_FINISHED:
             return first.run_id or ""
-        if first.kind in kinds.ENGINE:  # An edit by a tool is one change with what the tool returned.
+        if first.kind in kinds.ENGINE:  # An edit by a tool is in one change with `tool.returned`.
             return next((event.actor for event in change.events if event.kind == kinds.TOOL_RETURNED), "")
         return first.graph_id if first.actor in RESERVED_ACTORS else first.actor
 
     def _graph_of(self, change: RecordedChange) -> str | None:
-        """The graph that a change is to come from."""
+        """The graph whose next step has to write a change."""
         world, first = self._ledger.world, change.first
         creature = world.creatures.get(self._who_wrote(change))
         if creature is not None:
@@ -346,8 +350,10 @@ class _Replay:
         return first.graph_id if first.graph_id in world.graphs else None
 
     def _graph_at_its_end(self, end: Event) -> str | None:
-        """The graph in which the conductor finds that a run is over. A run that used up its turns in one graph may tell of
-        it in another."""
+        """The graph in which the conductor notices that a run is over.
+
+        It can differ from the graph of `run.finished`: a run may use up its turns in one graph and end in another.
+        """
         agendas, run_id = self._conductor.agendas, end.run_id or ""
         graphs = [self._ledger.world.graphs[name] for name in agendas.graphs_of(run_id)]
         if payload_of(end, RunFinished).axis == "max_turns":
@@ -359,7 +365,7 @@ class _Replay:
         return busy[0].id if busy else None
 
     def _run_out_of_turns(self, graph: GraphState) -> str | None:
-        """The first run of a graph that may not begin the next turn there."""
+        """The first run of a graph that has no turns left for the next turn there."""
         ahead, runs = self._conductor.agendas.of(graph.id), self._ledger.folded.runs
         if ahead.due is not None or not ahead.turn:
             return None
@@ -373,8 +379,10 @@ class _Replay:
     # What needs no conductor
 
     async def _next_to_drive(self) -> RecordedChange | None:
-        """Let happen whatever is next and needs no conductor; then the first change that does. None at the end of the
-        record, and where the replay has parted from it."""
+        """Make the next changes that need no conductor, then return the first change that needs it.
+
+        None at the end of the record, and when the replay has diverged from it.
+        """
         while True:
             await self._ledger.wait_for_durability()
             while self._asking is not None:
@@ -393,14 +401,14 @@ class _Replay:
                     return change
                 await self._ledger.wait_for_durability()
                 self._is_lost = self._store.position == position
-            except Refused:  # What cannot be any more is where the replay parts from the record.
+            except Refused:  # The change is no longer possible: the replay has diverged from the record.
                 self._is_lost = True
             finally:
                 self._asking = None
                 self._news.set()
 
     async def _begin_acts(self, change: RecordedChange) -> None:
-        """Let those begin to think who had begun when this was written: they did not see it."""
+        """Begin the acts that had begun when a change was written: they did not see the change."""
         if change.request is None or self._is_of_others(change):
             return
         folded = self._ledger.folded
@@ -409,19 +417,18 @@ class _Replay:
             due = due_of(folded.world, folded.agenda, act.creature, act.cause)
             if due is not None and act.has_looked and as_of < (change.first.position or 0):
                 await self._conductor.begin_act(due)
-            elif due is not None:  # It was about to look, or was cut off and began anew.
+            elif due is not None:  # It had not looked at the world yet, or was interrupted and began again.
                 self._chosen.add((act.creature, act.cause))
 
     async def _has_happened(self, change: RecordedChange) -> bool:
-        """Make a change again that is not the conductor's to make; false if it is."""
+        """Make a change again that needs no conductor. False if the conductor has to make it."""
         first, request = change.first, change.request
         if self._is_of_others(change):
             _check_manifests(change)
             await self._ledger.adopt(change.events, self._record.segments)
         elif first.kind == kinds.RUN_STARTED and payload_of(first, RunStarted).scenario is None:
-            await self._ledger.adopt(
-                change.events, self._record.segments
-            )  # With the limits of its terrarium then.
+            # The default run has no scenario to open. Adopting keeps the limits that its terrarium had then.
+            await self._ledger.adopt(change.events, self._record.segments)
         elif first.kind == kinds.RUN_STARTED:
             await self._ledger.change(_opening(first.run_id or "", change.events))
         elif request is not None and request.intent is not None:
@@ -436,7 +443,7 @@ class _Replay:
         return True
 
     def _is_of_others(self, change: RecordedChange) -> bool:
-        """Whether a change touched no graph of the runs that are played again, or only restates a past."""
+        """Whether a change is adopted: it touched no session of the replayed runs, or it restates a past."""
         return change.restates_a_past or not any(
             event.session_id in self._record.sessions for event in change.events
         )
@@ -458,7 +465,7 @@ class _Replay:
 
 
 def _check_manifests(change: RecordedChange) -> None:
-    """A manifest that is known already is not read again: one that is not what its digest says would go unseen."""
+    """Refuse a manifest that does not match its digest. The fold skips a manifest whose digest is already known."""
     for event in [event for event in change.events if event.kind == kinds.CREATURE_STARTED]:
         born = payload_of(event, CreatureStarted)
         if born.manifest and Manifest.model_validate(born.manifest).digest != born.manifest_digest:
@@ -466,13 +473,13 @@ def _check_manifests(change: RecordedChange) -> None:
 
 
 def _is_said_from_outside(event: Event) -> bool:
-    """Whether a program spoke for a creature: nothing had asked for it."""
+    """Whether a program spoke for a creature: the line is part of no act and has no cause."""
     is_act = event.kind in kinds.ENGINE or event.kind in kinds.MID_ACT or event.caused_by is not None
     return not is_act and event.actor not in RESERVED_ACTORS
 
 
 def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
-    """The same opening: scenario and manifests as the ledger tells them, what was dealt as it was dealt."""
+    """The recorded opening of a run, with scenario, manifests and deals from the ledger."""
     started = payload_of(events[0], RunStarted)
     scenario = Scenario.model_validate(started.scenario)
     births = [event.payload for event in events if event.kind == kinds.CREATURE_STARTED]
@@ -494,7 +501,7 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
 
 
 def _models(record: RunRecord) -> dict[str, str]:
-    """The models that stood behind profiles: as the cast is told, and of those who came later as they were asked."""
+    """The recorded model of each profile: from the cast in `run.started`, otherwise from the first act that used it."""
     names: dict[str, str] = {}
     bound: set[str] = set()
     own = [event for event in (*record.story, *record.events) if event.run_id == record.run_id]

@@ -1,4 +1,4 @@
-"""SQLite's errors, with what to do about them."""
+"""Turns errors of SQLite into store errors that say what to do."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from glasshouse.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
 FAULTS: Final = (sqlite3.Error, OverflowError)
-"""What a statement can raise: SQLite's own errors, and Python's for a number that does not fit into a column."""
+"""What a statement can raise: errors of SQLite, and Python's error for a number that does not fit a column."""
 
 _PRIMARY_CODE_BITS = 0xFF
 
 
 def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:
-    """The error of our own tree for one of SQLite's."""
+    """The `StoreError` for an error of SQLite."""
     if isinstance(wrong, OverflowError):
         return StoreFailed(
             f"A number is too large for {path}, which keeps 64 bits. Nothing was written; use a smaller one."
@@ -46,7 +46,7 @@ def store_error(path: Path, wrong: sqlite3.Error | OverflowError) -> StoreError:
 
 
 def damaged(path: Path) -> str:
-    """What to say of a file that is no ledger, or a broken one."""
+    """The message for a file that is damaged or not a Glasshouse store."""
     return (
         f"{path} is damaged, or is not a Glasshouse store. It was left as it is. Restore a copy of it, or choose"
         " another --store."

@@ -1,8 +1,8 @@
-"""The blocking half of the SQLite store: what is done on one connection, in one thread.
+"""The blocking half of the SQLite store: statements on one connection, in one thread.
 
-Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it returns; a
-failed one is rolled back and leaves nothing behind, neither in the file nor in this object. Nothing here knows
-which library the connection comes from, so that the power-cut rig can bring one that forgets unsynced writes.
+Always holds: a commit is one transaction with `synchronous=FULL`, so it survives a power cut once it has returned
+(ADR 0003). A failed commit leaves nothing behind: it is rolled back, at the latest before the next write. The module
+does not depend on the library of the connection, so the power-loss tests can pass one that forgets unsynced writes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ places_remembered_max = 4_096
 
 event_columns: Final = 5
 insert_events_max: Final = 50
-"""So many events go into one statement, because each one lets go of the interpreter's lock and waits for it again."""
+"""How many events one INSERT holds. Few statements are faster: each one releases the GIL and waits for it again."""
 
 _HEADING: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def statements(text: str) -> dict[str, str]:
-    """Each statement under its `-- name:` heading, on one line."""
+    """The statements of a SQL text by their `-- name:` heading, each on one line."""
     _, *parts = _HEADING.split(text)
     return {
         name: " ".join(body.split()).rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)
@@ -52,12 +52,12 @@ SQL: Final = statements(files("glasshouse.stores.sqlite").joinpath("queries.sql"
 
 @lru_cache(maxsize=insert_events_max)
 def _adding(events: int) -> str:
-    """The statement that adds so many events."""
+    """The statement that inserts this many events."""
     return SQL["add_event"] + ", (?, ?, ?, ?, ?)" * (events - 1)
 
 
 class _Kept(msgspec.Struct):
-    """A segment as the file has it: its number, how far it is written, and what it says of its events."""
+    """A segment in the file: its number, its last seq, and the fields that its events share."""
 
     number: int
     head: int
@@ -65,21 +65,21 @@ class _Kept(msgspec.Struct):
 
 
 class Connection(Protocol):
-    """As much of a SQLite connection as the journal uses."""
+    """The part of a SQLite connection that the journal uses."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Run one statement; give a cursor over its rows."""
+        """Run one statement and return a cursor over its rows."""
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
         """Run one statement for each row."""
 
     @property
     def in_transaction(self) -> bool:
-        """Whether one has begun and not ended; SQLite ends one by itself when the disk is full."""
+        """Whether a transaction is open. SQLite itself ends a transaction when the disk is full."""
 
 
 def prepare(connection: Connection) -> None:
-    """Durable before fast: write-ahead log, a sync for every commit."""
+    """Set up the connection of the writer: a write-ahead log, and a sync for every commit (ADR 0003)."""
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchall()[0][0]
     if mode != "wal":
         raise StoreFailed(
@@ -103,7 +103,7 @@ class Journal:
         self._prompts_kept_cache: set[str] = set()
 
     def house_id(self, new_house_id: str) -> str:
-        """The store's id; a new store takes the one given."""
+        """The id of the store. A new store takes `new_house_id`."""
         row = self._row("house_id")
         if row is None:
             self._connection.execute(SQL["give_house_id"], (new_house_id,))
@@ -118,7 +118,7 @@ class Journal:
         return rows
 
     def commit(self, batches: Sequence[Batch]) -> int:
-        """All batches in one transaction; the position of the first event."""
+        """Write all batches in one transaction, and return the position of the first new event."""
         self._look_if_needed()
         before = self.position, self._numbers
         try:
@@ -126,7 +126,7 @@ class Journal:
             self._write(batches)
             self._connection.execute("COMMIT")
         except BaseException:
-            # First what cannot fail: the rollback and the look may, and are then made up for before the next write.
+            # Reset this object first, which cannot fail. The rollback can; then the next commit tries it again.
             self.position, self._numbers = before
             self._segments_cache.clear()
             self._prompts_kept_cache.clear()
@@ -136,7 +136,7 @@ class Journal:
         return before[0] + 1
 
     def _look_if_needed(self) -> None:
-        """After a failure: end a transaction that is still open, and see where the file stands."""
+        """After a failure: roll back an open transaction, and read again what the file holds."""
         if self._must_look:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -154,7 +154,9 @@ class Journal:
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
-                    if kept is not None:  # It may repeat what this very commit has written.
+                    if (
+                        kept is not None
+                    ):  # It may repeat events of this commit: insert those first, to compare.
                         self._add(values)
                     if not self._is_new(write):
                         continue
@@ -167,7 +169,7 @@ class Journal:
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
                 requests.append((change, encoded_request(batch.request)))
-            if batch.shown and self.position >= change:  # Else it was there already.
+            if batch.shown and self.position >= change:  # Otherwise the batch was already stored.
                 shown.append((self.position, encoded_shown(batch.shown)))
         self._add(values)
         if requests:
@@ -178,7 +180,7 @@ class Journal:
             self._write_beside(batch, position)
 
     def _add(self, values: list[int | str]) -> None:
-        """Write the events whose columns these are, and empty the list."""
+        """Insert the events whose columns are in `values`, and empty the list."""
         step = event_columns * insert_events_max
         for first in range(0, len(values), step):
             some = values[first : first + step]
@@ -186,7 +188,7 @@ class Journal:
         values.clear()
 
     def _write_beside(self, batch: Batch, position: int) -> None:
-        """What goes with a batch and is no event: a snapshot taken at this position, prompts, answered inbox lines."""
+        """Write what a batch holds beside its events: a snapshot at this position, prompts, answered inbox lines."""
         if batch.snapshot is not None:
             scope, name, key, at, body = batch.snapshot
             self._connection.execute(SQL["drop_snapshots_of_other_folds"], (scope, name, key))
@@ -206,19 +208,19 @@ class Journal:
         self._connection.execute(SQL["keep_prompt"], (digest, zlib.compress(text.encode(), 1)))
 
     def prompt(self, digest: str) -> str | None:
-        """A text that a model was given, if it is still there."""
+        """The text of a prompt by its digest, if it is still kept."""
         row = self._row("prompt", digest)
         return None if row is None else zlib.decompress(row[0]).decode()
 
     def requests(self, first: int, last: int) -> dict[int, Request]:
-        """What was asked for between two changes."""
+        """The requests of the changes from `first` to `last`, by change number."""
         try:
             return {change: decoded_request(body) for change, body in self._rows("requests", first, last)}
         except BadEvent as broken:
             raise StoreDamaged(f"The ledger holds a broken request: {broken} Restore a copy.") from broken
 
     def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """What the calls behind an event were shown, if it is still there."""
+        """The lines that the model calls of an event were shown, if they are still kept."""
         row = self._row("shown", position)
         return None if row is None else decoded_shown(row[0])
 
@@ -241,7 +243,7 @@ class Journal:
             position += 1
             if changes is not None:
                 change = numbers.setdefault(changes[index], position)
-            # Plain integers and text: sqlite3 looks for an adapter, at length, for anything else.
+            # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
             text = without_start(body.decode(), seq)
             values += (position, kept.number, seq, position - change, text)
         self.position, kept.head = position, seq
@@ -271,7 +273,7 @@ class Journal:
         return [body.encode() for *_, body in self._events_of(Span(session_id, 0, 0, first, last))]
 
     def _forget(self) -> None:
-        """Drop what is remembered of the file, and look again."""
+        """Clear the caches, and read the last position and segment number again."""
         self._segments_cache.clear()
         self._places_cache.clear()
         self._prompts_kept_cache.clear()
@@ -279,7 +281,7 @@ class Journal:
         self.position, self._numbers, self._must_look = position, numbers, False
 
     def position_now(self) -> int:
-        """The last position, looked up again: another process may have written."""
+        """The last position, read from the file: another process may have written."""
         position: int = self._row("last_position")[0]
         return position
 
@@ -310,7 +312,7 @@ class Journal:
         )
 
     def segments_after(self, position: int) -> list[Segment]:
-        """The segments that began behind this position."""
+        """The segments that began after this position."""
         return [self._segment_from(row) for row in self._rows("segments_after", position)]
 
     def _segment_from(self, row: Sequence[Any]) -> Segment:
@@ -319,7 +321,7 @@ class Journal:
         return Segment(name, graph_id, origin, ordinal, base, parents, at, *map(bool, marks))
 
     def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot with this key, up to a position. One that cannot be read is none: it is a cache."""
+        """The newest snapshot with this key, up to a position. A broken one is ignored, because it is only a cache."""
         row = self._row("snapshot", scope, name, key, at_most)
         try:
             return None if row is None else Snapshot(*row)._replace(body=zlib.decompress(row[4]))
@@ -327,13 +329,13 @@ class Journal:
             return None
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
-        """Leave a line, in a transaction of its own."""
-        # A commit that failed may have left one open; a line put into it would be lost with it.
+        """Add a line to the inbox in its own transaction, and return its number."""
+        # A failed commit may have left a transaction open. A line written in it would be lost by the rollback.
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         number: int = self._rows("put_in_inbox", run_id, text)[0][0]
         return number
 
     def read_inbox(self, lines_max: int, after: int) -> list[InboxLine]:
-        """The oldest lines."""
+        """The oldest inbox lines after a number."""
         return [InboxLine(*row) for row in self._rows("read_inbox", after, lines_max)]

@@ -1,4 +1,7 @@
-"""One writer at a time: a lock file beside the store, which the operating system releases when its holder ends."""
+"""The lock file beside a store, which allows one writer at a time (ADR 0017).
+
+Always holds: the operating system releases the lock when the process that holds it ends, however it ends.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,16 @@ from glasshouse.errors import StoreBusy, StoreFailed
 
 
 class WriterLock:
-    """Held from opening to closing by the one terrarium that may write."""
+    """The lock that the one writing terrarium holds from opening to closing."""
 
     def __init__(self, store_path: Path) -> None:
-        # Of a file with several names, by symbolic links, all must meet at one lock.
+        # A file may have several names by symbolic links. All names must lead to the same lock.
         self._store_path = Path(os.path.realpath(store_path))
         self._lock_path = self._store_path.parent / f"{self._store_path.name}.lock"
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Take the lock, or say who has it."""
+        """Take the lock. Raises `StoreBusy` with the process that holds it."""
         try:
             descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as wrong:
@@ -38,13 +41,13 @@ class WriterLock:
                 " to read only, open the store as a guest."
             ) from taken
         self._descriptor = descriptor
-        # Naming the holder is a courtesy; on a full disk SQLite itself says what is wrong.
+        # The process number is only for the message above. On a full disk, SQLite reports the problem itself.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
-        """Let the next one in."""
+        """Release the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,4 +1,7 @@
-"""Numbered migrations: a file is copied before it is changed, and changed in one transaction or not at all."""
+"""Numbered migrations of a SQLite store.
+
+Always holds: a file that is not new is copied before it is changed. All migrations run in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
 from glasshouse.stores.sqlite.faults import damaged
 
 APPLICATION_ID: Final = 0x474C5348
-"""What marks a SQLite file as a Glasshouse store: the letters GLSH."""
+"""Marks a SQLite file as a Glasshouse store: the letters GLSH."""
 
 Migration = tuple[int, str]
 
@@ -29,7 +32,7 @@ def bundled_migrations() -> list[Migration]:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> None:
-    """Bring the file to the newest version."""
+    """Migrate the file to the newest version."""
     version = version_of(connection, path, migrations)
     newest = migrations[-1][0]
     if version == newest:
@@ -52,7 +55,7 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migrati
 
 
 def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> int:
-    """The file's version; 0 for a new one. Refuses what is not ours, or too new."""
+    """The version of the file, 0 if it is new. Raises if it is not a Glasshouse store, or too new."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
@@ -69,7 +72,7 @@ def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migr
 
 
 def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """A whole copy of the file as it was, next to it, which survives a power cut before the file is changed."""
+    """Copy the file to its folder and return the path. The copy is synced, so it survives a power cut."""
     copy = path.with_name(f"{path.name}.v{version}.copy")
     beside = copy.with_name(copy.name + ".part")
     try:

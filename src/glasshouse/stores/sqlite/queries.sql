@@ -1,7 +1,7 @@
--- A segment is found epoch by epoch (see migrations/0001_ledger.sql). Its seqs are dense and grow with the position, so
--- seq n lies at `opened_at + n - 1` or behind: there a walk upwards begins. It gives rows in the order of seqs, for it
--- goes through the epochs as they come and through the index within each; an ORDER BY would gather all epochs first,
--- and then the LIMIT could not end the walk with the last row that is wanted.
+-- The events of a segment are found epoch by epoch (ADR 0020). Seqs have no gaps and grow with the position, so seq n
+-- is at position `opened_at + n - 1` or later. The search begins there and goes upwards. It visits the epochs in order,
+-- and the index in order within each epoch, so the rows come in the order of seqs without an ORDER BY. An ORDER BY would
+-- collect all epochs first, and then the LIMIT could not stop the search at the last row that is needed.
 
 -- name: house_id
 SELECT value FROM house WHERE key = 'id';

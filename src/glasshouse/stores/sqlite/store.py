@@ -1,7 +1,7 @@
-"""`SqliteStore`: the ledger in one SQLite file, written by one thread, read by others.
+"""`SqliteStore`: the ledger in one SQLite file, written by one thread and read by others.
 
-Always holds: there is one writer (a lock file keeps a second one out); every other process is a guest, who reads
-on connections of its own and writes nothing but the inbox.
+Always holds: a lock file allows only one writer. Other processes open the file as guests: they read, and write only to
+the inbox (ADR 0017).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ busy_milliseconds_max = 5_000
 reader_threads = 2
 
 _NO_FILES: Final = frozenset({"", ":memory:"})
-"""Names under which SQLite would open something that is gone, or another for each connection."""
+"""Names for which SQLite opens a temporary database, a new one for each connection."""
 
 T = TypeVar("T")
 
 
 class SqliteStore:
-    """One durable file for a whole terrarium. As a guest it only looks on, and may leave lines in the inbox."""
+    """A durable store in one file. A guest only reads, and may add lines to the inbox."""
 
     def __init__(
         self, path: str | Path, *, is_guest: bool = False, migrations: list[Migration] | None = None
@@ -52,7 +52,7 @@ class SqliteStore:
         self._migrations = migrations if migrations is not None else bundled_migrations()
         self._lock = WriterLock(self.path)
         self.house_id = ""
-        """The id that this file was given when it was made."""
+        """The id that this file got when it was created."""
         self._journal: Journal | None = None
         self._writer: WorkThread | None = None
         self._readers: list[WorkThread] = []
@@ -64,7 +64,7 @@ class SqliteStore:
         return f"SqliteStore({str(self.path)!r}{', is_guest=True' if self.is_guest else ''})"
 
     async def open(self, new_house_id: str) -> None:
-        """Take the lock, bring the file up to date, start the threads."""
+        """Start the threads, take the lock and migrate the file. A guest takes no lock and migrates nothing."""
         if self._writer is not None:
             raise Refused(f"{self.path} is open already.", "Give each terrarium a store of its own.")
         self._writer = WorkThread("glasshouse writer")
@@ -124,13 +124,13 @@ class SqliteStore:
         return self._journal.position_now() if self.is_guest else self._journal.position
 
     async def commit(self, batches: Sequence[Batch]) -> int:
-        """Make the batches durable with one sync."""
+        """Make the batches durable in one transaction, and return the position of the first new event."""
         if self.is_guest:
             raise StoreFailed(f"{self.path} is open as a guest, who writes nothing but the inbox.")
         return await self._write(Journal.commit, batches)
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
-        """Leave a line for whoever runs this file."""
+        """Add a line to the inbox, for the terrarium that writes this file."""
         return await self._write(Journal.put_in_inbox, text, run_id)
 
     async def read(self, spans: Sequence[Span]) -> list[Event]:
@@ -142,7 +142,7 @@ class SqliteStore:
         return await self._read(Journal.read_after, position, events_max)
 
     async def segments_after(self, position: int) -> list[Segment]:
-        """The segments that began behind this position."""
+        """The segments that began after this position."""
         return await self._read(Journal.segments_after, position)
 
     async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
@@ -150,19 +150,19 @@ class SqliteStore:
         return await self._read(Journal.snapshot, scope, name, key, at_most)
 
     async def prompt(self, digest: str) -> str | None:
-        """A text that a model was given."""
+        """The text of a prompt by its digest, if it is still kept."""
         return await self._read(Journal.prompt, digest)
 
     async def requests(self, first: int, last: int) -> dict[int, Request]:
-        """What was asked for between two changes."""
+        """The requests of the changes from `first` to `last`, by change number."""
         return await self._read(Journal.requests, first, last)
 
     async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """What the calls behind an event were shown."""
+        """The lines that the model calls of an event were shown, if they are still kept."""
         return await self._read(Journal.shown, position)
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest lines in the inbox."""
+        """The oldest inbox lines after a number."""
         return await self._read(Journal.read_inbox, lines_max, after)
 
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
@@ -188,7 +188,7 @@ class SqliteStore:
         return method(journal, *arguments)
 
     def _in_words(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function; what SQLite raises becomes the `StoreError` that fits."""
+        """Call a function, and turn an error of SQLite into a `StoreError`."""
         try:
             return function(*arguments)
         except FAULTS as wrong:

@@ -1,6 +1,6 @@
-"""One thread that does one thing after another, with as little overhead as possible.
+"""A thread that runs blocking calls one after another, with little overhead.
 
-Always holds: whatever the work raises is raised where its result is awaited, and the thread continues.
+Always holds: an exception of a call is raised where its result is awaited, and the thread continues.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class WorkThread:
-    """Runs blocking work in order; each call is awaited on the event loop."""
+    """Runs blocking calls in order. Their results are awaited on the event loop."""
 
     def __init__(self, name: str) -> None:
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -25,7 +25,7 @@ class WorkThread:
             work()
 
     def call(self, function: Callable[..., Any], *arguments: object) -> asyncio.Future[Any]:
-        """What the function gives, some time."""
+        """Queue a call, and return a future of its result."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
 
@@ -38,7 +38,7 @@ class WorkThread:
             try:
                 loop.call_soon_threadsafe(_settle, answer, settle, outcome)
             except RuntimeError:
-                # A loop that was closed meanwhile has nobody left who waits; the work is done all the same.
+                # The loop was closed meanwhile, so nobody awaits the result. The work itself is done.
                 if not loop.is_closed():
                     raise
 
@@ -46,11 +46,11 @@ class WorkThread:
         return answer
 
     def stop(self) -> None:
-        """Finish what was asked for, then end. Blocks until then."""
+        """Run all queued calls, then end the thread. Blocks until it has ended."""
         self._work.put(None)
         self._thread.join()
 
 
 def _settle(answer: asyncio.Future[Any], settle: Callable[[Any], None], outcome: object) -> None:
-    if not answer.done():  # Whoever waited may have been cancelled.
+    if not answer.done():  # The awaiting task may have been cancelled.
         settle(outcome)
