@@ -70,7 +70,7 @@ class NumberedLines:
         self.striking: list[int] = []
         self.not_ascii: list[int] = []
         self.naming_cache: dict[tuple[str, str], tuple[list[int], int]] = {}
-        """(Creature, handle) -> the indexes of others' lines that name it, and the index up to which it was searched."""
+        """(Creature, handle) -> the indexes of others' lines that name it, and the index where the search stopped."""
 
     @property
     def indexes(self) -> range:

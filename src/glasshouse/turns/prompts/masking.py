@@ -24,7 +24,7 @@ _TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
 
 
 def masked(moment: Moment, masks: Masks) -> Moment:
-    """A judge's moment as its prompt may show it: contestants wear labels."""
+    """A judge's moment with labels instead of the contestants' names."""
     worn = _worn_cache.get(masks)
     if worn is None:
         worn = _worn_cache[masks] = _Worn(masks)
@@ -32,7 +32,7 @@ def masked(moment: Moment, masks: Masks) -> Moment:
 
 
 def unmasked(draft: Draft, masks: Masks) -> Draft:
-    """A judge's draft with the names behind the labels, as everybody is to read it."""
+    """A judge's draft with the contestants' names instead of labels."""
     payload = masks.off(draft.payload)
     winner = draft.payload.get("winner")
     if draft.kind == kinds.JUDGE_VERDICT and isinstance(winner, str):
@@ -41,7 +41,7 @@ def unmasked(draft: Draft, masks: Masks) -> Draft:
 
 
 class _Worn:
-    """What was covered with one run's masks lately."""
+    """A cache of what was recently masked with one run's masks."""
 
     def __init__(self, masks: Masks) -> None:
         self._masks = masks
