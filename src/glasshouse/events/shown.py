@@ -30,6 +30,7 @@ _Packed = msgspec.defstruct(
 )
 """`Shown` as it is stored: ids separated by spaces. An id of the same session as the id before it is only its seq."""
 
+# A struct made at run time is no type for mypy.
 _decode = msgspec.json.Decoder(list[_Packed]).decode  # type: ignore[valid-type]
 
 
