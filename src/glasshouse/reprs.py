@@ -15,10 +15,10 @@ _PLAIN: Final = (str, bytes, int, float, tuple, list, dict, type(None))
 
 
 def repr_of(*names: str) -> Callable[[object], str]:
-    """A `__repr__` that shows these attributes, the most telling first; of a struct, all if none is named."""
+    """A `__repr__` that shows these attributes, the most telling first; all fields if none is named."""
 
     def short_repr(value: object) -> str:
-        fields = names or getattr(value, "__struct_fields__", ())
+        fields = names or getattr(value, "__struct_fields__", None) or vars(value)
         return shown(value, **{name: getattr(value, name) for name in fields})
 
     return short_repr

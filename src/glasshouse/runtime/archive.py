@@ -13,7 +13,7 @@ from typing import Literal
 
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import BranchChange, Governor, RunStarted, payload_of
+from glasshouse.events.payloads import RunStarted, payload_of
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.house import House
@@ -30,7 +30,7 @@ from glasshouse.runtime.results import doubled_in, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
-from glasshouse.world.decisions.intents import Fork, LineAfter
+from glasshouse.world.decisions.intents import Fork
 from glasshouse.world.state.ids import the_run
 from glasshouse.world.state.values import Lineage, Session
 
@@ -148,10 +148,7 @@ class Archive:
         if at is not None and what_if.begins_before:
             check_line(await history.event(history.event_meant(session_id, at)))
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)
-        lines = changed(past, what_if)
-        return await self._restated(
-            past, "branch", limits=what_if.limits, change=what_if.recorded(), lines=lines
-        )
+        return await self._restated(past, "branch", what_if)
 
     async def resume(
         self,
@@ -169,31 +166,22 @@ class Archive:
         check_is_not_live(self._ledger.world, session_id)
         past = await self._pasts.at_the_end(session_id)
         if shape == "as-was":
-            return await self._restated(past, "resume")
+            return await self._restated(past, "resume", WhatIf())
         recipes = recipes_of(past, session_id, world, self._tools.names(), lambda: self._new_run_for(past))
         with_models = self._routes.with_models
         intent = resume_of(past, {old: with_models(opening) for old, opening in recipes.items()})
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
 
-    async def _restated(
-        self,
-        past: Past,
-        how: Literal["branch", "resume"],
-        *,
-        limits: Governor | None = None,
-        change: BranchChange | None = None,
-        lines: tuple[LineAfter, ...] = (),
-    ) -> Run:
-        """Continue from a past: its graphs, its runs under new ids, and their spending."""
+    async def _restated(self, past: Past, how: Literal["branch", "resume"], what_if: WhatIf) -> Run:
+        """Continue from a past with these changes: its graphs, its runs under new ids, and their spending."""
+        lines = changed(past, what_if)
         started: dict[str, RunStarted] = {}
         for run_id, purse in past.folded.runs.purses.items():
             if past.holds_run(run_id):
                 event = await self._house.history.event(purse.told_in)
                 started[run_id] = self._routes.with_models_now(past.folded, payload_of(event, RunStarted))
-        intent = restate_of(
-            past, how, lambda: self._new_run_for(past), started, limits=limits, change=change, lines=lines
-        )
+        intent = restate_of(past, how, what_if, lines, lambda: self._new_run_for(past), started)
         self._routes.check_prices_of(past.folded, intent)
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)

@@ -19,17 +19,7 @@ from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
 from glasshouse.views.dry_run import channel_foreseen, creature_foreseen, wire_foreseen
-from glasshouse.world.decisions.intents import (
-    AddChannel,
-    AddCreature,
-    AddWire,
-    GrantPrivilege,
-    Intent,
-    RemoveCreature,
-    Say,
-    StartCreature,
-    StopCreature,
-)
+from glasshouse.world.decisions import intents
 from glasshouse.world.state.ids import short_hash, the_creature
 from glasshouse.world.state.state import World
 from glasshouse.world.state.values import Change, Channel, Environment, Graph, Wire
@@ -84,7 +74,7 @@ class GraphEdits:
                 )
         if is_privileged:
             check_gives_no_right(self._ledger)
-        intent = AddCreature(
+        intent = intents.AddCreature(
             name=manifest.name,
             manifest=manifest.as_json(),
             manifest_digest=manifest.digest,
@@ -105,10 +95,10 @@ class GraphEdits:
         return await self._ledger.change_and_see(intent, settled)
 
     async def alter(
-        self, intent: StartCreature | StopCreature | GrantPrivilege, *, dry_run: bool
+        self, intent: intents.StartCreature | intents.StopCreature | intents.GrantPrivilege, *, dry_run: bool
     ) -> Creature:
         """Decide an intent that changes one creature, and return the creature after the change."""
-        if isinstance(intent, GrantPrivilege):
+        if isinstance(intent, intents.GrantPrivilege):
             check_gives_no_right(self._ledger)
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent))
@@ -136,14 +126,14 @@ class GraphEdits:
 
     # Channels and wires
 
-    async def change(self, intent: Intent, *, dry_run: bool) -> Change:
+    async def change(self, intent: intents.Intent, *, dry_run: bool) -> Change:
         """Decide an intent that may merge or split graphs, and return the change."""
         if dry_run:
             return (await self._ledger.foresee(intent)).change
-        forget = self._minds.forget if isinstance(intent, RemoveCreature) else None
+        forget = self._minds.forget if isinstance(intent, intents.RemoveCreature) else None
         return (await self._ledger.change(intent, forget)).change
 
-    async def add_channel(self, intent: AddChannel, *, dry_run: bool) -> Channel:
+    async def add_channel(self, intent: intents.AddChannel, *, dry_run: bool) -> Channel:
         """Open a channel."""
         if dry_run:
             return channel_foreseen(self._world, (await self._ledger.foresee(intent)).events)
@@ -152,7 +142,7 @@ class GraphEdits:
     def _channel(self, channel_id: str) -> Channel:
         return topology_views.channel_of(self._world, self._world.channels[channel_id])
 
-    async def add_wire(self, intent: AddWire, *, dry_run: bool) -> Wire:
+    async def add_wire(self, intent: intents.AddWire, *, dry_run: bool) -> Wire:
         """Add a wire, or return the equal wire that exists already."""
         if dry_run:
             foreseen = await self._ledger.foresee(intent)
@@ -167,7 +157,7 @@ class GraphEdits:
         """Append an event of a creature. On return it is durable."""
         ledger = self._ledger
         if dry_run:
-            return own_copy((await ledger.foresee(Say(creature_id, (draft,), caused_by))).events[0])
+            return own_copy((await ledger.foresee(intents.Say(creature_id, (draft,), caused_by))).events[0])
         if not ledger.takes_more:
             await ledger.wait_for_room()
         queued = ledger.submit(creature_id, draft, caused_by)
@@ -189,7 +179,7 @@ class GraphEdits:
         dry_run: bool = False,
     ) -> tuple[Event, ...]:
         """Append several events of a creature as one batch: all or nothing."""
-        intent = Say(creature_id, tuple(drafts), caused_by)
+        intent = intents.Say(creature_id, tuple(drafts), caused_by)
         answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent))
         return tuple(answer.events)
 

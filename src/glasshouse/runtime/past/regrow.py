@@ -15,47 +15,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-import msgspec
+from msgspec.structs import replace
 
-from glasshouse.events import kinds
-from glasshouse.events.carried import (
-    Carried,
-    CarriedAges,
-    CarriedClocks,
-    CarriedCreature,
-    CarriedShape,
-    CarriedTable,
-)
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
-from glasshouse.events.payloads import (
-    BranchChange,
-    BranchOf,
-    ChannelOpened,
-    CreatureStarted,
-    Governor,
-    RunStarted,
-    Sealed,
-    WireAdded,
-    builtins_of,
-    converted,
-    picked,
-)
+from glasshouse.events import carried, kinds, payloads
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS
+from glasshouse.events.payloads import builtins_of, converted, picked
 from glasshouse.runtime.past.past_world import Past
-from glasshouse.turns.runs.purses import Clocks, Purse, carried_run
-from glasshouse.world.decisions.intents import (
-    ChannelPlan,
-    LineAfter,
-    Member,
-    OpenRun,
-    Regrown,
-    Reopened,
-    Rerun,
-    Restate,
-)
+from glasshouse.runtime.past.what_if import WhatIf
+from glasshouse.turns.runs.purses import Clocks, Purse, carried_run, merged
+from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.runs import Ensemble, cast_entry, ensembles_of
-from glasshouse.world.fold import carried_over as carrying
-from glasshouse.world.fold.carried_over import heard_of, shape_of
-from glasshouse.world.state.state import CreatureState, GraphState
+from glasshouse.world.fold import carried_over
+from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
 from glasshouse.world.state.topology import LISTEN, SEND
 from glasshouse.world.state.values import Wire
 
@@ -63,107 +34,97 @@ from glasshouse.world.state.values import Wire
 def restate_of(
     past: Past,
     how: Literal["branch", "resume"],
+    what_if: WhatIf,
+    lines: tuple[intents.LineAfter, ...],
     new_run: Callable[[], str],
-    started: Mapping[str, RunStarted],
-    *,
-    limits: Governor | None = None,
-    change: BranchChange | None = None,
-    lines: tuple[LineAfter, ...] = (),
-) -> Restate:
-    """The intent that continues a past in the shape it has, with the changes that were made to it."""
-    graphs = [past.world.graphs[name] for name in past.graph_ids]
+    started: Mapping[str, payloads.RunStarted],
+) -> intents.Restate:
+    """The intent that continues a past in the shape it has. `what_if` was applied to it and gave these lines."""
+    world, change = past.world, what_if.recorded()
+    graphs = [world.graphs[name] for name in past.graph_ids]
     run_ids = dict.fromkeys([creature.run_id for creature in past.creatures if creature.run_id is not None])
-    runs = tuple([_rerun(past, run_id, new_run(), started.get(run_id), limits) for run_id in run_ids])
+    runs = [_rerun(past, name, new_run(), started.get(name), what_if.limits) for name in run_ids]
     is_over = how == "resume" and past.at.kind == kinds.RUN_FINISHED
     is_as_it_was = change is None and not past.is_foreign
-    ages = carrying.ages_of(past.world, graphs) if len(graphs) > 1 else [None]
+    ages = carried_over.ages_of(world, graphs) if len(graphs) > 1 else [None]
     regrown = []
-    for graph, own in zip(graphs, ages, strict=True):
-        here = tuple([line for line in lines if _graph_of(past, line) == graph.id])
-        regrown.append(_regrown(past, graph, own, here, is_over=is_over, is_as_it_was=is_as_it_was))
-    return Restate(how, past.at.id, tuple(regrown), runs, change, past.times_changed)
+    for graph, ages_here in zip(graphs, ages, strict=True):
+        shape = replace(carried_over.shape_of(world, graph), ages=ages_here)
+        creatures = sorted(map(world.creatures.__getitem__, graph.creatures), key=lambda one: one.born)
+        channels = sorted(map(world.channels.__getitem__, graph.channels.values()), key=lambda one: one.born)
+        taken_over = _taken_over(
+            past,
+            [graph],
+            shape,
+            [_reopened(past, channel) for channel in channels],
+            past.folded.runs.clocks.get(graph.id, Clocks()),
+            is_over=is_over,
+            is_as_it_was=is_as_it_was,
+        )
+        wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
+        graph_now = replace(
+            taken_over,
+            creatures=tuple([_born(past, creature) for creature in creatures]),
+            stopped=tuple([creature.id for creature in creatures if not creature.is_running]),
+            wires=tuple([_rewired(past, wire) for wire in wires]),
+            lines=tuple([line for line in lines if _graph_of(past, line) == graph.id]),
+        )
+        regrown.append(graph_now)
+    return intents.Restate(how, past.at.id, tuple(regrown), tuple(runs), change, past.times_changed)
 
 
-def _graph_of(past: Past, line: LineAfter) -> str:
+def _graph_of(past: Past, line: intents.LineAfter) -> str:
     """The graph in which a line is said: that of its speaker, or the past's home graph for the visitor."""
     speaker = past.world.creatures.get(line.actor)
     return past.home if speaker is None else speaker.graph_id
 
 
-def _rerun(past: Past, old: str, new: str, started: RunStarted | None, limits: Governor | None) -> Rerun:
+def _rerun(
+    past: Past, old: str, new: str, started: payloads.RunStarted | None, limits: payloads.Governor | None
+) -> intents.Rerun:
     if started is None:
-        return Rerun(old, new)
-    started = msgspec.structs.replace(
-        started, branch_of=BranchOf(old, past.cut), limits=limits or started.limits
-    )
-    return Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
-
-
-def _regrown(
-    past: Past,
-    graph: GraphState,
-    ages: CarriedAges | None,
-    lines: tuple[LineAfter, ...],
-    *,
-    is_over: bool,
-    is_as_it_was: bool,
-) -> Regrown:
-    world = past.world
-    shape = msgspec.structs.replace(shape_of(world, graph), ages=ages)
-    creatures = sorted(
-        [world.creatures[name] for name in graph.creatures], key=lambda creature: creature.born
-    )
-    open_then = sorted(graph.channels.values(), key=lambda channel_id: world.channels[channel_id].born)
-    channels = [_reopened(past, channel_id) for channel_id in open_then]
-    clocks = past.folded.runs.clocks.get(graph.id, Clocks())
-    regrown = _taken_over(past, [graph], shape, channels, clocks, is_over=is_over, is_as_it_was=is_as_it_was)
-    wires = [wire for wire in world.wires.values() if wire.source in graph.creatures]
-    return msgspec.structs.replace(
-        regrown,
-        creatures=tuple([_born(past, creature) for creature in creatures]),
-        stopped=tuple([creature.id for creature in creatures if not creature.is_running]),
-        wires=tuple([_rewired(past, wire) for wire in wires]),
-        lines=lines,
-    )
+        return intents.Rerun(old, new)
+    started = replace(started, branch_of=payloads.BranchOf(old, past.cut), limits=limits or started.limits)
+    return intents.Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 
 def _taken_over(
     past: Past,
     graphs: Sequence[GraphState],
-    shape: CarriedShape,
-    channels: Sequence[Reopened],
+    shape: carried.CarriedShape,
+    channels: Sequence[intents.Reopened],
     clocks: Clocks,
     *,
     is_over: bool,
     is_as_it_was: bool = False,
-) -> Regrown:
+) -> intents.Regrown:
     """A graph that continues `graphs`, with the state it carries over under the old ids. It has no creatures yet.
 
     If the run was over (`is_over`), its verdict is not carried over, and the run can end again.
     """
     folded = past.folded
     graph_ids = [graph.id for graph in graphs]
-    places = {**carrying.places_of(shape), **dict.fromkeys(graph_ids)}
+    places = {**carried_over.places_of(shape), **dict.fromkeys(graph_ids)}
     vias = {name: heard.reborn for name, heard in shape.creatures.items()}
     here = dict.fromkeys([*[channel.opened.channel_id for channel in channels], *places])
     remembered = folded.tables.remembered_by(vias, here)
     if past.is_foreign:  # The file may lack lines that were said in a place after a creature had left it.
         heads = {name: session.head for name, session in past.world.sessions.items()}
         said = {place: _within(table, heads) for place, table in remembered.said.items()}
-        remembered = msgspec.structs.replace(remembered, said=said)
+        remembered = replace(remembered, said=said)
     speakers = {name: None for table in remembered.said.values() for name in table.speakers}
     others = [name for name in speakers if name not in shape.creatures and name not in RESERVED_ACTORS]
-    shape = msgspec.structs.replace(shape, departed=carrying.departed_of(past.world, others))
+    shape = replace(shape, departed=carried_over.departed_of(past.world, others))
     purses = picked(folded.runs.purses, shape.born)
-    carried = Carried(
+    taken = carried.Carried(
         shape,
         folded.agenda.owed_by(shape.creatures, past.has_happened, is_as_it_was=is_as_it_was),
         remembered,
-        converted(clocks, CarriedClocks),
+        converted(clocks, carried.CarriedClocks),
         {run_id: carried_run(purse, past.at.created_at, is_over=is_over) for run_id, purse in purses.items()},
     )
     parents = dict([parent for graph in graphs for parent in past.parents_of(graph.session_id)])
-    return Regrown(
+    return intents.Regrown(
         parents=tuple(parents.items()),
         turn=shape.turn,
         creatures=(),
@@ -171,25 +132,27 @@ def _taken_over(
         graph_ids=tuple(graph_ids),
         places=tuple(places),
         strangers=tuple(shape.departed) if past.is_foreign else (),
-        carried=carried,
+        carried=taken,
     )
 
 
-def _within(table: CarriedTable, heads: Mapping[str, int]) -> CarriedTable:
+def _within(table: carried.CarriedTable, heads: Mapping[str, int]) -> carried.CarriedTable:
     """The part of a table whose lines are in known sessions, each up to its known head."""
     known = [part for part in table.spans if part.first <= heads.get(part.session_id, 0)]
-    spans = [msgspec.structs.replace(part, last=min(part.last, heads[part.session_id])) for part in known]
+    spans = [replace(part, last=min(part.last, heads[part.session_id])) for part in known]
     count = sum([part.last - part.first + 1 for part in spans])
-    return msgspec.structs.replace(table, spans=spans, count=count)
+    return replace(table, spans=spans, count=count)
 
 
-def _rewired(past: Past, wire: Wire) -> WireAdded:
+def _rewired(past: Past, wire: Wire) -> payloads.WireAdded:
     was = None if past.is_new(wire.id) else wire.id
-    return WireAdded(wire.id, wire.source, wire.target, wire.with_content, wire.prompt, wire.when, was)
+    return payloads.WireAdded(
+        wire.id, wire.source, wire.target, wire.with_content, wire.prompt, wire.when, was
+    )
 
 
-def _born(past: Past, creature: CreatureState) -> CreatureStarted:
-    return CreatureStarted(
+def _born(past: Past, creature: CreatureState) -> payloads.CreatureStarted:
+    return payloads.CreatureStarted(
         creature=creature.id,
         handle=creature.handle,
         cast_key=creature.cast_key,
@@ -203,21 +166,20 @@ def _born(past: Past, creature: CreatureState) -> CreatureStarted:
     )
 
 
-def _reopened(past: Past, channel_id: str) -> Reopened:
-    channel = past.world.channels[channel_id]
-    was = None if past.is_new(channel_id) else channel_id
-    opened = ChannelOpened(channel_id, channel.name, channel.description, channel.history, was)
-    return Reopened(opened, tuple(past.world.topology.members_of.get(channel_id, {}).items()))
+def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:
+    was = None if past.is_new(channel.id) else channel.id
+    opened = payloads.ChannelOpened(channel.id, channel.name, channel.description, channel.history, was)
+    return intents.Reopened(opened, tuple(past.world.topology.members_of.get(channel.id, {}).items()))
 
 
-Recipes = dict[str, OpenRun]
+Recipes = dict[str, intents.OpenRun]
 """For each resumed run, by its old id: the opening of its scenario, which has the new run id."""
 
 
-def resume_of(past: Past, recipes: Recipes) -> Restate:
+def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
     """The intent that continues a past with its scenarios as they are on disk now."""
-    graphs: list[Regrown] = []
-    runs: list[Rerun] = []
+    graphs: list[intents.Regrown] = []
+    runs: list[intents.Rerun] = []
     edited: dict[str, str] = {}
     continued: set[str] = set()
     for old, opening in recipes.items():
@@ -226,17 +188,17 @@ def resume_of(past: Past, recipes: Recipes) -> Restate:
         own = _matches(past, purse, old, members)
         keys = {id(member): own.get(id(member), f"new {old} {n}") for n, member in enumerate(members)}
         cast = [cast_entry(member, keys[id(member)]) for member in members]
-        started = msgspec.structs.replace(opening.started, branch_of=BranchOf(old, past.cut), cast=cast)
-        runs.append(Rerun(old, opening.run_id, started))
+        started = replace(opening.started, branch_of=payloads.BranchOf(old, past.cut), cast=cast)
+        runs.append(intents.Rerun(old, opening.run_id, started))
         if purse.scenario_digest != started.scenario_digest:
             edited[opening.run_id] = started.scenario_digest
         parts = [part for troupe in opening.troupes for part in ensembles_of(troupe)]
         graphs += [_Regrowth(past, old, keys, part, continued).regrown() for part in parts]
-    change = BranchChange(edited=edited) if edited else None
-    return Restate("resume", past.at.id, tuple(graphs), tuple(runs), change)
+    change = payloads.BranchChange(edited=edited) if edited else None
+    return intents.Restate("resume", past.at.id, tuple(graphs), tuple(runs), change)
 
 
-def _matches(past: Past, purse: Purse, run_id: str, members: list[Member]) -> dict[int, str]:
+def _matches(past: Past, purse: Purse, run_id: str, members: list[intents.Member]) -> dict[int, str]:
     """The old creature whose past each member of the cast gets: old ids by `id(member)` (ADR 0033)."""
     theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
     matches: dict[int, str] = {}
@@ -287,33 +249,33 @@ class _Regrowth:
                 return channel_id
         return f"new {next(iter(self._keys.values()))} {name}"
 
-    def regrown(self) -> Regrown:
+    def regrown(self) -> intents.Regrown:
         """The graph as the scenario describes it, with the state that its creatures carry over."""
         channels = [self._reopened(plan) for plan in self._plans]
         is_over = self._past.at.kind == kinds.RUN_FINISHED
         regrown = _taken_over(
             self._past, self._graphs, self._shape(), channels, self._clocks(), is_over=is_over
         )
-        return msgspec.structs.replace(
+        return replace(
             regrown,
             creatures=tuple([self._born(member) for member in self._members]),
             wires=tuple(self._wires()),
             lines=tuple(self._dealt()),
         )
 
-    def _shape(self) -> CarriedShape:
+    def _shape(self) -> carried.CarriedShape:
         world = self._past.world
-        creatures: dict[str, CarriedCreature] = {}
+        creatures: dict[str, carried.CarriedCreature] = {}
         for member in self._members:
             key = self._keys[member.handle]
             if key in self._old:
                 joined = dict.fromkeys((*member.sends, *member.listens))
                 channels = [self._channels[name] for name in joined]
-                heard = heard_of(world, world.creatures[key])
+                heard = carried_over.heard_of(world, world.creatures[key])
                 strange = [self._channels[name] for name in member.listens if self._is_strange(key, name)]
-                creatures[key] = msgspec.structs.replace(heard, channels=channels, strange=strange)
+                creatures[key] = replace(heard, channels=channels, strange=strange)
         run = world.runs[self._run_id]
-        return CarriedShape(
+        return carried.CarriedShape(
             name=self._members[0].handle,
             turn=max(graph.turn for graph in self._graphs),
             creatures=creatures,
@@ -330,17 +292,13 @@ class _Regrowth:
         )
 
     def _clocks(self) -> Clocks:
-        whole = Clocks()
-        for graph in self._graphs:
-            clocks = self._past.folded.runs.clocks.get(graph.id, Clocks())
-            whole.turn = max(whole.turn, clocks.turn)
-            for run_id, turns in clocks.turns.items():
-                whole.turns[run_id] = max(turns, whole.turns.get(run_id, 0))
-        return whole
+        clocks = self._past.folded.runs.clocks
+        whole = merged([clocks.get(graph.id, Clocks()) for graph in self._graphs])
+        return Clocks(whole.turns, turn=whole.turn)
 
-    def _born(self, member: Member) -> CreatureStarted:
+    def _born(self, member: intents.Member) -> payloads.CreatureStarted:
         key = self._keys[member.handle]
-        return CreatureStarted(
+        return payloads.CreatureStarted(
             creature=key,
             handle=member.handle,
             cast_key=member.name,
@@ -352,32 +310,36 @@ class _Regrowth:
             is_root=member.is_root,
         )
 
-    def _reopened(self, plan: ChannelPlan) -> Reopened:
+    def _reopened(self, plan: intents.ChannelPlan) -> intents.Reopened:
         key = self._channels[plan.name]
         members: list[tuple[str, int]] = []
         for member in self._members:
             sends, listens = plan.name in member.sends, plan.name in member.listens
             if sends or listens:
                 members.append((self._keys[member.handle], SEND * sends | LISTEN * listens))
-        opened = ChannelOpened(key, plan.name, plan.description, plan.history, _old_id(key))
-        return Reopened(opened, tuple(members))
+        opened = payloads.ChannelOpened(key, plan.name, plan.description, plan.history, _old_id(key))
+        return intents.Reopened(opened, tuple(members))
 
-    def _wires(self) -> list[WireAdded]:
+    def _wires(self) -> list[payloads.WireAdded]:
         keys, pairs = self._keys, [(member, wire) for member in self._members for wire in member.wires]
         return [
-            WireAdded("", keys[member.handle], keys[wire.to], wire.with_content, wire.prompt, wire.when)
+            payloads.WireAdded(
+                "", keys[member.handle], keys[wire.to], wire.with_content, wire.prompt, wire.when
+            )
             for member, wire in pairs
         ]
 
-    def _dealt(self) -> list[LineAfter]:
+    def _dealt(self) -> list[intents.LineAfter]:
         """The deals to new creatures. The others keep what they were dealt."""
-        lines: list[LineAfter] = []
-        for member in self._members:
-            key = self._keys[member.handle]
-            if member.dealt and key not in self._old:
-                words: Json = {"text": f"Something is dealt to {member.handle}, face down."}
-                sealed = builtins_of(Sealed([key], member.dealt))
-                lines.append(
-                    LineAfter(kinds.WORLD_OBSERVED, words, CONDUCTOR, run_id=self._run_id, sealed=sealed)
-                )
-        return lines
+        dealt = [(member, self._keys[member.handle]) for member in self._members if member.dealt]
+        return [
+            intents.LineAfter(
+                kinds.WORLD_OBSERVED,
+                {"text": f"Something is dealt to {member.handle}, face down."},
+                CONDUCTOR,
+                run_id=self._run_id,
+                sealed=builtins_of(payloads.Sealed([key], member.dealt or {})),
+            )
+            for member, key in dealt
+            if key not in self._old
+        ]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
-from glasshouse.events.payloads import BranchChange, Governor
+from glasshouse.events.payloads import BranchChange, Governor, converted
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past_world import Past
@@ -29,18 +29,7 @@ Edge = tuple[str, str] | tuple[str, str, str]
 class WhatIf:
     """The changes that a branch makes to its past. Creatures are named by their handles."""
 
-    __repr__ = repr_of(
-        "drop",
-        "replace",
-        "disturb",
-        "profiles",
-        "personas",
-        "add",
-        "remove",
-        "connect",
-        "disconnect",
-        "limits",
-    )
+    __repr__ = repr_of()
 
     drop: bool = False
     """Leave out the line that the branch begins at."""
@@ -63,18 +52,9 @@ class WhatIf:
 
     def recorded(self) -> BranchChange | None:
         """The changes as the ledger keeps them, or None if there are none."""
-        change = BranchChange(
-            drop=self.drop,
-            replace=self.replace or None,
-            disturb=self.disturb or None,
-            profiles=dict(self.profiles),
-            personas=dict(self.personas),
-            add=[manifest.as_json() for manifest in self.add],
-            remove=list(self.remove),
-            connect=[list(edge) for edge in self.connect],
-            disconnect=[list(edge) for edge in self.disconnect],
-            limits=self.limits,
-        )
+        texts = {"replace": self.replace or None, "disturb": self.disturb or None}
+        fields = {**vars(self), **texts, "add": [manifest.as_json() for manifest in self.add]}
+        change = converted(fields, BranchChange)
         return None if change == BranchChange() else change
 
 

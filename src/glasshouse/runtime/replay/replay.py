@@ -28,18 +28,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.digest import Digest
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event
-from glasshouse.events.payloads import (
-    CastEntry,
-    CreatureStarted,
-    RunContinued,
-    RunFinished,
-    RunPaused,
-    RunStarted,
-    payload_of,
-)
+from glasshouse.events.payloads import payload_of
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.opening import opening_of
@@ -315,7 +307,7 @@ class _Replay:
     async def _is_ended(self, end: Event, due: Due | None) -> bool:
         """End a run that is idle, or that is out of budget while a creature of another run is next in its graph."""
         folded, run_id = self._ledger.folded, end.run_id or ""
-        payload = payload_of(end, RunFinished)
+        payload = payload_of(end, payloads.RunFinished)
         if payload.reason != "budget":
             is_idle = self._conductor.agendas.is_idle(run_id)
             return is_idle and await self._conductor.finish(run_id, "ended") is not None
@@ -356,7 +348,7 @@ class _Replay:
         """
         agendas, run_id = self._conductor.agendas, end.run_id or ""
         graphs = [self._ledger.world.graphs[name] for name in agendas.graphs_of(run_id)]
-        if payload_of(end, RunFinished).axis == "max_turns":
+        if payload_of(end, payloads.RunFinished).axis == "max_turns":
             for graph in graphs:
                 if self._run_out_of_turns(graph) == run_id:
                     return graph.id
@@ -426,7 +418,7 @@ class _Replay:
         if self._is_of_others(change):
             _check_manifests(change)
             await self._ledger.adopt(change.events, self._record.segments)
-        elif first.kind == kinds.RUN_STARTED and payload_of(first, RunStarted).scenario is None:
+        elif first.kind == kinds.RUN_STARTED and payload_of(first, payloads.RunStarted).scenario is None:
             # The default run has no scenario to open. Adopting keeps the limits that its terrarium had then.
             await self._ledger.adopt(change.events, self._record.segments)
         elif first.kind == kinds.RUN_STARTED:
@@ -451,9 +443,9 @@ class _Replay:
     async def _ask_again(self, intent: Requested, events: Sequence[Event]) -> None:
         match intent:
             case PauseRun(run_id=run_id, reason=reason, graph_id=graph_id):
-                await self._ledger.change(MoveRun(run_id, RunPaused(reason), graph_id))
+                await self._ledger.change(MoveRun(run_id, payloads.RunPaused(reason), graph_id))
             case ContinueRun(run_id=run_id):
-                await self._ledger.change(MoveRun(run_id, RunContinued()))
+                await self._ledger.change(MoveRun(run_id, payloads.RunContinued()))
             case FinishRun(run_id=run_id, reason=reason):
                 await self._conductor.finish(run_id, reason)
             case AddCreature() as birth:
@@ -467,7 +459,7 @@ class _Replay:
 def _check_manifests(change: RecordedChange) -> None:
     """Refuse a manifest that does not match its digest. The fold skips a manifest whose digest is already known."""
     for event in [event for event in change.events if event.kind == kinds.CREATURE_STARTED]:
-        born = payload_of(event, CreatureStarted)
+        born = payload_of(event, payloads.CreatureStarted)
         if born.manifest and Manifest.model_validate(born.manifest).digest != born.manifest_digest:
             raise Refused(f"The manifest in {event.id} is not the one that was recorded.", "Restore a copy.")
 
@@ -480,7 +472,7 @@ def _is_said_from_outside(event: Event) -> bool:
 
 def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     """The recorded opening of a run, with scenario, manifests and deals from the ledger."""
-    started = payload_of(events[0], RunStarted)
+    started = payload_of(events[0], payloads.RunStarted)
     scenario = Scenario.model_validate(started.scenario)
     births = [event.payload for event in events if event.kind == kinds.CREATURE_STARTED]
     manifests = {str(born["cast_key"]): Manifest.model_validate(born["manifest"]) for born in births}
@@ -489,7 +481,7 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
     sealed = [event.sealed for event in events if event.sealed is not None]
     cast = iter(started.cast)
 
-    def as_then(member: Member, entry: CastEntry) -> Member:
+    def as_then(member: Member, entry: payloads.CastEntry) -> Member:
         dealt = next((one["facts"] for one in sealed if entry.creature in one["to"]), None)
         return replace(member, dealt=dealt, model=entry.model, is_bound=entry.is_bound)
 
@@ -507,7 +499,7 @@ def _models(record: RunRecord) -> dict[str, str]:
     own = [event for event in (*record.story, *record.events) if event.run_id == record.run_id]
     for event in (*own, *record.events):
         if event.kind == kinds.RUN_STARTED:
-            for entry in payload_of(event, RunStarted).cast:
+            for entry in payload_of(event, payloads.RunStarted).cast:
                 if entry.is_bound:
                     bound.add(entry.creature)
                 else:

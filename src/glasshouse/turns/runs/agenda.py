@@ -27,18 +27,10 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAgenda
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
-from glasshouse.events.payloads import (
-    CreatureStarted,
-    CreatureStopped,
-    SessionRestated,
-    converted,
-    payload_of,
-    picked,
-    restated_of,
-)
+from glasshouse.events.payloads import converted, payload_of, picked, restated_of
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN
@@ -339,7 +331,7 @@ class Agenda(msgspec.Struct, dict=True):
         }
         return converted(part, CarriedAgenda)
 
-    def _take_over(self, restated: SessionRestated) -> None:
+    def _take_over(self, restated: payloads.SessionRestated) -> None:
         """Take over the debts of a restated past under the new names."""
         debts, shape, named = restated.carried.agenda, restated.carried.shape, restated.creatures
         for name in (*shape.creatures, *shape.newcomers):
@@ -354,12 +346,12 @@ class Agenda(msgspec.Struct, dict=True):
         )
 
     def _note_start(self, world: World, event: Event) -> None:
-        creature = world.creatures[payload_of(event, CreatureStarted).creature]
+        creature = world.creatures[payload_of(event, payloads.CreatureStarted).creature]
         for kind in world.facts_of(creature).subscribes_to:
             self.subscribers.setdefault(kind, {})[creature.id] = None
 
     def _note_stop(self, event: Event) -> None:
-        stopped = payload_of(event, CreatureStopped)
+        stopped = payload_of(event, payloads.CreatureStopped)
         name = stopped.creature
         if stopped.reason != "removed":
             self.stops[name] = self.stops.get(name, 0) + 1

@@ -19,26 +19,12 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
-from glasshouse.events.payloads import (
-    BranchOf,
-    Governor,
-    RunFinished,
-    RunStarted,
-    SessionForked,
-    SessionRestated,
-    ToolReturned,
-    TopologyChanged,
-    converted,
-    payload_of,
-    restated_of,
-    sealed_of,
-    verdict_of,
-)
+from glasshouse.events.payloads import Governor, converted, payload_of, restated_of, sealed_of, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.world.state.state import World
 
@@ -115,12 +101,12 @@ class Purse(msgspec.Struct):
     """Name -> manifest of the creatures that may be born during the run."""
     profiles: list[str] = msgspec.field(default_factory=list)
     """The model profiles that its cast and its spawnable creatures use."""
-    finished: RunFinished | None = None
+    finished: payloads.RunFinished | None = None
     ended_in: str | None = None
     """The id of its `run.finished`."""
     told_in: str = ""
     """The id of its `run.started`."""
-    branch_of: BranchOf | None = None
+    branch_of: payloads.BranchOf | None = None
     beside: list[str] = msgspec.field(default_factory=list)
     """For a run in a branch or a resumed session: the other runs that were restated with it."""
     scenario_digest: str = ""
@@ -276,7 +262,7 @@ class Runs(msgspec.Struct):
         elif kind == kinds.TURN_STARTED:
             self._note_turn(world, event)
         elif kind == kinds.TOPOLOGY_CHANGED:
-            self._note_topology(payload_of(event, TopologyChanged))
+            self._note_topology(payload_of(event, payloads.TopologyChanged))
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
@@ -285,7 +271,7 @@ class Runs(msgspec.Struct):
         if purse is None:
             return
         self._note_spend(purse.spent, run_id, event)
-        if kind == kinds.TOOL_RETURNED and payload_of(event, ToolReturned).is_edit:
+        if kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
             edits = self.clocks.setdefault(event.graph_id, Clocks()).edits
             edits[run_id] = edits.get(run_id, 0) + 1
         _note_end(purse, event)
@@ -295,7 +281,7 @@ class Runs(msgspec.Struct):
             self.watched[run_id] = None
 
     def _start(self, run_id: str, event: Event) -> None:
-        started = payload_of(event, RunStarted)
+        started = payload_of(event, payloads.RunStarted)
         if started.branch_of is not None and run_id in self.purses:
             return  # A run that is restated in several graphs has a `run.started` in each of them.
         cast, spawnable = started.cast, started.spawnable
@@ -334,7 +320,7 @@ class Runs(msgspec.Struct):
                 count = clocks.turns[run_id] = clocks.turns.get(run_id, 0) + passed
                 purse.spent.turns = max(purse.spent.turns, count)
 
-    def _note_topology(self, change: TopologyChanged) -> None:
+    def _note_topology(self, change: payloads.TopologyChanged) -> None:
         if change.kind == "merge":
             parts = [self.clocks.pop(graph_id, Clocks()) for graph_id in change.old_graph_ids]
             self.clocks[change.new_graph_ids[0]] = merged(parts)
@@ -343,14 +329,14 @@ class Runs(msgspec.Struct):
                 self.clocks.pop(graph_id, None)
 
     def _note_split(self, world: World, event: Event) -> None:
-        forked = payload_of(event, SessionForked)
+        forked = payload_of(event, payloads.SessionForked)
         if forked.how != "split" or event.graph_id in self.clocks:
             return
         parent = self.clocks.get(world.sessions[forked.parents[0]].segment.graph_id)
         if parent is not None:
             self.clocks[event.graph_id] = parent.split(event.id)
 
-    def _take_over(self, graph_id: str, restated: SessionRestated, at: datetime) -> None:
+    def _take_over(self, graph_id: str, restated: payloads.SessionRestated, at: datetime) -> None:
         """Take over what the runs of a restated past have spent, and the clocks of its graph."""
         for run_id, then in restated.carried.runs.items():
             purse = self.purses.get(restated.runs[run_id])
@@ -450,4 +436,4 @@ def _note_end(purse: Purse, event: Event) -> None:
         spent.truth = {**spent.truth, **sealed.facts}
         spent.knowers += [owner for owner in sealed.to if owner not in spent.knowers]
     if event.kind == kinds.RUN_FINISHED:
-        purse.finished, purse.ended_in = payload_of(event, RunFinished), event.id
+        purse.finished, purse.ended_in = payload_of(event, payloads.RunFinished), event.id
