@@ -96,6 +96,11 @@ class BudgetExceeded(GlasshouseError):
 class ModelUnreachable(GlasshouseError):
     """The model behind a profile was not reached: nothing was asked, so nothing was spent."""
 
+    def __init__(self, reason: str, model: str = "") -> None:
+        super().__init__(reason)
+        self.model = model
+        """The name of the model; empty: the name in its route."""
+
 
 class UnusableReply(GlasshouseError):
     """A model's reply held no line, and neither did its second reply."""

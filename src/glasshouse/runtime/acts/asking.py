@@ -102,7 +102,7 @@ class Asking:
                 completion = _storable(await self._answer(prompt))
             except ModelUnreachable as away:
                 self._treasury.settle(self._mine, NOTHING)
-                self._note(prompt, shown, None, str(away))
+                self._note(prompt, shown, away)
                 if attempt + 1 == unreached_in_a_row_max:
                     raise
             except BaseException:
@@ -111,7 +111,7 @@ class Asking:
             else:
                 tokens = completion.input_tokens + completion.output_tokens
                 self._treasury.settle(self._mine, Usage(1, tokens, completion.usd or 0.0))
-                self._note(prompt, shown, completion, "")
+                self._note(prompt, shown, completion)
                 return completion
         raise ModelUnreachable(
             f"The model {route.name} was not reached. Start its server, then continue the run."
@@ -123,10 +123,11 @@ class Asking:
         )
         return recorded if recorded is not None else await self._route.model.complete(prompt)
 
-    def _note(self, prompt: Prompt, shown: Shown, completion: Completion | None, error: str) -> None:
+    def _note(self, prompt: Prompt, shown: Shown, completion: Completion | ModelUnreachable) -> None:
         system, user = _system_digest(prompt.system), text_digest(prompt.user)
-        if completion is None:
-            call = Call(self._route.name, system, user, prompt.seed, reached=False, error=error)
+        if isinstance(completion, ModelUnreachable):
+            model = completion.model or self._route.name
+            call = Call(model, system, user, prompt.seed, reached=False, error=str(completion))
         else:
             call = Call(
                 completion.model,

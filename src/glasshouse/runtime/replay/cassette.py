@@ -6,21 +6,31 @@ Always holds: an answer is found by creature, cause and the number of the call i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from difflib import unified_diff
+from typing import Final, NamedTuple
 
 from glasshouse.errors import ModelUnreachable
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event
+from glasshouse.events.event import Draft, Event, place_of
 from glasshouse.events.payloads import AgentFailed, payload_of
 from glasshouse.runtime.acts.act import time_of
-from glasshouse.runtime.acts.act_so_far import ActSoFar, Step, act_so_far_of, completion_of, ways_of
+from glasshouse.runtime.acts.act_so_far import (
+    NOTHING_YET,
+    ActSoFar,
+    Step,
+    act_so_far_of,
+    completion_of,
+    ways_of,
+)
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
-from glasshouse.runtime.ports import Route
+from glasshouse.runtime.ports import Route, Store
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, REPLY_TOKENS, Completion, Prompt, text_digest
 from glasshouse.world.state.state import CreatureState, World
+
+diff_lines_max: Final = 200
 
 Act = tuple[str, str]
 """The id of a creature, and the id of the cause that its act answers."""
@@ -35,6 +45,17 @@ class PromptChange(NamedTuple):
     user_then: str
     prompt_now: Prompt
 
+    async def diff(self, store: Store) -> str:
+        """The change as a unified diff."""
+        system, user = await store.prompt(self.system_then) or "", await store.prompt(self.user_then) or ""
+        name = f"{self.creature}, turn {self.turn}"
+        if not system and not user:
+            return f"{name}: the recorded prompt is no longer kept."
+        then = f"{system}\n\n{user}".splitlines()
+        now = f"{self.prompt_now.system}\n\n{self.prompt_now.user}".splitlines()
+        lines = list(unified_diff(then, now, f"{name}, recorded", f"{name}, replayed", lineterm=""))
+        return "\n".join(lines[:diff_lines_max])
+
 
 def act_of(event: Event) -> Act | None:
     """The act that an event ends or in which it calls a tool, or None."""
@@ -45,24 +66,22 @@ def act_of(event: Event) -> Act | None:
 class Cassette:
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
-    def __init__(self, events: Iterable[Event], begun: Mapping[str, tuple[str, list[Event]]]) -> None:
-        """`begun` holds the acts that were using tools when the record begins: by creature, the cause of the act and
-        the events that it had written."""
+    def __init__(self, events: Sequence[Event], begun: Mapping[str, tuple[Act, list[Event]]]) -> None:
+        """`begun` holds, by creature, the acts that were using tools when the record begins, each with the events that
+        it had written."""
         self.changes: list[PromptChange] = []
         self.given: Counter[str] = Counter()
         self.world: Callable[[], World] = World
         """The world of the replay."""
         self.wait_for_turn_of: Callable[[str], Awaitable[None]] | None = None
         """Waits until the next recorded change was written by this creature, graph or run."""
-        before = {name: ((name, cause), written) for name, (cause, written) in begun.items()}
         self._calls_before = {
             act: sum(len(event.calls) for event in written if event.kind == kinds.TOOL_CALLED)
-            for act, written in before.values()
+            for act, written in begun.values()
         }
         """How many model calls each act had made before the record begins. These calls are not made again."""
-        recorded = list(events)
-        self._ways = ways_of(recorded, act_of, before)
-        self._ends = {act_of(event): event for event in recorded if event.ends_its_act}
+        self._ways = {act: act_so_far_of(way) for act, way in ways_of(events, act_of, begun).items()}
+        self._ends = {act_of(event): event for event in events if event.ends_its_act}
 
     async def before_commit(self, who: str) -> None:
         """Wait until the next recorded change was written by this creature, graph or run."""
@@ -78,7 +97,7 @@ class Cassette:
 
     def way_of(self, creature_id: str, cause_id: str) -> ActSoFar:
         """The recorded tool steps of an act."""
-        return act_so_far_of(self._ways.get((creature_id, cause_id), ()))
+        return self._ways.get((creature_id, cause_id), NOTHING_YET)
 
     def as_of(self, creature_id: str, cause_id: str) -> str | None:
         """The id of the last event that the recorded prompts of an act saw."""
@@ -88,8 +107,9 @@ class Cassette:
     def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
         """The logical time up to which the recorded prompts of an act saw the past."""
         as_of = self.as_of(creature.id, cause.id)
-        is_known = as_of is not None and as_of.rpartition(".")[0] in self.world().sessions
-        return time_of(self.world(), as_of) if is_known and as_of is not None else None
+        if as_of is None or place_of(as_of)[0] not in self.world().sessions:
+            return None
+        return time_of(self.world(), as_of)
 
     def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
@@ -107,7 +127,7 @@ class Cassette:
                 turn = 0 if end is None else end.turn
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
             if not call.reached:
-                raise ModelUnreachable(call.error)
+                raise ModelUnreachable(call.error, call.model)
             return completion_of(call)
 
         return recorded
@@ -148,15 +168,10 @@ def draft_of(event: Event) -> Draft:
 class NoModel:
     """The model behind every profile in a replay. A sound replay never calls it."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-
     async def complete(self, prompt: Prompt) -> Completion:
         """Raise: a replay takes every answer from the record."""
         raise ModelUnreachable(f"A replay asks no model, and this prompt is not on record: {prompt.digest}.")
 
     def route(self, profile: str, model: str | None = None) -> Route:
-        """A route with the recorded model name of the profile, and the default sizes of the profile."""
-        return Route(
-            self, model or self._names.get(profile, ""), CONTEXT_TOKENS[profile], REPLY_TOKENS[profile]
-        )
+        """A route with the default sizes of the profile. The recorded calls name their models."""
+        return Route(self, model or "", CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])

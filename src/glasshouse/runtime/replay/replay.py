@@ -20,9 +20,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import unified_diff
 from functools import partial
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -43,15 +42,7 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import folded_from
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.replay.cassette import (
-    Act,
-    Cassette,
-    NoModel,
-    PromptChange,
-    RecordedAgent,
-    act_of,
-    draft_of,
-)
+from glasshouse.runtime.replay.cassette import Act, Cassette, NoModel, RecordedAgent, act_of, draft_of
 from glasshouse.runtime.replay.overlay import OverlayStore
 from glasshouse.runtime.replay.record import RecordedChange, RunRecord, record_of
 from glasshouse.turns.runs.purses import tripped_by_turn
@@ -60,7 +51,6 @@ from glasshouse.world.decisions.intents import AddCreature, Inject, Member, Move
 from glasshouse.world.decisions.requests import ContinueRun, FinishRun, PauseRun, Requested, with_manifest
 from glasshouse.world.state.state import GraphState
 
-diff_lines_max: Final = 200
 prompt_changes_max: Final = 8
 standstill_seconds_max: Final = 30.0
 """If nothing is written and no task ends for this long, the replay has diverged from its record."""
@@ -101,16 +91,16 @@ async def compared(house: House, tools: Toolbox, record: RunRecord) -> Verificat
     replay = await _Replay.of(house, tools, record)
     replayed, skews = await replay.play()
     then, now = _digests(record.story, record.skews), _digests(replayed, skews)
-    pairs = enumerate(zip_longest(then, now))
-    index = next((number for number, (recorded, again) in pairs if recorded != again), None)
+    rows = zip_longest(record.story, replayed, then, now)
+    differing = next(((event, again) for event, again, old, new in rows if old != new), (None, None))
     changes = replay.cassette.changes[:prompt_changes_max]
     return Verification(
         recorded_digest=then[-1] if then else "",
         replayed_digest=now[-1] if now else "",
         events=len(record.story),
-        recorded_event=_at(record.story, index),
-        replayed_event=_at(replayed, index),
-        prompt_diffs=tuple([await _diff(house, change) for change in changes]),
+        recorded_event=differing[0],
+        replayed_event=differing[1],
+        prompt_diffs=tuple([await change.diff(house.store) for change in changes]),
         taken=record.taken,
         grows_from=record.grows_from,
     )
@@ -122,22 +112,6 @@ def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
         digest.take_in(event)
         texts.append(digest.text())
     return texts
-
-
-def _at(events: Sequence[Event], index: int | None) -> Event | None:
-    return events[index] if index is not None and index < len(events) else None
-
-
-async def _diff(house: House, change: PromptChange) -> str:
-    system = await house.store.prompt(change.system_then) or ""
-    user = await house.store.prompt(change.user_then) or ""
-    name = f"{change.creature}, turn {change.turn}"
-    if not system and not user:
-        return f"{name}: the recorded prompt is no longer kept."
-    then = f"{system}\n\n{user}".splitlines()
-    now = f"{change.prompt_now.system}\n\n{change.prompt_now.user}".splitlines()
-    lines = list(unified_diff(then, now, f"{name}, recorded", f"{name}, replayed", lineterm=""))
-    return "\n".join(lines[:diff_lines_max])
 
 
 class _Clock:
@@ -163,18 +137,15 @@ class _Replay:
         self.cassette = cassette
         self._record = record
         self._store = store
-        self._change_after: dict[int, RecordedChange] = {}
+        ends = accumulate([len(change.events) for change in record.changes], initial=record.starts_after)
+        self._change_after = dict(zip(ends, record.changes, strict=False))
         """The recorded changes by the position before their first event."""
-        position = record.starts_after
-        for change in record.changes:
-            self._change_after[position] = change
-            position += len(change.events)
         self._seen_at = {event.id: event.position or 0 for event in record.events}
         self._parts = parts = Parts(
             store,
             _Clock(record, store),
             SeededIds(0),
-            NoModel(_models(record)),
+            NoModel(),
             lambda _manifest: RecordedAgent(cassette),
             tools=tools,
             answers=cassette,
@@ -205,7 +176,7 @@ class _Replay:
             if change.restates_a_past:  # Such a change carries over the acts that were under way in its past.
                 under_way |= (await folded_from(house.store, change.events[-1].position)).agenda.under_way
         begun = {
-            name: (act.cause, [await house.history.event(event_id) for event_id in act.events])
+            name: ((name, act.cause), [await house.history.event(event_id) for event_id in act.events])
             for name, act in under_way.items()
         }
         cassette = Cassette([*record.events, *record.later], begun)
@@ -490,20 +461,3 @@ def _opening(run_id: str, events: Sequence[Event]) -> OpenRun:
         for troupe in opening.troupes
     ]
     return replace(opening, started=started, troupes=tuple(troupes))
-
-
-def _models(record: RunRecord) -> dict[str, str]:
-    """The recorded model of each profile: from the cast in `run.started`, otherwise from the first act that used it."""
-    names: dict[str, str] = {}
-    bound: set[str] = set()
-    own = [event for event in (*record.story, *record.events) if event.run_id == record.run_id]
-    for event in (*own, *record.events):
-        if event.kind == kinds.RUN_STARTED:
-            for entry in payload_of(event, payloads.RunStarted).cast:
-                if entry.is_bound:
-                    bound.add(entry.creature)
-                else:
-                    names.setdefault(entry.profile, entry.model)
-        elif event.model is not None and event.calls and event.actor not in bound:
-            names.setdefault(event.model.profile, event.calls[-1].model)
-    return names
