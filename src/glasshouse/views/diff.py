@@ -9,22 +9,12 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import astuple
 
 from glasshouse.reprs import repr_of
-from glasshouse.views.stage import (
-    NOTES,
-    CastMember,
-    Counters,
-    Note,
-    RunStatus,
-    StageProjection,
-    Touched,
-    stage_lines_max,
-)
+from glasshouse.views.stage import NOTES, ROWS, Counters, Note, StageProjection, Touched, stage_lines_max
 
-ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
 SCENE: Final = ("current_scene", "scene_title")
-_COUNTERS: Final = Counters.__struct_fields__
 
 
 class Patch(msgspec.Struct, frozen=True):
@@ -87,10 +77,11 @@ UNCHANGED: Final = ViewDiff()
 def diff_of(stage: StageProjection, touched: Touched, before: Counters) -> ViewDiff:
     """The diff for the last event, given the parts that it touched and the counters before it."""
     steps = [_step(stage, path) for path in touched]
-    for name in _COUNTERS:
-        count = getattr(stage.counters, name)
-        if count != getattr(before, name):
-            steps.append(Patch("set", ("counters", name), count))
+    for name, was, now in zip(
+        Counters.__struct_fields__, astuple(before), astuple(stage.counters), strict=True
+    ):
+        if now != was:
+            steps.append(Patch("set", ("counters", name), now))
     return ViewDiff(tuple(steps)) if steps else UNCHANGED
 
 

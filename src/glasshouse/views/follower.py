@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import (
-    CreatureStarted,
-    CreatureStopped,
-    SessionAttached,
-    TopologyChanged,
-    payload_of,
-)
+from glasshouse.events.payloads import payload_of
 from glasshouse.views.stage import Part, StageProjection, Touched
 
 OF_THE_CAST: Final = frozenset(
@@ -39,7 +33,7 @@ class Follower:
         self._creature_id = creature_id
         self._everybody = StageProjection()
         self._graph_of: dict[str, str] = {}
-        self._members: dict[str, dict[str, None]] = {}
+        """Creature -> its graph, in the order in which the creatures came to their graphs."""
 
     @property
     def graph_id(self) -> str | None:
@@ -48,16 +42,19 @@ class Follower:
 
     def sees(self, event: Event) -> bool:
         """Take in an event, and return whether it happened in the creature's graph or took a creature out of it."""
-        before = self.graph_id
-        left = self._take_note(event)
+        before, moves = self.graph_id, self._moves(event)
+        left = [self._graph_of.pop(name, None) for name in moves]
+        self._graph_of.update({name: graph_id for name, graph_id in moves.items() if graph_id is not None})
+        if event.kind in OF_THE_CAST:
+            self._everybody.apply(event)
         here = (before, self.graph_id)
         if event.kind == kinds.TOPOLOGY_CHANGED:
-            return any(graph_id in here for graph_id in payload_of(event, TopologyChanged).old_graph_ids)
+            return not set(here).isdisjoint(payload_of(event, payloads.TopologyChanged).old_graph_ids)
         return event.graph_id in here or (before is not None and before in left)
 
     def cast_brought_to(self, stage: StageProjection) -> Touched:
         """Make a stage's cast equal to the creatures of the graph, and return the parts of the stage that changed."""
-        here = self._members.get(self.graph_id or "", {})
+        here = {name: None for name, graph_id in self._graph_of.items() if graph_id == self.graph_id}
         gone = [name for name in stage.cast if name not in here]
         for name in gone:
             del stage.cast[name]
@@ -69,33 +66,14 @@ class Follower:
                 touched.append(("cast", name))
         return tuple(touched)
 
-    def _take_note(self, event: Event) -> list[str | None]:
-        """Move the creatures that an event moves, and return the graphs that they left."""
-        kind = event.kind
-        left: list[str | None] = []
-        if kind == kinds.CREATURE_STARTED:
-            left.append(self._move(payload_of(event, CreatureStarted).creature, event.graph_id))
-        elif kind == kinds.CREATURE_STOPPED:
-            stopped = payload_of(event, CreatureStopped)
-            if stopped.reason == "removed":
-                left.append(self._move(stopped.creature, None))
-        elif kind == kinds.CREATURE_SESSION_ATTACHED:
-            attached = payload_of(event, SessionAttached)
-            left += [self._move(name, event.graph_id) for name in attached.creatures]
-        elif event.actor == self._creature_id and self.graph_id is None:
-            self._move(event.actor, event.graph_id)
-        if kind in OF_THE_CAST:
-            self._everybody.apply(event)
-        return left
-
-    def _move(self, creature_id: str, graph_id: str | None) -> str | None:
-        old = self._graph_of.pop(creature_id, None)
-        if old is not None:
-            members = self._members[old]
-            del members[creature_id]
-            if not members:
-                del self._members[old]
-        if graph_id is not None:
-            self._graph_of[creature_id] = graph_id
-            self._members.setdefault(graph_id, {})[creature_id] = None
-        return old
+    def _moves(self, event: Event) -> dict[str, str | None]:
+        """Creature -> the graph that an event brings it to; none if the event removes it."""
+        if event.kind == kinds.CREATURE_STARTED:
+            return {payload_of(event, payloads.CreatureStarted).creature: event.graph_id}
+        if event.kind == kinds.CREATURE_STOPPED:
+            stopped = payload_of(event, payloads.CreatureStopped)
+            return {stopped.creature: None} if stopped.reason == "removed" else {}
+        if event.kind == kinds.CREATURE_SESSION_ATTACHED:
+            return dict.fromkeys(payload_of(event, payloads.SessionAttached).creatures, event.graph_id)
+        is_first_sight = event.actor == self._creature_id and self.graph_id is None
+        return {event.actor: event.graph_id} if is_first_sight else {}

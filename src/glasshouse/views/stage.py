@@ -8,28 +8,15 @@ the role may not read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.payloads import (
-    PAYLOAD_TYPES,
-    RUN_PAYLOAD_TYPES,
-    CreatureRenamed,
-    CreatureStarted,
-    CreatureStopped,
-    Governor,
-    RunFinished,
-    RunPaused,
-    RunStarted,
-    TopologyChanged,
-    payload_of,
-    restated_of,
-)
+from glasshouse.events.payloads import payload_of, restated_of
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
@@ -39,6 +26,8 @@ names_listed_max: Final = 6
 Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
 NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes")
 """The parts of a stage that hold lines. Each keeps the newest lines of some voices."""
+_NOTES_OF: Final = {"cast": "agent_notes", "judge": "judge_notes", "visitor": "user_artifacts"}
+"""Voice -> the part that holds its lines; `world_notes` holds those of the other voices."""
 
 Part: TypeAlias = tuple[str, ...]
 Touched: TypeAlias = tuple[Part, ...]
@@ -84,13 +73,17 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     title: str = ""
     goal: str = ""
     seed: str = ""
-    budget: Governor | None = None
+    budget: payloads.Governor | None = None
     """The limits that it was started with."""
     disturbances: tuple[str, ...] = ()
     """Lines that its scenario suggests to a visitor."""
     paused: str | None = None
     """Why it is paused; none if it is not paused."""
-    finished: RunFinished | None = None
+    finished: payloads.RunFinished | None = None
+
+
+ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
+"""The parts of a stage that are tables, each with the type of its rows."""
 
 
 class Counters(msgspec.Struct):
@@ -147,13 +140,13 @@ class StageProjection(msgspec.Struct):
         return self.runs[next(reversed(self.runs))] if self.runs else None
 
     @property
-    def budget(self) -> Governor | None:
+    def budget(self) -> payloads.Governor | None:
         """The limits of that run."""
         return self.run.budget if self.run else None
 
     def copy(self) -> StageProjection:
         """An independent copy of the stage. The lines are shared, because they are immutable."""
-        parts = {name: getattr(self, name).copy() for name in (*NOTES, "cast", "runs")}
+        parts = {name: getattr(self, name).copy() for name in (*NOTES, *ROWS)}
         return replace(self, counters=replace(self.counters), **parts)
 
 
@@ -161,9 +154,8 @@ def rebuild_stage(events: Iterable[Event], run_id: str | None = None) -> StagePr
     """The stage after these events."""
     events = events if isinstance(events, Sequence) else list(events)
     stage = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
-    apply = stage.apply
     for event in events:
-        apply(event)
+        stage.apply(event)
     return stage
 
 
@@ -171,7 +163,7 @@ def past_runs(events: Iterable[Event], run_id: str | None) -> tuple[str, ...]:
     """The runs whose past a run continues, read from `run.started`, the nearest first; empty if it is not a branch."""
     if run_id is None:
         return ()
-    begun = {e.run_id: payload_of(e, RunStarted) for e in events if e.kind == kinds.RUN_STARTED}
+    begun = {e.run_id: payload_of(e, payloads.RunStarted) for e in events if e.kind == kinds.RUN_STARTED}
     past: list[str] = []
     while (run := begun.pop(past[-1] if past else run_id, None)) is not None and run.branch_of is not None:
         past.append(run.branch_of.run_id)
@@ -184,7 +176,7 @@ def concerns(event: Event, run_id: str, past_run_ids: tuple[str, ...] = ()) -> b
         return event.run_id == run_id or event.run_id in past_run_ids
     if event.kind != kinds.CREATURE_STARTED:
         return True
-    of_run = payload_of(event, CreatureStarted).run_id
+    of_run = payload_of(event, payloads.CreatureStarted).run_id
     return of_run in (None, run_id) or of_run in past_run_ids
 
 
@@ -193,14 +185,13 @@ NOTHING: Touched = ()
 
 def _say(stage: StageProjection, event: Event) -> Touched:
     """Add a line of the cast. Kinds without a fold of their own, such as a world's own kinds, come here."""
-    actor = event.actor
-    if actor in RESERVED_ACTORS:
+    if event.actor in RESERVED_ACTORS:
         return NOTHING
-    member = stage.cast.get(actor)
+    member = stage.cast.get(event.actor)
     if member is not None and member.role == "judge":
         return _judge(stage, event)
     stage.counters.lines += 1
-    return _keep(stage, "agent_notes", _note(event, actor if member is None else member.handle))
+    return _add_line(stage, event, "cast")
 
 
 def _think(stage: StageProjection, event: Event) -> Touched:
@@ -210,19 +201,14 @@ def _think(stage: StageProjection, event: Event) -> Touched:
 
 def _judge(stage: StageProjection, event: Event) -> Touched:
     stage.counters.lines += 1
-    return _keep(stage, "judge_notes", _note(event, handle_on(stage, event.actor), "judge"))
-
-
-def _disturb(stage: StageProjection, event: Event) -> Touched:
-    return _keep(stage, "user_artifacts", _note(event, handle_on(stage, event.actor), "visitor"))
+    return _add_line(stage, event, "judge")
 
 
 def _observe(stage: StageProjection, event: Event) -> Touched:
     """Set the scene to what the world shows now. The title stays until an event brings another title."""
-    text = _words(event.payload.get("text"))
-    title = _words(event.payload.get("title")) or stage.scene_title
-    touched = _keep(stage, "world_notes", _note(event, handle_on(stage, event.actor), "world"))
-    for name, value in (("scene_title", title), ("current_scene", text)):
+    title = text_in(event.payload, "title") or stage.scene_title
+    touched = _add_line(stage, event, "world")
+    for name, value in (("scene_title", title), ("current_scene", text_in(event.payload, "text"))):
         if value != getattr(stage, name):
             setattr(stage, name, value)
             touched = ((name,), *touched)
@@ -239,8 +225,7 @@ def _be_silent(stage: StageProjection, event: Event) -> Touched:
     """Note an act that ended without a line, with the reason."""
     stage.counters.passes += event.kind == kinds.AGENT_PASSED
     stage.counters.failures += event.kind == kinds.AGENT_FAILED
-    note = _note(event, handle_on(stage, event.actor), "silence", text_field="reason")
-    return _keep(stage, "world_notes", note)
+    return _add_line(stage, event, "silence", text_field="reason")
 
 
 def _tell_change(stage: StageProjection, event: Event) -> Touched:
@@ -248,12 +233,12 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
     if event.actor != TERRARIUM or event.caused_by is None:
         return NOTHING  # Not an edit that a creature made.
     text = ""
-    match payload_of(event, PAYLOAD_TYPES[event.kind]):
-        case CreatureStarted(parent=str(), handle=handle):
+    match payload_of(event, payloads.PAYLOAD_TYPES[event.kind]):
+        case payloads.CreatureStarted(parent=str(), handle=handle):
             text = f"{handle} comes in"
-        case CreatureStopped(reason="removed", creature=creature):
+        case payloads.CreatureStopped(reason="removed", creature=creature):
             text = f"{handle_on(stage, creature)} is gone"
-        case TopologyChanged(kind="merge" | "split" as kind, affected_creatures=creatures):
+        case payloads.TopologyChanged(kind="merge" | "split" as kind, affected_creatures=creatures):
             names = [handle_on(stage, name) for name in creatures]
             more = [f"{len(names) - names_listed_max} more"] if len(names) > names_listed_max else []
             where = "within" if kind == "merge" else "out of"
@@ -263,12 +248,13 @@ def _tell_change(stage: StageProjection, event: Event) -> Touched:
             pass
     if not text:
         return NOTHING
-    note = Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, voice="change")
-    return _keep(stage, "world_notes", note)
+    return _keep(
+        stage, Note(event.id, event.actor, "", event.kind, text, {}, None, event.turn, None, "change")
+    )
 
 
 def _start_creature(stage: StageProjection, event: Event) -> Touched:
-    born = payload_of(event, CreatureStarted)
+    born = payload_of(event, payloads.CreatureStarted)
     creature, known, was = born.creature, stage.cast.get(born.creature), born.incarnation_of
     touched: Touched = (("cast", creature), *_tell_change(stage, event))
     if was is not None and was in stage.cast and stage.run_id is not None:
@@ -295,7 +281,7 @@ def _restate(stage: StageProjection, event: Event) -> Touched:
 
 
 def _stop_creature(stage: StageProjection, event: Event) -> Touched:
-    stopped = payload_of(event, CreatureStopped)
+    stopped = payload_of(event, payloads.CreatureStopped)
     known = stage.cast.get(stopped.creature)
     if known is None:
         return NOTHING
@@ -308,7 +294,7 @@ def _stop_creature(stage: StageProjection, event: Event) -> Touched:
 
 
 def _rename_creature(stage: StageProjection, event: Event) -> Touched:
-    renamed = payload_of(event, CreatureRenamed)
+    renamed = payload_of(event, payloads.CreatureRenamed)
     known = stage.cast.get(renamed.creature)
     if known is None:
         return NOTHING
@@ -319,7 +305,7 @@ def _rename_creature(stage: StageProjection, event: Event) -> Touched:
 def _start_run(stage: StageProjection, event: Event) -> Touched:
     if event.actor not in RESERVED_ACTORS:
         return NOTHING
-    started, name = payload_of(event, RunStarted), event.run_id or ""
+    started, name = payload_of(event, payloads.RunStarted), event.run_id or ""
     scenario = started.scenario or {}
     stage.runs[name] = RunStatus(
         title=scenario.get("title") or scenario.get("name") or "",
@@ -347,46 +333,34 @@ def _change_run(stage: StageProjection, event: Event) -> Touched:
     known = stage.runs.get(name)
     if known is None or event.actor not in RESERVED_ACTORS:
         return NOTHING
-    match payload_of(event, RUN_PAYLOAD_TYPES[event.kind]):
-        case RunPaused(reason=reason):
+    match payload_of(event, payloads.RUN_PAYLOAD_TYPES[event.kind]):
+        case payloads.RunPaused(reason=reason):
             stage.runs[name] = replace(known, state="paused", paused=reason)
-        case RunFinished() as finished:
+        case payloads.RunFinished() as finished:
             stage.runs[name] = replace(known, state="finished", paused=None, finished=finished)
         case _:
             stage.runs[name] = replace(known, state="playing", paused=None)
     return (("runs", name),)
 
 
-def _note(event: Event, handle: str, voice: Voice = "cast", *, text_field: str = "text") -> Note:
-    payload = event.payload
-    text = payload.get(text_field)
-    if type(text) is not str:
-        text, fields = "", payload.copy()
-    elif len(payload) == 1:
-        fields = {}
-    else:
-        fields = payload.copy()
+def _add_line(stage: StageProjection, event: Event, voice: Voice, *, text_field: str = "text") -> Touched:
+    actor, text, fields = event.actor, text_in(event.payload, text_field), event.payload.copy()
+    if isinstance(fields.get(text_field), str):
         del fields[text_field]
-    return Note(
-        event.id,
-        event.actor,
-        handle,
-        event.kind,
-        text,
-        fields,
-        event.channel,
-        event.turn,
-        event.private,
-        voice,
+    handle = handle_on(stage, actor)
+    note = Note(
+        event.id, actor, handle, event.kind, text, fields, event.channel, event.turn, event.private, voice
     )
+    return _keep(stage, note)
 
 
-def _keep(stage: StageProjection, name: str, note: Note) -> Touched:
-    notes: list[Note] = getattr(stage, name)
+def _keep(stage: StageProjection, note: Note) -> Touched:
+    part = _NOTES_OF.get(note.voice, "world_notes")
+    notes: list[Note] = getattr(stage, part)
     notes.append(note)
     if len(notes) > stage_lines_max:
         del notes[0]
-    return ((name,),)
+    return ((part,),)
 
 
 def handle_on(stage: StageProjection, actor: str) -> str:
@@ -397,7 +371,9 @@ def handle_on(stage: StageProjection, actor: str) -> str:
     return "world" if actor == CONDUCTOR else actor
 
 
-def _words(value: object) -> str:
+def text_in(part: Json | None, name: str) -> str:
+    """The text in a field of a payload or a private part; empty if there is none."""
+    value = (part or {}).get(name)
     return value if isinstance(value, str) else ""
 
 
@@ -406,7 +382,7 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     **dict.fromkeys(sorted(kinds.INNER), _think),
     kinds.WORLD_OBSERVED: _observe,
     kinds.JUDGE_VERDICT: _judge,
-    kinds.USER_INJECTED: _disturb,
+    kinds.USER_INJECTED: lambda stage, event: _add_line(stage, event, "visitor"),
     kinds.TURN_STARTED: _begin_turn,
     **dict.fromkeys(sorted(kinds.WITHOUT_A_LINE), _be_silent),
     kinds.CREATURE_STARTED: _start_creature,

@@ -13,7 +13,7 @@ import msgspec
 
 from glasshouse.events.event import Event, Json
 from glasshouse.reprs import repr_of
-from glasshouse.views.stage import NOTES, Note, StageProjection, Voice, past_runs
+from glasshouse.views.stage import NOTES, Note, StageProjection, Voice, past_runs, text_in
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
@@ -52,10 +52,7 @@ def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterato
 
 def line_of(note: Note) -> TranscriptLine:
     """A note of the stage as a line of the transcript."""
-    private = note.private if note.voice in ("cast", "judge", "visitor") and note.private else {}
-    thought, mood = [
-        text if isinstance(text := private.get(name), str) else "" for name in ("thought", "mood")
-    ]
+    private = note.private if note.voice in ("cast", "judge", "visitor") else None
     return TranscriptLine(
         id=note.id,
         turn=note.turn,
@@ -65,6 +62,6 @@ def line_of(note: Note) -> TranscriptLine:
         text=note.text,
         fields=note.fields,
         channel=note.channel,
-        thought=thought,
-        mood=mood,
+        thought=text_in(private, "thought"),
+        mood=text_in(private, "mood"),
     )

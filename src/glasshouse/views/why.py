@@ -12,10 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds
-from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, Json, is_event_id
+from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, is_event_id
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.events.shown import Section
 from glasshouse.reprs import repr_of
+from glasshouse.views.stage import text_in
 from glasshouse.world.hearing.hearing import visible_to, wire_that_handed
 from glasshouse.world.state.state import World
 
@@ -82,12 +83,12 @@ class Link(msgspec.Struct, frozen=True):
     @property
     def thought(self) -> str:
         """What its actor thought; empty if the role may not read it."""
-        return _words(self.event.private, "thought")
+        return text_in(self.event.private, "thought")
 
     @property
     def mood(self) -> str:
         """The mood of its actor; empty if the role may not read it."""
-        return _words(self.event.private, "mood")
+        return text_in(self.event.private, "mood")
 
 
 class Why(msgspec.Struct, frozen=True):
@@ -102,17 +103,12 @@ class Why(msgspec.Struct, frozen=True):
     """What began the chain; `further` if there are older causes that are not listed."""
 
 
-def _words(part: Json | None, field: str) -> str:
-    value = (part or {}).get(field)
-    return value if isinstance(value, str) else ""
-
-
 def arrival(world: World, event: Event, cause: Event) -> tuple[Came, str]:
     """How a cause reached the creature that answered it, and by what, by the same rules of hearing as everywhere."""
     if cause.kind == kinds.TURN_STARTED:
         return "turn", ""
     if cause.kind in kinds.MID_ACT:
-        return "tool", _words(cause.payload, "tool")
+        return "tool", text_in(cause.payload, "tool")
     creature = world.ever(event.actor)
     if creature is None:
         return "asked", ""
