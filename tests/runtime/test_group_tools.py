@@ -6,6 +6,7 @@ import pytest
 
 from glasshouse import Manifest, Refused, kinds
 from glasshouse.errors import UnknownName
+from glasshouse.tools.group.lookup import names_in_results_max
 from tests.runtime.group_calls import LEADER, choices, expedition, offered, use
 from tests.runtime.stage_crew import ledger_of, on_stage, told, world_of
 
@@ -217,6 +218,18 @@ async def test_status_tells_who_is_there_and_what_may_be_done() -> None:
         )
         assert answer.result["population"] == 5
         assert answer.is_engine
+
+
+async def test_status_lists_some_of_many_children_and_says_how_many_more_there_are() -> None:
+    async with on_stage() as t:
+        await expedition(t)
+        for _ in range(names_in_results_max + 2):
+            await use(t, "group_add_node", use="botanist")
+
+        answer = await use(t, "group_status")
+
+        assert len(answer.result["children"]) == names_in_results_max
+        assert f"Born of you: {', '.join(answer.result['children'])}, 2 more." in answer.text
 
 
 @pytest.mark.parametrize(

@@ -161,11 +161,10 @@ class _FileInTheMaking:
         with self._in_words():
             self._file.close()
             self._raw.close()
-            _sync(self._beside)
+            sync(self._beside)
             self._beside.replace(self._path)
-            _sync(
-                self._path.parent
-            )  # The folder holds the name; without this sync a power cut could lose it.
+            # The folder holds the name; without this sync a power cut could lose it.
+            sync(self._path.parent)
 
     def drop(self) -> None:
         """Close and delete the temporary file. After `finish` there is nothing to delete."""
@@ -192,7 +191,8 @@ class _FileInTheMaking:
             ) from wrong
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk, so that it survives a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -120,20 +120,17 @@ class Journal:
     def commit(self, batches: Sequence[Batch]) -> int:
         """Write all batches in one transaction, and return the position of the first new event."""
         self._look_if_needed()
-        before = self.position, self._numbers
+        before = self.position
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._write(batches)
             self._connection.execute("COMMIT")
         except BaseException:
             # Reset this object first, which cannot fail. The rollback can; then the next commit tries it again.
-            self.position, self._numbers = before
-            self._segments_cache.clear()
-            self._prompts_kept_cache.clear()
-            self._must_look = True
+            self.position, self._must_look = before, True
             self._look_if_needed()
             raise
-        return before[0] + 1
+        return before + 1
 
     def _look_if_needed(self) -> None:
         """After a failure: roll back an open transaction, and read again what the file holds."""
@@ -154,9 +151,8 @@ class Journal:
             for write in batch.writes:
                 kept = kept_of(write.session_id)
                 if kept is None or write.opens is not None or kept.head != write.expected_head:
-                    if (
-                        kept is not None
-                    ):  # It may repeat events of this commit: insert those first, to compare.
+                    if kept is not None:
+                        # It may repeat events of this commit: insert those first, to compare.
                         self._add(values)
                     if not self._is_new(write):
                         continue
@@ -228,10 +224,8 @@ class Journal:
         kept = self._segment(write.session_id)
         if kept is None:
             return check_room(write, None, None, self._bodies_of)
-        opened = (
-            None if write.opens is None else self._segment_from(self._row("segment_of_number", kept.number))
-        )
-        return check_room(write, kept.head, opened, self._bodies_of)
+        row = None if write.opens is None else self._row("segment_of_number", kept.number)
+        return check_room(write, kept.head, row and self._segment_from(row), self._bodies_of)
 
     def _place(
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
@@ -336,6 +330,6 @@ class Journal:
         number: int = self._rows("put_in_inbox", run_id, text)[0][0]
         return number
 
-    def read_inbox(self, lines_max: int, after: int) -> list[InboxLine]:
+    def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
         return [InboxLine(*row) for row in self._rows("read_inbox", after, lines_max)]

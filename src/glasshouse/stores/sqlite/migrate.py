@@ -5,13 +5,14 @@ Always holds: a file that is not new is copied before it is changed. All migrati
 
 from __future__ import annotations
 
-import os
 import sqlite3
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from glasshouse.errors import StoreDamaged, StoreFailed, StoreTooNew
+from glasshouse.runtime.ledger.session_file import sync
 from glasshouse.stores.sqlite.faults import damaged
 
 APPLICATION_ID: Final = 0x474C5348
@@ -76,14 +77,11 @@ def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Pat
     copy = path.with_name(f"{path.name}.v{version}.copy")
     beside = copy.with_name(copy.name + ".part")
     try:
-        with_target = sqlite3.connect(beside)
-        try:
-            connection.backup(with_target)
-        finally:
-            with_target.close()
-        _sync(beside)
+        with closing(sqlite3.connect(beside)) as target:
+            connection.backup(target)
+        sync(beside)
         beside.replace(copy)
-        _sync(copy.parent)
+        sync(copy.parent)
     except OSError as wrong:
         raise StoreFailed(
             f"{path} could not be copied to {copy} before its migration ({wrong.strerror}). It was not changed."
@@ -92,14 +90,6 @@ def copy_beside(connection: sqlite3.Connection, path: Path, version: int) -> Pat
     finally:
         beside.unlink(missing_ok=True)
     return copy
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _statements(script: str) -> list[str]:

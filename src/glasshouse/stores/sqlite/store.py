@@ -10,22 +10,18 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from glasshouse.errors import Refused, StoreFailed
-from glasshouse.events.event import Event
-from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.runtime.ports import Batch
 from glasshouse.stores.sqlite.faults import FAULTS, store_error
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.lock import WriterLock
 from glasshouse.stores.sqlite.migrate import Migration, bundled_migrations, migrate, version_of
 from glasshouse.stores.sqlite.thread import WorkThread
-from glasshouse.world.decisions.requests import Request
-from glasshouse.world.state.lineage import Span
-from glasshouse.world.state.state import Segment
 
 busy_milliseconds_max = 5_000
 reader_threads = 2
@@ -33,7 +29,20 @@ reader_threads = 2
 _NO_FILES: Final = frozenset({"", ":memory:"})
 """Names for which SQLite opens a temporary database, a new one for each connection."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _by_a_reader(
+    method: Callable[Concatenate[Journal, P], T],
+) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
+    """A method of the store that calls this method of a journal in one of the threads that read."""
+
+    @wraps(method)
+    async def read(store: SqliteStore, /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await store._read(lambda journal: method(journal, *arguments, **named))
+
+    return read
 
 
 class SqliteStore:
@@ -133,37 +142,14 @@ class SqliteStore:
         """Add a line to the inbox, for the terrarium that writes this file."""
         return await self._write(Journal.put_in_inbox, text, run_id)
 
-    async def read(self, spans: Sequence[Span]) -> list[Event]:
-        """The events of these spans in the order of histories."""
-        return await self._read(Journal.read, spans)
-
-    async def read_after(self, position: int, events_max: int) -> list[Event]:
-        """The next events in the order of commits."""
-        return await self._read(Journal.read_after, position, events_max)
-
-    async def segments_after(self, position: int) -> list[Segment]:
-        """The segments that began after this position."""
-        return await self._read(Journal.segments_after, position)
-
-    async def snapshot(self, scope: str, name: str, key: str, at_most: int | None = None) -> Snapshot | None:
-        """The newest snapshot with this key, up to a position."""
-        return await self._read(Journal.snapshot, scope, name, key, at_most)
-
-    async def prompt(self, digest: str) -> str | None:
-        """The text of a prompt by its digest, if it is still kept."""
-        return await self._read(Journal.prompt, digest)
-
-    async def requests(self, first: int, last: int) -> dict[int, Request]:
-        """The requests of the changes from `first` to `last`, by change number."""
-        return await self._read(Journal.requests, first, last)
-
-    async def shown(self, position: int) -> tuple[Shown, ...] | None:
-        """The lines that the model calls of an event were shown, if they are still kept."""
-        return await self._read(Journal.shown, position)
-
-    async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
-        """The oldest inbox lines after a number."""
-        return await self._read(Journal.read_inbox, lines_max, after)
+    read = _by_a_reader(Journal.read)
+    read_after = _by_a_reader(Journal.read_after)
+    segments_after = _by_a_reader(Journal.segments_after)
+    snapshot = _by_a_reader(Journal.snapshot)
+    prompt = _by_a_reader(Journal.prompt)
+    requests = _by_a_reader(Journal.requests)
+    shown = _by_a_reader(Journal.shown)
+    read_inbox = _by_a_reader(Journal.read_inbox)
 
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
         if self._writer is None or self._journal is None:
@@ -171,21 +157,21 @@ class SqliteStore:
         answer: T = await self._writer.call(self._in_words, method, self._journal, *arguments)
         return answer
 
-    async def _read(self, method: Callable[..., T], *arguments: object) -> T:
+    async def _read(self, method: Callable[[Journal], T]) -> T:
         if not self._readers:
             raise StoreFailed(f"{self.path} is not open.")
         self._turn_of_readers += 1
         reader = self._readers[self._turn_of_readers % len(self._readers)]
-        answer: T = await reader.call(self._in_words, self._read_blocking, method, *arguments)
+        answer: T = await reader.call(self._in_words, self._read_blocking, method)
         return answer
 
-    def _read_blocking(self, method: Callable[..., T], *arguments: object) -> T:
+    def _read_blocking(self, method: Callable[[Journal], T]) -> T:
         journal: Journal | None = getattr(self._of_this_thread, "journal", None)
         if journal is None:
             connection = self._connect()
             connection.execute("PRAGMA query_only = ON")
             journal = self._of_this_thread.journal = Journal(connection)
-        return method(journal, *arguments)
+        return method(journal)
 
     def _in_words(self, function: Callable[..., T], *arguments: object) -> T:
         """Call a function, and turn an error of SQLite into a `StoreError`."""

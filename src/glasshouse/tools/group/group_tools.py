@@ -2,24 +2,29 @@
 
 Always holds: they make the same intents as the API, so the same rules apply and the same events are written. Policy is
 checked first. A change and the answer to its call are one batch. `dry_run` makes the same decision without the commit.
-Only privilege grants these tools; no manifest can. ADR 0035.
+Only privilege grants these tools; no manifest can. ADR 0035. The size of an answer is bounded, however large the graph
+is. Answers name living creatures by handle, because ids differ between stores and answers go into prompts.
 """
 
 from __future__ import annotations
 
 from glasshouse.errors import Refused
+from glasshouse.events.event import Json
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
-from glasshouse.tools.group.answers import done, forecast, unchanged
 from glasshouse.tools.group.approval import Approval, approval_seconds_max
+from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
 from glasshouse.tools.group.status import status_of
+from glasshouse.turns.moment.line_text import and_more
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.acts import check_may_act
 from glasshouse.world.decisions.decide import decide
-from glasshouse.world.state.state import CreatureState
+from glasshouse.world.decisions.intents import Spawn
+from glasshouse.world.state.state import CreatureState, World
+from glasshouse.world.state.values import Change
 
 
 class GroupTools:
@@ -60,15 +65,15 @@ class GroupTools:
         request = request_of(errand.folded, caller, call.tool, given)
         decision = decide(errand.folded.world, request.intent)
         if not decision.writes:
-            return unchanged(request)
+            return _unchanged(request)
         if given.dry_run:
-            return forecast(errand.folded.world, request, decision.change)
+            return _forecast(errand.folded.world, request, decision.change)
         if request.is_risky and errand.is_untrusted:
             await self._approval.check(errand, caller, call, request.deed)
             await errand.wait_for_room()
             request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
         return await errand.edit(
-            request.intent, lambda change, subject: done(errand.folded.world, request, change, subject)
+            request.intent, lambda change, subject: _done(errand.folded.world, request, change, subject)
         )
 
 
@@ -94,3 +99,65 @@ def _privileged(errand: Errand, call: ToolCall) -> CreatureState:
         )
     check_may_act(errand.folded.world, caller)
     return caller
+
+
+def _unchanged(request: Request) -> ToolAnswer:
+    """The answer when nothing had to be done."""
+    text = f"{request.done} already. Nothing has changed."
+    return ToolAnswer(True, text, {"change": "nothing"}, is_engine=True)
+
+
+def _forecast(world: World, request: Request, change: Change) -> ToolAnswer:
+    """The answer to a dry run: what the request would change in the current world."""
+    shape = ""
+    if change.kind == "merge":
+        count = sum(len(world.graphs[graph_id].creatures) for graph_id in change.old_graph_ids)
+        shape = f" Two graphs would become one, of {count} creatures."
+    elif change.kind == "split":
+        parts = len(change.new_graph_ids)
+        shape = f" The graph would split into {parts}: {_moved(world, change)} would go apart."
+    text = f"You could {request.deed}.{shape} Nothing has changed yet."
+    return ToolAnswer(True, text, {"is_forecast": True, **_result(world, change)}, is_engine=True)
+
+
+def _done(world: World, request: Request, change: Change, subject: str) -> ToolAnswer:
+    """The answer to a request that was carried out, read from the world right after it."""
+    result = _result(world, change)
+    text = f"{request.done}."
+    if isinstance(request.intent, Spawn):
+        born = world.creatures[subject]
+        channel = world.channels[next(iter(world.topology.channels_of[born.id]))].name
+        result |= {"creature": born.handle, "channel": channel, "graph": born.graph_id}
+        text = f"{born.handle} is born. You speak with each other on the channel {channel}."
+    elif subject in world.channels:
+        result["channel"] = world.channels[subject].name
+        if request.stranger is not None:
+            text = f"You and {world.creatures[request.stranger].handle} are both on {result['channel']}."
+    elif subject in world.wires:
+        result["edge"] = subject
+    elif subject in world.creatures:
+        result["creature"] = world.creatures[subject].handle
+    if change.kind == "merge":
+        count = len(world.graphs[change.new_graph_ids[0]].creatures)
+        text += f" Two graphs are one now, of {count} creatures: group_status tells you who is there."
+    elif change.kind == "split":
+        parts = len(change.new_graph_ids)
+        text += f" The graph is in {parts} parts now: {_moved(world, change)} went apart."
+    return ToolAnswer(True, text, result, is_engine=True)
+
+
+def _result(world: World, change: Change) -> Json:
+    result: Json = {"change": change.kind, "graphs": len(change.new_graph_ids)}
+    if change.kind != "nothing":
+        moved = _handles(world, change, names_in_results_max)
+        result |= {"moved": moved, "moved_count": len(change.affected_creatures)}
+    return result
+
+
+def _moved(world: World, change: Change) -> str:
+    return and_more(_handles(world, change, names_in_words_max), len(change.affected_creatures))
+
+
+def _handles(world: World, change: Change, names_max: int) -> list[str]:
+    some = change.affected_creatures[:names_max]
+    return [world.creatures[name].handle if name in world.creatures else name for name in some]

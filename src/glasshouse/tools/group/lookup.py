@@ -1,13 +1,13 @@
 """Looking up names in calls of group tools: creatures and channels of the caller's graph, creatures of other graphs.
 
-Always holds: the caller's own graph is searched first. The search is bounded, however large the terrarium is. Creatures
-of hidden graphs are never named.
+Always holds: the caller's own graph is searched first. At most so many creatures, channels and graphs are returned as
+the constants say, however large the terrarium is. Creatures of hidden graphs are never named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
@@ -19,6 +19,9 @@ from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
 creatures_looked_at_max: Final = 64
 edges_looked_at_max: Final = 256
 graphs_looked_at_max: Final = 64
+channels_looked_at_max: Final = 16
+names_in_words_max: Final = 8
+names_in_results_max: Final = 32
 
 OF_GRAPH: Final = "@"
 """The separator between a handle and the name of another graph."""
@@ -40,6 +43,15 @@ def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
                 if len(walked) > creatures_looked_at_max or edges > edges_looked_at_max:
                     return [world.creatures[other] for other in walked[1:]]
     return [world.creatures[other] for other in walked[1:]]
+
+
+def channels_near(world: World, creatures: list[CreatureState]) -> list[ChannelState]:
+    """Channels of a graph: those of the first of these creatures, then those of the others, then the remaining ones."""
+    used = [islice(world.topology.channels_of.get(each.id, ()), channels_looked_at_max) for each in creatures]
+    rest = islice(world.graphs[creatures[0].graph_id].channels.values(), channels_looked_at_max)
+    return [
+        world.channels[name] for name in islice(dict.fromkeys(chain(*used, rest)), channels_looked_at_max)
+    ]
 
 
 def creature_called(world: World, caller: CreatureState, name: str) -> CreatureState:
@@ -120,11 +132,13 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:
     """Creatures in the other graphs of the caller's run, as `handle@graph`: the first of each graph, then the second of
     each, and so on. Other runs are left out, so that no prompt depends on what else is played."""
-    of_each = [
-        [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles, names_max)]
-        for graph in _graphs_of_run(folded, caller)[:names_max]
-    ]
+    of_each = [names_in(graph, names_max) for graph in _graphs_of_run(folded, caller)[:names_max]]
     return [name for names in zip_longest(*of_each) for name in names if name is not None][:names_max]
+
+
+def names_in(graph: GraphState, names_max: int) -> list[str]:
+    """The first creatures of another graph, as `handle@graph`."""
+    return [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles, names_max)]
 
 
 def channel_called(world: World, caller: CreatureState, name: str) -> ChannelState:

@@ -1,26 +1,28 @@
 """Which group tools a privileged creature is offered now, with their descriptions and the names to choose from.
 
 Always holds: a creature without privilege is offered nothing. A tool that policy or the world would refuse with any
-arguments is not offered. Names are those of living creatures, nearest first, and their number is bounded.
+arguments is not offered; only in a graph with more creatures than were looked at, a tool is offered although it may be
+that no creature fits it. Names are those of living creatures: of the caller's graph first, nearest first, then of other
+graphs of its run. Their number is bounded.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, Final
+from typing import Final
+
+from msgspec.structs import fields
 
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.tools.group import requests
-from glasshouse.tools.group.answers import names_in_words_max
-from glasshouse.tools.group.lookup import names_of_others, nearest
+from glasshouse.tools.group.lookup import channels_near, names_in_words_max, names_of_others, nearest
 from glasshouse.turns.moment.tools import ToolOffer
 from glasshouse.turns.runs.policy import is_protected, refusal_of_birth, refusal_of_edit
 from glasshouse.world.state.state import CreatureState, World
 
 names_offered_max: Final = 32
 strangers_offered_max: Final = 16
-channels_offered_max: Final = 16
 
 DESCRIPTIONS: Final = {
     requests.ADD_NODE: "Bring a creature to life: a worker that you speak with on a channel of your own.",
@@ -40,7 +42,7 @@ def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
     """The group tools that can succeed now, each with its arguments."""
     if not caller.is_privileged or caller.id not in folded.world.creatures:
         return ()
-    status = _offer(requests.STATUS, {"scope": {"enum": ["graph", "terrarium"]}}, ())
+    status = _offer(requests.STATUS, {"scope": {"enum": ["graph", "terrarium"]}})
     if refusal_of_edit(folded.runs, caller) is not None:
         return (status,)
     crowd = Crowd(folded.world, caller)
@@ -69,9 +71,9 @@ def _text(description: str) -> Json:
     return {"type": "string", "description": description}
 
 
-def _offer(tool: str, properties: dict[str, Any], required: tuple[str, ...]) -> ToolOffer:
-    properties = {**properties, "dry_run": _DRY_RUN}
-    parameters = {"type": "object", "properties": properties, "required": list(required)}
+def _offer(tool: str, properties: Json) -> ToolOffer:
+    required = [field.name for field in fields(requests.ARGUMENTS[tool]) if field.required]
+    parameters = {"type": "object", "properties": {**properties, "dry_run": _DRY_RUN}, "required": required}
     return ToolOffer(tool, DESCRIPTIONS[tool], parameters)
 
 
@@ -79,33 +81,29 @@ def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
     purse = folded.runs.purses.get(caller.run_id or "")
     if purse is None or not purse.spawnable or refusal_of_birth(folded.world, folded.runs, caller):
         return []
-    properties: dict[str, Any] = {
+    properties: Json = {
         "use": {"enum": list(islice(purse.spawnable, names_offered_max))},
         "handle": _text("a name for it, in small letters"),
     }
     if len(purse.profiles) > 1:
         properties["profile"] = {"enum": list(purse.profiles)}
-    return [_offer(requests.ADD_NODE, properties, ("use",))]
+    return [_offer(requests.ADD_NODE, properties)]
 
 
 def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:
     workers = [creature for creature in crowd.nearest if not creature.is_privileged]
     loose = [creature for creature in workers if not is_protected(folded.runs, creature)]
-    sorts = (
-        (requests.REMOVE_NODE, loose),
-        (requests.START_NODE, [creature for creature in workers if not creature.is_running]),
-        (requests.STOP_NODE, [creature for creature in loose if creature.is_running]),
-    )
-    return [
-        _offer(tool, {"creature": crowd.choice(some)}, ("creature",))
-        for tool, some in sorts
-        if some or not crowd.is_whole
-    ]
+    sorts = {
+        requests.REMOVE_NODE: loose,
+        requests.START_NODE: [creature for creature in workers if not creature.is_running],
+        requests.STOP_NODE: [creature for creature in loose if creature.is_running],
+    }
+    offered = [(tool, some) for tool, some in sorts.items() if some or not crowd.is_whole]
+    return [_offer(tool, {"creature": crowd.choice(some)}) for tool, some in offered]
 
 
 def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
-    world = folded.world
-    channels = _channel_names(world, caller)
+    channels = [channel.name for channel in channels_near(folded.world, [caller])]
     strangers = names_of_others(folded, caller, strangers_offered_max)
     actions = ["open"]
     if channels or strangers:
@@ -118,14 +116,7 @@ def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
         "direction": {"enum": ["listen", "send", "both"]},
         "description": _text("what a new channel is for"),
     }
-    return _offer(requests.CHANNEL, properties, ("action",))
-
-
-def _channel_names(world: World, caller: CreatureState) -> list[str]:
-    """Channels of the graph: those of the caller first."""
-    mine = [world.channels[name].name for name in world.topology.channels_of.get(caller.id, ())]
-    others = islice(world.graphs[caller.graph_id].channels, channels_offered_max)
-    return list(dict.fromkeys([*mine, *others]))[:channels_offered_max]
+    return _offer(requests.CHANNEL, properties)
 
 
 def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
@@ -141,4 +132,4 @@ def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:
         "prompt": _TEXT,
         "when": _TEXT,
     }
-    return [_offer(requests.WIRE, properties, ("action", "source", "target"))]
+    return [_offer(requests.WIRE, properties)]

@@ -91,9 +91,9 @@ class Look(Arguments, frozen=True, kw_only=True):
     scope: Literal["graph", "terrarium"] = "graph"
 
 
-AnyArguments: TypeAlias = AddNode | OneNode | ChannelEdit | WireEdit | Look
+Edit: TypeAlias = AddNode | OneNode | ChannelEdit | WireEdit
 
-ARGUMENTS: Final[dict[str, type[AnyArguments]]] = {
+ARGUMENTS: Final[dict[str, type[Edit | Look]]] = {
     ADD_NODE: AddNode,
     REMOVE_NODE: OneNode,
     START_NODE: OneNode,
@@ -122,7 +122,7 @@ class Request(msgspec.Struct, frozen=True):
         return isinstance(self.intent, _RISKY)
 
 
-def arguments_of(tool: str, given: Json) -> AnyArguments:
+def arguments_of(tool: str, given: Json) -> Edit | Look:
     """The arguments of a call, or a refusal that lists them. Empty values are ignored."""
     wanted = ARGUMENTS[tool]
     try:
@@ -133,7 +133,7 @@ def arguments_of(tool: str, given: Json) -> AnyArguments:
         raise Refused(f"{tool} cannot be called so: {wrong}.", f"It takes {names}.") from wrong
 
 
-def request_of(folded: Folded, caller: CreatureState, tool: str, given: AnyArguments) -> Request:
+def request_of(folded: Folded, caller: CreatureState, tool: str, given: Edit) -> Request:
     """The request of a call in the current world, or a refusal."""
     _raise(policy.refusal_of_edit(folded.runs, caller))
     match given:
@@ -145,8 +145,6 @@ def request_of(folded: Folded, caller: CreatureState, tool: str, given: AnyArgum
             return _CHANNEL_REQUESTS[given.action](folded, caller, given)
         case WireEdit():
             return _wire(folded, caller, given)
-        case Look():
-            raise Refused(f"{tool} changes nothing.", "Use it without asking first.")
 
 
 def _raise(refusal: Refused | None) -> None:

@@ -1,7 +1,8 @@
 """`group_status`: the graph around a privileged creature, as text and as data.
 
 Always holds: the size is bounded, however large the graph and the terrarium are. The nearest creatures come first.
-Hidden graphs are left out. The text is derived from the data.
+Hidden graphs are left out. The text says nothing that is not in the data, except how many channels and children there
+are where the data lists only some.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Final
 import msgspec
 
 from glasshouse.runtime.folded import Folded
-from glasshouse.tools.group.answers import and_more, names_in_results_max, names_in_words_max
-from glasshouse.tools.group.lookup import OF_GRAPH, nearest, other_graphs
+from glasshouse.tools.group import lookup
+from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
+from glasshouse.turns.moment.line_text import and_more
 from glasshouse.turns.moment.tools import ToolAnswer
 from glasshouse.turns.runs.policy import is_protected, policy_of, population_of
-from glasshouse.world.state.state import CreatureState, GraphState, World
+from glasshouse.world.state.state import ChannelState, CreatureState, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
 creatures_told_max: Final = 32
-channels_told_max: Final = 16
 wires_told_max: Final = 32
 graphs_told_max: Final = 16
 description_chars_told_max: Final = 200
@@ -101,40 +102,43 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAnswer:
     """The status of the caller's graph; with `is_wide`, also of the other graphs that are not hidden."""
     world, graph = folded.world, folded.world.graphs[caller.graph_id]
-    around = [caller, *nearest(world, caller)[:creatures_told_max]]
-    children = [world.creatures[name].handle for name in world.children_of.get(caller.id, {})]
+    around = [caller, *lookup.nearest(world, caller)[:creatures_told_max]]
+    children = world.children_of.get(caller.id, {})
     policy, purse = policy_of(folded.runs, caller), folded.runs.purses.get(caller.run_id or "")
     edits_left = None
     if policy.edits_per_turn_max is not None:
         made = folded.runs.edits_in_turn(caller.run_id, caller.graph_id)
         edits_left = max(0, policy.edits_per_turn_max - made)
-    others = [_other(other) for other in islice(other_graphs(folded, caller), graphs_told_max * is_wide)]
+    others = [
+        OtherGraph(other.name, len(other.creatures), lookup.names_in(other, names_in_results_max))
+        for other in islice(lookup.other_graphs(folded, caller), graphs_told_max * is_wide)
+    ]
     status = Status(
         graph=graph.id,
         turn=graph.turn,
         creatures_count=len(graph.creatures),
         creatures=[_creature(folded, creature) for creature in around],
-        channels=[_channel(world, channel_id) for channel_id in _channel_ids(world, graph, around)],
+        channels=[_channel(world, channel) for channel in lookup.channels_near(world, around)],
         wires=_wires(world, around),
-        children=children[:names_in_results_max],
+        children=[world.creatures[name].handle for name in islice(children, names_in_results_max)],
         spawnable=[] if purse is None else list(purse.spawnable)[:names_in_results_max],
         population=population_of(world, caller),
         population_max=policy.population_max,
         edits_left_in_turn=edits_left,
         others=others if is_wide else None,
     )
-    words = _in_words(status, channels_count=len(graph.channels), children=children)
+    words = _in_words(status, channels_count=len(graph.channels), children_count=len(children))
     return ToolAnswer(True, words, msgspec.to_builtins(status), is_engine=True)
 
 
-def _in_words(status: Status, *, channels_count: int, children: list[str]) -> str:
+def _in_words(status: Status, *, channels_count: int, children_count: int) -> str:
     caller, *around = status.creatures
     sentences = [
         f"You are {caller.handle}, in a graph of {status.creatures_count} at turn {status.turn}.",
         *_sentence("With you", around, status.creatures_count - 1),
         *_sentence("Channels", status.channels, channels_count),
         *_sentence("Wires", status.wires),
-        *_sentence("Born of you", children),
+        *_sentence("Born of you", status.children, children_count),
         *_sentence("May be born", status.spawnable),
     ]
     if status.population_max is not None:
@@ -154,26 +158,14 @@ def _sentence(what: str, parts: Sequence[object], count: int = 0) -> list[str]:
 
 def _creature(folded: Folded, creature: CreatureState) -> CreatureStatus:
     world = folded.world
-    channel_ids = islice(world.topology.channels_of.get(creature.id, ()), channels_told_max)
-    return CreatureStatus(
-        handle=creature.handle,
-        role=world.facts_of(creature).role,
-        channels=[world.channels[channel_id].name for channel_id in channel_ids],
-        is_stopped=not creature.is_running,
-        is_privileged=creature.is_privileged,
-        is_protected=is_protected(folded.runs, creature),
-    )
+    channel_ids = islice(world.topology.channels_of.get(creature.id, ()), lookup.channels_looked_at_max)
+    channels = [world.channels[channel_id].name for channel_id in channel_ids]
+    marks = (not creature.is_running, creature.is_privileged, is_protected(folded.runs, creature))
+    return CreatureStatus(creature.handle, world.facts_of(creature).role, channels, *marks)
 
 
-def _channel_ids(world: World, graph: GraphState, around: list[CreatureState]) -> list[str]:
-    """Channels: those of the caller first, then those of creatures around it, then those without members."""
-    used = [islice(world.topology.channels_of.get(creature.id, ()), channels_told_max) for creature in around]
-    rest = islice(graph.channels.values(), channels_told_max)
-    return list(dict.fromkeys(chain(*used, rest)))[:channels_told_max]
-
-
-def _channel(world: World, channel_id: str) -> ChannelStatus:
-    channel, members = world.channels[channel_id], world.topology.members_of.get(channel_id, {})
+def _channel(world: World, channel: ChannelState) -> ChannelStatus:
+    members = world.topology.members_of.get(channel.id, {})
     listeners = sum(1 for directions in members.values() if directions & LISTEN)
     senders = sum(1 for directions in members.values() if directions & SEND)
     return ChannelStatus(channel.name, listeners, senders, channel.description[:description_chars_told_max])
@@ -184,9 +176,3 @@ def _wires(world: World, around: list[CreatureState]) -> list[WireStatus]:
     wires = [world.wires[wire_id] for wire_id in islice(ids, wires_told_max)]
     creatures = world.creatures
     return [WireStatus(creatures[wire.source].handle, creatures[wire.target].handle) for wire in wires]
-
-
-def _other(graph: GraphState) -> OtherGraph:
-    handles = islice(graph.handles, names_in_results_max)
-    names = [f"{handle}{OF_GRAPH}{graph.name}" for handle in handles]
-    return OtherGraph(graph.name, len(graph.creatures), names)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from glasshouse.events.event import RESERVED_ACTORS, Event
 from glasshouse.turns.heard.recent_lines import Tables, places_heard, public_part, speakers_in
-from glasshouse.turns.moment.line_text import one_line
+from glasshouse.turns.moment.line_text import and_more, one_line
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.hearing.wires import Handed
@@ -186,7 +186,7 @@ def around_lines(around: Around) -> tuple[str, ...]:
     heard = "You hear every channel here" if around.channels_heard_count else "You hear"
     shown = [_neighbour_text(neighbour) for neighbour in around.neighbours[:neighbours_max]]
     parts = (
-        ("With you", _and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
+        ("With you", and_more(shown, max(around.neighbours_count, len(around.neighbours)))),
         (heard, _names(around.listens, around.channels_heard_count)),
         ("You speak on", _names(around.sends)),
         ("Your lines are handed to", _names(around.wired_to)),
@@ -202,9 +202,4 @@ def _neighbour_text(neighbour: Neighbour) -> str:
 
 
 def _names(names: Sequence[str], count: int = 0) -> str:
-    return _and_more([one_line(name) for name in names[:names_shown_max]], count or len(names))
-
-
-def _and_more(shown: list[str], count: int) -> str:
-    more = [f"{count - len(shown)} more"] if shown and count > len(shown) else []
-    return ", ".join(shown + more)
+    return and_more([one_line(name) for name in names[:names_shown_max]], count or len(names))

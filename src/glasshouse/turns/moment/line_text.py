@@ -81,6 +81,12 @@ def cut(text: str, chars_max: int) -> str:
     return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
 
 
+def and_more(names: list[str], count: int) -> str:
+    """Some names, and how many more of `count` there are."""
+    more = [f"{count - len(names)} more"] if names and count > len(names) else []
+    return ", ".join(names + more)
+
+
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x10000:
