@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +21,6 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.acts.act_so_far import ActSoFar
 from glasshouse.runtime.acts.asking import Asking
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
@@ -62,18 +61,6 @@ class Thought(msgspec.Struct, frozen=True):
     beside: Batch
     reservation: Reservation
     stopped_by: BudgetExceeded | ModelUnreachable | None = None
-
-
-class _Begun(NamedTuple):
-    """An act that begins: its creature, its world, and what the ledger already holds of it."""
-
-    world: World
-    creature: CreatureState
-    character: Character
-    then: BatchWorld | None
-    """The world at the start of its batch, if the act belongs to an interrupted batch of ticks."""
-    before: ActSoFar | None
-    """What the act has already written; None for a creature without tools."""
 
 
 class Scene(msgspec.Struct):
@@ -209,13 +196,17 @@ class Acts:
         self._batch_worlds = batch_worlds
         self._characters_cache: dict[str, Character] = {}
 
-    async def make_ready(self, due: Due) -> None:
-        """Load the past that an act may need: the record of its run's parent, and the world of an interrupted batch."""
-        if due.is_together and due.creature in self._ledger.world.creatures:
-            await self._batch_worlds.seen_by(due)
-        creature = self._ledger.world.creatures.get(due.creature)
+    async def make_ready(self, due: Due) -> BatchWorld | None:
+        """Load the past that an act may need: the record of its run's parent, and the world at the start of its batch.
+        Returns that world, if the batch was interrupted."""
+        creatures, then = self._ledger.world.creatures, None
+        if due.is_together and due.creature in creatures:
+            then = await self._batch_worlds.seen_by(due)
+            creatures = self._ledger.world.creatures
+        creature = creatures.get(due.creature)
         if creature is not None and creature.run_id is not None:
             await self._answers.make_ready(creature.run_id)
+        return then
 
     async def think(
         self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
@@ -224,20 +215,28 @@ class Acts:
 
         The act waits for `gate` before it uses a tool.
         """
-        begun = await self._begun(due)
-        if begun is None:
+        then, before = await self.make_ready(due), None
+        world = self._world_of(due, then)
+        if due.creature in self._ledger.world.creatures and self._has_tools(world.creatures[due.creature]):
+            before = await self._tools.act_so_far(due)
+            world = self._world_of(due, then)
+        # The creature may have been removed, or changed, while this waited.
+        living = self._ledger.world.creatures.get(due.creature)
+        if living is None:
             return None
-        world, creature = begun.world, begun.creature
+        creature = world.creatures[due.creature]
         session_id, run_id = world.graphs[creature.graph_id].session_id, creature.run_id
         channels = _channels_of(world, creature.id)
-        place = self._ledger.world.creatures[due.creature].graph_id
-        mine = self._treasury.begin(run_id or "", creature.id, place)
+        mine = self._treasury.begin(run_id or "", creature.id, living.graph_id)
         act = (due.creature, due.cause)
         self._ledger.acts_begun[act] = True
         try:
-            scene = self._scene(begun, cause, upto, mine)
-            if begun.before is not None:
-                self._add_tools(scene, begun.before, gate)
+            scene = self._scene(creature, cause, upto, mine, then)
+            if before is not None:
+                use = scene.fix_the_past(before.as_of)
+                scene.using = ToolUse(
+                    self._tools, creature, cause, use, scene.asking, before=before, gate=gate
+                )
             changes, stopped_by = await self._outcome_of(scene, scene.moment(), mine, channels)
         except BaseException:
             self._treasury.release(mine)
@@ -261,37 +260,27 @@ class Acts:
 
     def may_use_tools(self, creature_id: str) -> bool:
         """Whether a creature may use tools in its act, or has an act with tool calls under way."""
-        world = self._ledger.world
-        creature = world.creatures[creature_id]
-        has_tools = creature.is_privileged or bool(self._character(world, creature).tools)
-        return has_tools or creature_id in self._ledger.agenda.under_way
+        return self._has_tools(self._ledger.world.creatures[creature_id])
 
-    async def _begun(self, due: Due) -> _Begun | None:
-        """The creature, its world, and what its act has already written; None if the creature was removed."""
-        then = await self._batch_worlds.seen_by(due) if due.is_together else None
-        if due.creature not in self._ledger.world.creatures:
-            return None
-        world = self._world_of(due, then)
-        creature = world.creatures[due.creature]
-        character = self._character(world, creature)
-        before: ActSoFar | None = None
-        if creature.is_privileged or character.tools or creature.id in self._ledger.agenda.under_way:
-            before = await self._tools.act_so_far(due)
-            # The creature may have been removed, or changed, while this waited.
-            if due.creature not in self._ledger.world.creatures:
-                return None
-            world = self._world_of(due, then)
-            creature = world.creatures[due.creature]
-        return _Begun(world, creature, character, then, before)
+    def _has_tools(self, creature: CreatureState) -> bool:
+        may_have = creature.is_privileged or bool(self._character(creature).tools)
+        return may_have or creature.id in self._ledger.agenda.under_way
 
-    def _scene(self, begun: _Begun, cause: Event, upto: int | None, mine: Reservation) -> Scene:
-        creature, character = begun.creature, begun.character
+    def _scene(
+        self,
+        creature: CreatureState,
+        cause: Event,
+        upto: int | None,
+        mine: Reservation,
+        then: BatchWorld | None,
+    ) -> Scene:
+        character = self._character(creature)
         route = self._route_of(creature, character.model_profile)
         recorded = self._answers.answers(creature, cause, character.model_profile, route.name)
         seen_upto = self._answers.seen_upto(creature, cause)
         upto = upto if seen_upto is None else seen_upto
         asking = Asking(route, self._treasury, mine, recorded)
-        return Scene(self._ledger, creature, character, cause, upto, route, asking, then=begun.then)
+        return Scene(self._ledger, creature, character, cause, upto, route, asking, then=then)
 
     def _world_of(self, due: Due, then: BatchWorld | None) -> World:
         """The world of an act: the world at the start of its batch, unless a branch renamed the creature."""
@@ -331,12 +320,6 @@ class Acts:
             if using is not None:
                 using.has_ended = True
 
-    def _add_tools(self, scene: Scene, before: ActSoFar, gate: asyncio.Event | None) -> None:
-        use = scene.fix_the_past(before.as_of)
-        scene.using = ToolUse(
-            self._tools, scene.creature, scene.cause, use, scene.asking, before=before, gate=gate
-        )
-
     async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
 
@@ -365,13 +348,14 @@ class Acts:
             self._ledger.acts_begun.pop(thought.act, None)
             self._treasury.release(thought.reservation)  # The fold counts its cost from here on.
 
-    def _character(self, world: World, creature: CreatureState) -> Character:
+    def _character(self, creature: CreatureState) -> Character:
         digest = creature.manifest_digest
         character = self._characters_cache.get(digest)
         if character is None:
             if len(self._characters_cache) >= characters_cache_max:
                 self._characters_cache.clear()
-            character = self._characters_cache[digest] = character_of(world.facts_of(creature).manifest)
+            manifest = self._ledger.world.facts_of(creature).manifest
+            character = self._characters_cache[digest] = character_of(manifest)
         return character
 
 

@@ -26,16 +26,25 @@ class ActUnderWay:
     def __init__(self, house: object) -> None:
         self.house = house
         self.parts: set[asyncio.Task[object] | None] = {asyncio.current_task()}
-        self.end = asyncio.Event()
+        self.has_ended = False
+        self.awaited: asyncio.Event | None = None
+        """Set at the end of the act. Made only when somebody waits for that."""
 
     def __enter__(self) -> None:
         acts = _acts.get()
-        others = tuple([act for act in acts if not act.end.is_set()]) if acts else ()
+        others = tuple([act for act in acts if not act.has_ended]) if acts else ()
         self._token = _acts.set((*others, self))
 
     def __exit__(self, *_raised: object) -> None:
         _acts.reset(self._token)
-        self.end.set()
+        self.has_ended = True
+        if self.awaited is not None:
+            self.awaited.set()
+
+    async def wait_for_end(self) -> None:
+        """Wait until the act has ended."""
+        self.awaited = self.awaited or asyncio.Event()
+        await self.awaited.wait()
 
 
 _acts: ContextVar[tuple[ActUnderWay, ...]] = ContextVar("acts that this is inside of", default=())
@@ -79,7 +88,7 @@ async def wait_to_be_outside(house: object, seconds_max: float | None = None) ->
     check_is_outside(house)
     for act in _under_way(house):
         try:
-            await asyncio.wait_for(act.end.wait(), seconds_max or own_act_seconds_max)
+            await asyncio.wait_for(act.wait_for_end(), seconds_max or own_act_seconds_max)
         except TimeoutError:
             raise Refused(
                 "The act that began this task does not end. It may be waiting for the task.",
@@ -88,4 +97,4 @@ async def wait_to_be_outside(house: object, seconds_max: float | None = None) ->
 
 
 def _under_way(house: object) -> list[ActUnderWay]:
-    return [act for act in _acts.get() if act.house is house and not act.end.is_set()]
+    return [act for act in _acts.get() if act.house is house and not act.has_ended]

@@ -22,13 +22,12 @@ from glasshouse.world.state.state import World
 class Reservation:
     """What one act holds of its run's purse."""
 
-    __slots__ = ("creature_id", "done", "graph_id", "is_held", "open", "run_id")
+    __slots__ = ("creature_id", "done", "graph_id", "open", "run_id")
 
     def __init__(self, run_id: str, creature_id: str, graph_id: str) -> None:
         self.run_id = run_id
         self.creature_id = creature_id
         self.graph_id = graph_id
-        self.is_held = True
         self.done = NOTHING
         """Spent, and not yet in the ledger."""
         self.open = NOTHING
@@ -46,8 +45,10 @@ class Held:
 
     def move(self, graph_id: str, old: Usage, new: Usage) -> None:
         """Replace the usage `old` by `new`, in this graph."""
+        if old is new:
+            return
         held, calls = self.usage, new.calls - old.calls
-        # Written out instead of `plus` and `minus` for speed: every act does this several times.
+        # Written out instead of `plus` and `minus` for speed: acts that think together do this several times each.
         self.usage = Usage(
             held.calls + calls,
             held.tokens + (new.tokens - old.tokens),
@@ -65,17 +66,19 @@ class Treasury:
         self._acts: dict[str, dict[Reservation, None]] = {}
         self._graphs_cache: tuple[World, int] | None = None
         """The world whose graphs the reservations last followed, and how many sessions it had then."""
-        self._done: dict[str, Held] = {}
-        self._open: dict[str, Held] = {}
+        self._held: dict[str, tuple[Held, Held]] = {}
+        """Done and open, for each run with several acts under way. An act that is alone needs no sums."""
         self._moved = asyncio.Event()
 
     def begin(self, run_id: str, creature_id: str, graph_id: str) -> Reservation:
         """Open the reservation of an act that begins."""
-        if not self._acts.get(run_id):
-            self._acts[run_id] = {}
-            self._done[run_id], self._open[run_id] = Held(), Held()
-        mine = Reservation(run_id, creature_id, graph_id)
-        self._acts[run_id][mine] = None
+        mine, acts = Reservation(run_id, creature_id, graph_id), self._acts.setdefault(run_id, {})
+        acts[mine] = None
+        if len(acts) == 2:
+            done, running = self._held[run_id] = Held(), Held()
+            (other, _) = acts
+            done.move(other.graph_id, NOTHING, other.done)
+            running.move(other.graph_id, NOTHING, other.open)
         return mine
 
     async def reserve(self, mine: Reservation, worst: Usage) -> None:
@@ -87,35 +90,29 @@ class Treasury:
             if axis is not None:
                 raise BudgetExceeded(axis)
             # An act that is alone has no other open call to wait for.
-            if len(self._acts[mine.run_id]) == 1 or self._axis(mine, worst, with_open=True) is None:
-                self._hold_open(mine, worst)
+            if mine.run_id not in self._held or self._axis(mine, worst, with_open=True) is None:
+                self._hold(mine, mine.done, worst)
                 return
             self._moved.clear()
             await self._moved.wait()
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""
-        self._hold_open(mine, NOTHING)
-        if cost is not NOTHING:
-            self._hold_done(mine, mine.done.plus(cost))
-        self._moved.set()
+        self._hold(mine, mine.done if cost is NOTHING else mine.done.plus(cost), NOTHING)
 
     def tell(self, mine: Reservation, graph_id: str | None) -> None:
         """Drop the cost so far, which is in the ledger now. The act continues in the graph named."""
-        self._hold_open(mine, NOTHING)
-        self._hold_done(mine, NOTHING)
+        self._hold(mine, NOTHING, NOTHING)
         mine.graph_id = graph_id or mine.graph_id
-        self._moved.set()
 
     def release(self, mine: Reservation) -> None:
         """Close a reservation: its cost is in the ledger now, or there was none. Releasing twice is harmless."""
-        if not mine.is_held:
-            return
-        mine.is_held = False
-        self._hold_open(mine, NOTHING)
-        self._hold_done(mine, NOTHING)
-        del self._acts[mine.run_id][mine]
-        self._moved.set()
+        acts = self._acts[mine.run_id]
+        if mine in acts:
+            self._hold(mine, NOTHING, NOTHING)
+            del acts[mine]
+            if len(acts) == 1:
+                del self._held[mine.run_id]
 
     def _follow_the_creatures(self) -> None:
         """Move every reservation to the graph that its creature is in now. Every merge and split begins a session, so
@@ -127,29 +124,30 @@ class Treasury:
         for mine in [mine for acts in self._acts.values() for mine in acts]:
             creature = world.creatures.get(mine.creature_id)
             if creature is not None and creature.graph_id != mine.graph_id:
-                for held, cost in ((self._done, mine.done), (self._open, mine.open)):
-                    held[mine.run_id].move(mine.graph_id, cost, NOTHING)
-                    held[mine.run_id].move(creature.graph_id, NOTHING, cost)
+                done, running = mine.done, mine.open
+                self._hold(mine, NOTHING, NOTHING)
                 mine.graph_id = creature.graph_id
+                self._hold(mine, done, running)
 
-    def _hold_done(self, mine: Reservation, cost: Usage) -> None:
-        if mine.done is not cost:
-            self._done[mine.run_id].move(mine.graph_id, mine.done, cost)
-            mine.done = cost
-
-    def _hold_open(self, mine: Reservation, cost: Usage) -> None:
-        if mine.open is not cost:
-            self._open[mine.run_id].move(mine.graph_id, mine.open, cost)
-            mine.open = cost
+    def _hold(self, mine: Reservation, done: Usage, running: Usage) -> None:
+        """Change what an act holds: the cost of its calls that are done, and the worst case of the one that runs."""
+        held = self._held.get(mine.run_id)
+        if held is not None:
+            held[0].move(mine.graph_id, mine.done, done)
+            held[1].move(mine.graph_id, mine.open, running)
+            self._moved.set()
+        mine.done, mine.open = done, running
 
     def _axis(self, mine: Reservation, worst: Usage, *, with_open: bool) -> str | None:
         runs, now = self._ledger.folded.runs, self._clock.now()
+        held, calls_here = mine.done, mine.done.calls
+        if mine.run_id in self._held:
+            done, running = self._held[mine.run_id]
+            held, calls_here = done.usage, done.calls_in.get(mine.graph_id, 0)
+            if with_open:
+                held = held.plus(running.usage.minus(mine.open))
+                calls_here += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
         purse = runs.purses.get(mine.run_id)
-        done, running = self._done[mine.run_id], self._open[mine.run_id]
-        held, calls_here = done.usage, done.calls_in.get(mine.graph_id, 0)
-        if with_open:
-            held = held.plus(running.usage.minus(mine.open))
-            calls_here += running.calls_in.get(mine.graph_id, 0) - mine.open.calls
         if purse is None:
             return tripped_by_call(Governor(), Spend(usage=held, calls_in_turn=calls_here), worst)
         spend = runs.spend(mine.run_id, mine.graph_id, now, held, calls_here)

@@ -114,7 +114,7 @@ class ThinkingAhead:
 
     def _begin(self, due: Due, cause: Event, upto: int | None) -> Ahead:
         gate = Gate()
-        thinking = self._think(due, cause, upto, gate)
+        thinking = self._acts.think(due, cause, upto, gate)
         task = asyncio.create_task(thinking, name=f"{due.creature} thinks")
         ahead = Ahead(run_drawn_on(self._ledger.world, due.creature), task, gate)
         self.begun[due.creature, due.cause] = ahead
@@ -142,15 +142,7 @@ class ThinkingAhead:
         if ahead is not None:
             ahead.gate.set()
             return await ahead.task
-        return None if due is None else await self._think(due, await self._causes.of(due), None)
-
-    async def _think(
-        self, due: Due, cause: Event, upto: int | None, gate: asyncio.Event | None = None
-    ) -> Thought | None:
-        await self._acts.make_ready(due)
-        if due.creature not in self._ledger.world.creatures:
-            return None
-        return await self._acts.think(due, cause, upto, gate)
+        return None if due is None else await self._acts.think(due, await self._causes.of(due), None)
 
     def take_stopped(self, act: Act) -> Thought | None:
         """The result of an act that a limit or an unreachable model stopped while it thought ahead; None if there is

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
 from glasshouse.events.event import Event
@@ -43,6 +44,23 @@ from glasshouse.world.state.state import GraphState
 BeforeAct = Callable[[str], Awaitable[bool | None]]
 """A gate, awaited with the id of the graph before each act, or before the turn that the act begins. It must write
 nothing. It may wait as long as it likes. If it returns False, the drive ends."""
+
+Key = TypeVar("Key", str, Act)
+
+
+class Marks(dict[Key, asyncio.Future[None] | None]):
+    """What is under way now, each with a future if somebody waits for its end. A lock for each would cost more."""
+
+    async def wait_for_end(self, key: Key) -> None:
+        """Wait until something that is under way has ended."""
+        ended = self[key] = self[key] or asyncio.get_running_loop().create_future()
+        await asyncio.wait([ended])
+
+    def end(self, key: Key) -> None:
+        """Note that something has ended, and wake those who wait for that."""
+        ended = self.pop(key)
+        if ended is not None:
+            ended.set_result(None)
 
 
 class Conductor:
@@ -73,10 +91,10 @@ class Conductor:
         self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
         """How many drives are under way."""
-        self._locks: dict[str, asyncio.Lock] = {}
-        """One lock for each driven graph, held during a step of that graph."""
-        self._acting: dict[Act, asyncio.Future[None] | None] = {}
-        """The acts that are being played, each with a future if another drive waits for its end."""
+        self._stepping = Marks[str]()
+        """The graphs that take a step. Another drive waits until that step ends."""
+        self._acting = Marks[Act]()
+        """The acts that are being played."""
         self._driven: set[str] = set()
         """The graphs in which an act was played since this house was opened."""
         self._thinking: dict[str, int] = {}
@@ -133,17 +151,21 @@ class Conductor:
                 if not await until.has_passed(before_act(graph_id)):
                     return
             may_wait = before_act is not None or self.drives > 1
-            async with self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock()):
-                if may_wait and not order.is_next(graph_id, until):
-                    return  # Another drive took a step meanwhile: ask the order again.
-                try:
-                    step = await self.advance(graph_id)
-                except StoreError:  # Report it here, and not again to the next drive of this graph.
-                    self._turns_queued.pop(graph_id, None)
-                    self._unacknowledged.pop(graph_id, None)
-                    raise
+            while graph_id in self._stepping:
+                await self._stepping.wait_for_end(graph_id)
+            if may_wait and not order.is_next(graph_id, until):
+                return  # Another drive took a step meanwhile: ask the order again.
+            self._stepping[graph_id] = None
+            try:
+                step = await self.advance(graph_id)
+            except StoreError:  # Report it here, and not again to the next drive of this graph.
+                self._turns_queued.pop(graph_id, None)
+                self._unacknowledged.pop(graph_id, None)
+                raise
+            finally:
+                self._stepping.end(graph_id)
             until.note(step)
-            if until.reached() is not None or not order.goes_on(graph_id, until):
+            if not order.goes_on(graph_id, until) or until.reached() is not None:
                 return
             await order.let_in()
 
@@ -300,18 +322,14 @@ class Conductor:
                 self._turns_queued.setdefault(graph.id, turn)
             raise
         finally:
-            ended = self._acting.pop(act)
-            if ended is not None:
-                ended.set_result(None)
+            self._acting.end(act)
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
         if finishing is not None:
             await asyncio.wait([finishing])
-            return
-        ended = self._acting[act] or asyncio.get_running_loop().create_future()
-        self._acting[act] = ended
-        await asyncio.wait([ended])
+        else:
+            await self._acting.wait_for_end(act)
 
     async def _written(
         self, act: Act, run_id: str, due: Due | None = None, turn: Queued | None = None
@@ -337,7 +355,8 @@ class Conductor:
         finally:
             self._thinking[run_id] -= 1
             self._ledger.acts_begun.pop(act, None)
-            self._quiet.set()
+            if self._finishing:
+                self._quiet.set()
 
     async def _wait_for_durability(self, graph_id: str) -> None:
         """Wait until the last turn and the last act written in a graph are durable."""

@@ -18,7 +18,7 @@ from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.conducting.endings import Endings
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import EVERY_GRAPH, Ledger
 from glasshouse.turns.runs.schedule import Due, next_act, next_turn, runs_acting
 from glasshouse.world.state.state import GraphState, World
 
@@ -185,21 +185,23 @@ class Agendas:
         self._ledger = ledger
         self._endings = endings
         self._ready_cache: dict[str, Next] = {}
-        self._looked_up_at = self._graphs_known = (-1, -1)
+        self._graphs_known = (0, 0)
         self._graphs_cache: dict[Sequence[str], tuple[tuple[object, ...], dict[str, None]]] = {}
 
     def ready(self) -> dict[str, Next]:
         """The graphs that have something to do, each with what is next."""
-        ledger, moved = self._ledger, self._ledger.graphs_moved
-        at = (ledger.refolds, ledger.run_moves)
-        if not moved and self._looked_up_at == at:
-            return self._ready_cache
-        world = ledger.world
-        graphs: Iterable[str] = tuple(moved) if self._looked_up_at == at else world.graphs
+        if self._ledger.graphs_moved:
+            self._look_up(self._ledger.graphs_moved)
+        return self._ready_cache
+
+    def _look_up(self, moved: dict[str, None]) -> None:
+        world, graphs = self._ledger.world, dict[str, object](moved)
         known = (len(world.sessions), len(world.graphs))
-        if self._graphs_known != known:  # Merged graphs get no more writes, so check every cached graph.
-            graphs = {**self._ready_cache, **dict.fromkeys(graphs)}
-        self._looked_up_at, self._graphs_known = at, known
+        if EVERY_GRAPH in moved:
+            graphs = {**self._ready_cache, **world.graphs}
+        elif self._graphs_known != known:  # Merged graphs get no more writes, so check every cached graph.
+            graphs = {**self._ready_cache, **moved}
+        self._graphs_known = known
         moved.clear()
         for graph_id in graphs:
             graph = world.graphs.get(graph_id)
@@ -208,7 +210,6 @@ class Agendas:
                 self._ready_cache.pop(graph_id, None)
             else:
                 self._ready_cache[graph_id] = ahead
-        return self._ready_cache
 
     def of(self, graph_id: str) -> Next:
         """What one graph has to do next."""
@@ -244,8 +245,8 @@ class Agendas:
 class Order:
     """Decides which graph is next. This base class plays no graph; its subclasses override it."""
 
-    async def let_in(self) -> None:
-        """Let outside changes happen between two steps: lines of the inbox, or recorded changes."""
+    let_in: Callable[[], Awaitable[None]]
+    """Lets outside changes happen between two steps: lines of the inbox, or recorded changes."""
 
     def next_graph(self, until: Until) -> str | None:  # noqa: ARG002 (as the others name it)
         """The next graph; None if nothing is due, or if no turns are left for it."""
@@ -290,8 +291,9 @@ class Recorded(Order):
     def __init__(self, next_graph: Callable[[], Awaitable[str | None]]) -> None:
         self._look = next_graph
         self._graph_id: str | None = None
+        self.let_in = self._repeat_changes
 
-    async def let_in(self) -> None:
+    async def _repeat_changes(self) -> None:
         """Repeat the recorded outside changes that come next."""
         self._graph_id = await self._look()
 
@@ -313,13 +315,9 @@ class Lockstep(Order):
     ) -> None:
         self._ledger = ledger
         self._agendas = agendas
-        self._let_in = let_in
+        self.let_in = let_in
         self._run_ids = run_ids
         self._graph_id = graph_id
-
-    async def let_in(self) -> None:
-        """Take in the lines that wait in the inbox."""
-        await self._let_in()
 
     def next_graph(self, until: Until) -> str | None:
         """The first graph, or None if it has no turns left: to continue with another graph would change the order."""

@@ -53,6 +53,7 @@ snapshot_on_close_events_min = 1_024
 fold_page_events = 4_096
 
 NOTHING_BESIDE = Batch()
+EVERY_GRAPH = ""
 
 Seen = TypeVar("Seen")
 
@@ -117,9 +118,9 @@ class Ledger:
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
-        self.run_moves = 0
         self.graphs_moved: dict[str, None] = {}
-        """The graphs that got events since the conductor last looked. A dict, because it keeps the order."""
+        """The graphs that got events since the conductor last looked, and `EVERY_GRAPH` if a run began, paused or ended.
+        A dict, because it keeps the order."""
         self._wake: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._gate_moved = asyncio.Event()
@@ -297,7 +298,7 @@ class Ledger:
             bodies = tuple(map(codec.encoded, of_session))
             writes.append(SegmentWrite(session_id, of_session[0].seq - 1, bodies, opens))
             self._fold(of_session, segments)
-        self.run_moves += 1
+        self.graphs_moved[EVERY_GRAPH] = None
         # Committing sets position and change on an event. The record keeps its own events, so it needs copies here.
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
         await self._enqueue(Batch(tuple(writes)), copies).acknowledged
@@ -313,7 +314,7 @@ class Ledger:
     def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
         events, writes = self._folded(decided)
         if events[0].kind in OF_RUNS:
-            self.run_moves += 1
+            self.graphs_moved[EVERY_GRAPH] = None
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
 
     def _folded(self, decided: tuple[Write, ...]) -> tuple[list[Event], list[SegmentWrite]]:
@@ -498,6 +499,7 @@ class Ledger:
     def _take(self, folded: Folded) -> None:
         self.folded = folded
         self.refolds += 1
+        self.graphs_moved[EVERY_GRAPH] = None
         self._events_since_snapshot = self._store.position - folded.position
         self._snapshot_bytes = folded.snapshot_bytes
         self._subscriptions.catch_up(self._store.position)

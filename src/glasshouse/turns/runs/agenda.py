@@ -19,7 +19,6 @@ is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
 from typing import Any, Final
@@ -79,9 +78,9 @@ Place = tuple[int, int, int]
 """The sort key of an act in its turn (ADR 0005). For a reaction: the time and the session of its cause, then the age of
 its creature. For a tick: the turn in which it became due, then the age of its creature."""
 
-Queue = list[tuple[Place, str]]
-"""A heap of creatures by the place of their first act. Always holds: the first act of every creature has an entry with
-its place. Other entries may be out of date; they are dropped when they come to the front."""
+Queue = list[tuple[Place, str, str]]
+"""A heap of creatures by the place of their first act, each with the cause of that act. Always holds: the first act of
+every creature has an entry. Other entries may be out of date; they are dropped when they come to the front."""
 
 
 class Ready(msgspec.Struct):
@@ -110,15 +109,18 @@ class Agenda(msgspec.Struct, dict=True):
         self.ready_cache: dict[str, Ready] = {}
         """Graph id -> its queue."""
 
-    def first_reaction(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
-        """The free creature that reacts next: the one with the oldest cause, then the oldest creature."""
-        queue = self._ready(world, graph).reactions
-        return _first(queue, lambda name: self._place_of_reaction(world, graph, name), is_free)
-
-    def first_tick(self, world: World, graph: GraphState, is_free: Callable[[str], bool]) -> str | None:
-        """The free creature that ticks next: the one whose tick has waited longest, then the oldest creature."""
-        queue = self._ready(world, graph).ticks
-        return _first(queue, lambda name: self._place_of_tick(world, graph, name), is_free)
+    def first_free(
+        self, world: World, graph: GraphState, is_free: Callable[[str], bool]
+    ) -> tuple[str, Owed] | None:
+        """The free creature that acts next, and what it owes. Reactions come before ticks. Among reactions, the oldest
+        cause comes first; among ticks, the one that has waited longest; then the oldest creature."""
+        ready = self.ready_cache.get(graph.id)
+        if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
+            ready = self.ready_cache[graph.id] = self._ready(world, graph)
+        first = None
+        if ready.reactions:
+            first = _first(ready.reactions, lambda name: self.first_due(name, graph.turn), graph, is_free)
+        return first or _first(ready.ticks, self.ticks.get, graph, is_free)
 
     def first_due(self, name: str, turn: int) -> Owed | None:
         """The first debt of a creature that is due in this turn; none if there is none."""
@@ -128,33 +130,24 @@ class Agenda(msgspec.Struct, dict=True):
         return None
 
     def _ready(self, world: World, graph: GraphState) -> Ready:
-        ready = self.ready_cache.get(graph.id)
-        if ready is None or ready.turn != graph.turn or ready.session_id != graph.session_id:
-            ready = self.ready_cache[graph.id] = Ready(
-                graph.session_id,
-                graph.turn,
-                _queue(
-                    names_in_both(graph.creatures, self.owed), partial(self._place_of_reaction, world, graph)
-                ),
-                _queue(
-                    names_in_both(graph.creatures, self.ticks), partial(self._place_of_tick, world, graph)
-                ),
-            )
-        return ready
-
-    def _place_of_reaction(self, world: World, graph: GraphState, name: str) -> Place | None:
-        owed = self.first_due(name, graph.turn) if name in graph.creatures else None
-        return None if owed is None else _place_of_owed(world, world.creatures[name], owed)
-
-    def _place_of_tick(self, world: World, graph: GraphState, name: str) -> Place | None:
-        tick = self.ticks.get(name) if name in graph.creatures else None
-        return None if tick is None else (tick.due, 0, world.creatures[name].born)
+        creatures, reactions, ticks = world.creatures, Queue(), Queue()
+        for name in names_in_both(graph.creatures, self.owed):
+            owed = self.first_due(name, graph.turn)
+            if owed is not None:
+                reactions.append((_place_of_owed(world, creatures[name], owed), name, owed.cause))
+        for name in names_in_both(graph.creatures, self.ticks):
+            tick = self.ticks[name]
+            ticks.append(((tick.due, 0, creatures[name].born), name, tick.cause))
+        heapify(reactions)
+        heapify(ticks)
+        return Ready(graph.session_id, graph.turn, reactions, ticks)
 
     def _line_up(self, world: World, creature: CreatureState, owed: Owed) -> None:
         """Add a creature to the queue of its graph for a debt, if the debt is due in the current turn."""
         ready = self.ready_cache.get(creature.graph_id)
         if ready is not None and owed.due <= ready.turn:
-            heappush(ready.reactions, (_place_of_owed(world, creature, owed), creature.id))
+            entry = (_place_of_owed(world, creature, owed), creature.id, owed.cause)
+            heappush(ready.reactions, entry)
 
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
         """The debts of a creature whose causes came after a lamport time, oldest cause first."""
@@ -376,24 +369,18 @@ def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:
     return (owed.lamport - session.skew, session.rank, creature.born)
 
 
-def _queue(names: list[str], place_in: Callable[[str], Place | None]) -> Queue:
-    queue = [(place, name) for name in names if (place := place_in(name)) is not None]
-    heapify(queue)
-    return queue
-
-
 def _first(
-    queue: Queue, true_place: Callable[[str], Place | None], is_free: Callable[[str], bool]
-) -> str | None:
-    """The first free creature of a queue. Creatures before it that are not free keep their place."""
-    waiting: Queue = []
-    first: str | None = None
+    queue: Queue, owed_by: Callable[[str], Owed | None], graph: GraphState, is_free: Callable[[str], bool]
+) -> tuple[str, Owed] | None:
+    """The first free creature of a queue, and what it owes. Creatures before it that are not free keep their place."""
+    waiting, first = Queue(), None
     while queue and first is None:
-        place, name = queue[0]
-        if place != true_place(name):
+        _, name, cause = queue[0]
+        owed = owed_by(name) if name in graph.creatures else None
+        if owed is None or owed.cause != cause:
             heappop(queue)
         elif is_free(name):
-            first = name
+            first = name, owed
         else:
             waiting.append(heappop(queue))
     for entry in waiting:

@@ -159,16 +159,15 @@ def tripped_by_time(purse: Purse, now: datetime) -> str | None:
 
 def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     """The limit that a call with this worst case would exceed; none if it fits all limits."""
-    amounts = (
-        ("max_calls_per_turn", limits.max_calls_per_turn, spend.calls_in_turn + worst.calls),
-        ("max_total_calls", limits.max_total_calls, spend.usage.calls + worst.calls),
-        ("max_total_tokens", limits.max_total_tokens, spend.usage.tokens + worst.tokens),
-        ("hourly_budget_usd", limits.hourly_budget_usd, spend.usd_in_last_hour + worst.usd_known),
-    )
-    for axis, limit, amount in amounts:
-        if limit is not None and amount > limit:
-            return axis
-    return None
+    usage, most = spend.usage, limits.max_calls_per_turn
+    if most is not None and spend.calls_in_turn + worst.calls > most:
+        return "max_calls_per_turn"
+    if limits.max_total_calls is not None and usage.calls + worst.calls > limits.max_total_calls:
+        return "max_total_calls"
+    if limits.max_total_tokens is not None and usage.tokens + worst.tokens > limits.max_total_tokens:
+        return "max_total_tokens"
+    usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
+    return "hourly_budget_usd" if usd_max is not None and usd > usd_max else None
 
 
 class Clocks(msgspec.Struct):
@@ -256,9 +255,26 @@ class Runs(msgspec.Struct):
 
     def apply(self, world: World, event: Event) -> None:
         """Fold in one event, which the world has already taken in."""
-        kind, run_id = event.kind, event.run_id or ""
+        if event.kind in NOTED:
+            self._note(world, event)
+        run_id = event.run_id or ""
+        purse = self.purses.get(run_id)
+        if purse is None:
+            return
+        self._note_spend(purse.spent, run_id, event)
+        if event.kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
+            edits = self._clocks_of(event.graph_id).edits
+            edits[run_id] = edits.get(run_id, 0) + 1
+        _note_end(purse, event)
+        if purse.finished is not None:
+            self.watched.pop(run_id, None)
+        elif purse.may_be_over:
+            self.watched[run_id] = None
+
+    def _note(self, world: World, event: Event) -> None:
+        kind = event.kind
         if kind == kinds.RUN_STARTED:
-            self._start(run_id, event)
+            self._start(event.run_id or "", event)
         elif kind == kinds.TURN_STARTED:
             self._note_turn(world, event)
         elif kind == kinds.TOPOLOGY_CHANGED:
@@ -267,18 +283,12 @@ class Runs(msgspec.Struct):
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
             self._take_over(event.graph_id, restated_of(event), event.created_at)
-        purse = self.purses.get(run_id)
-        if purse is None:
-            return
-        self._note_spend(purse.spent, run_id, event)
-        if kind == kinds.TOOL_RETURNED and payload_of(event, payloads.ToolReturned).is_edit:
-            edits = self.clocks.setdefault(event.graph_id, Clocks()).edits
-            edits[run_id] = edits.get(run_id, 0) + 1
-        _note_end(purse, event)
-        if purse.finished is not None:
-            self.watched.pop(run_id, None)
-        elif purse.may_be_over:
-            self.watched[run_id] = None
+
+    def _clocks_of(self, graph_id: str) -> Clocks:
+        clocks = self.clocks.get(graph_id)
+        if clocks is None:
+            clocks = self.clocks[graph_id] = Clocks()
+        return clocks
 
     def _start(self, run_id: str, event: Event) -> None:
         started = payload_of(event, payloads.RunStarted)
@@ -310,7 +320,7 @@ class Runs(msgspec.Struct):
             self.hiding[run_id] = None
 
     def _note_turn(self, world: World, event: Event) -> None:
-        clocks = self.clocks.setdefault(event.graph_id, Clocks())
+        clocks = self._clocks_of(event.graph_id)
         passed = event.turn - clocks.turn
         clocks.begin_turn(event.turn)
         graph = world.graphs.get(event.graph_id)
@@ -363,20 +373,20 @@ class Runs(msgspec.Struct):
         An act whose calls are all on its tool events ends with an empty list of calls, and is not counted again.
         """
         use = event.model
-        answered = [] if use is None else use.calls_answered
-        costs = [usage_of(call) for call in answered]
+        costs = [] if use is None else [usage_of(call) for call in use.calls if call.reached]
         if not costs and (use is None or use.calls) and _ends_an_act(event):
             costs = [Usage(calls=1)]
-        if costs:
-            calls = self.clocks.setdefault(event.graph_id, Clocks()).calls
-            calls[run_id] = calls.get(run_id, 0) + len(costs)
-            account = spent.accounts.get(event.actor)
-            for sums in (spent,) if account is None else (spent, account):
-                for cost in costs:
-                    sums.usage = sums.usage.plus(cost)
-        for call in answered:
-            if call.usd:
-                _note_minute(spent, event.created_at, call.usd)
+        if not costs:
+            return
+        calls = self._clocks_of(event.graph_id).calls
+        calls[run_id] = calls.get(run_id, 0) + len(costs)
+        account = spent.accounts.get(event.actor)
+        for cost in costs:
+            spent.usage = spent.usage.plus(cost)
+            if account is not None:
+                account.usage = account.usage.plus(cost)
+            if cost.usd_known:
+                _note_minute(spent, event.created_at, cost.usd_known)
 
     def spend(
         self, run_id: str, graph_id: str, now: datetime, held: Usage = NOTHING, calls_held: int = 0

@@ -47,12 +47,16 @@ def next_act(world: World, agenda: Agenda, graph: GraphState, runs: Runs) -> Due
         if taken_up is not None:
             return taken_up
 
-    is_free = partial(_is_free, world, runs, graph)
-    name = agenda.first_reaction(world, graph, is_free)
-    if name is not None:
-        return Due(name, _cause(agenda, name, graph.turn))
-    name = agenda.first_tick(world, graph, is_free)
-    return None if name is None else _tick(world, agenda.ticks[name], name)
+    first = agenda.first_free(world, graph, partial(_is_free, world, runs, graph))
+    if first is None:
+        return None
+    name, owed = first
+    if owed is agenda.ticks.get(name):
+        return _tick(world, owed, name)
+    if not owed.bundle:
+        return Due(name, owed.cause)
+    # The act for a bundle answers the newest cause in it.
+    return Due(name, [other.cause for other in agenda.owed[name].values() if other.bundle == owed.bundle][-1])
 
 
 def due_of(world: World, agenda: Agenda, name: str, cause: str) -> Due | None:
@@ -99,18 +103,10 @@ def ticks_together(world: World, agenda: Agenda, graph: GraphState, runs: Runs, 
 
 def _tick(world: World, owed: Owed, name: str) -> Due:
     is_together = world.facts_of(world.creatures[name]).schedule.together
-    due = Due(name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of)
-    if not is_together or owed.begun_by is None:
-        return due
-    return msgspec.structs.replace(due, begun_by=owed.begun_by, was=owed.was)
-
-
-def _cause(agenda: Agenda, name: str, turn: int) -> str:
-    """The cause of a creature's next act. The act for a bundle answers the newest cause in it."""
-    first, causes = agenda.first_due(name, turn), agenda.owed[name].values()
-    if first is None or not first.bundle:
-        return "" if first is None else first.cause
-    return [owed.cause for owed in causes if owed.bundle == first.bundle][-1]
+    begun_by, was = (owed.begun_by, owed.was) if is_together and owed.begun_by is not None else (None, None)
+    return Due(
+        name, owed.cause, is_tick=True, is_together=is_together, as_of=owed.as_of, begun_by=begun_by, was=was
+    )
 
 
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
