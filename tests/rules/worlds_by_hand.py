@@ -171,7 +171,7 @@ class HandWorld:
 
     def channel(self, creature: str, name: str) -> ChannelState:
         """The channel of that name in a creature's graph."""
-        return self.world.channels[self.world.graphs[self.graph_of(creature)].channels[name]]
+        return self.world.channels[self.world.graphs[self.graph_of(creature)].channels.owners[name]]
 
     def owed(self, creature: str) -> list[str]:
         """The ids of the events a creature owes an act for, oldest first."""

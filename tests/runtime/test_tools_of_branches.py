@@ -290,7 +290,9 @@ async def test_a_tool_that_is_not_the_engines_and_changed_the_graph_changes_that
     async def deed(call: ToolCall, errand: Errand) -> ToolAnswer:
         mine = errand.creature
         assert mine is not None
-        intent = AddChannel(mine.graph_id, f"room-{len(errand.folded.world.graphs[mine.graph_id].channels)}")
+        intent = AddChannel(
+            mine.graph_id, f"room-{len(errand.folded.world.graphs[mine.graph_id].channels.owners)}"
+        )
         return await errand.edit(intent, lambda change, subject: ToolAnswer(is_ok=True, text="Opened."))
 
     async def opens(moment: Moment) -> None:

@@ -51,7 +51,7 @@ class Doors:
         ids = {one.handle: one.id for one in _cast(errand.folded, caller)}
         mine, other = caller.id, ids[str(call.arguments["to"])]
         name = "-".join(sorted((caller.handle, str(call.arguments["to"]))))
-        is_open = name in world.graphs[caller.graph_id].channels
+        is_open = name in world.graphs[caller.graph_id].channels.owners
         intent = Disconnect(mine, other, name) if is_open else Connect(mine, other, name, both=True)
         return await errand.edit(
             intent, lambda change, _: ToolAnswer(is_ok=True, text=change.kind, is_engine=True)

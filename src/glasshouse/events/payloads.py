@@ -420,6 +420,11 @@ RUN_PAYLOAD_TYPES: dict[str, type[Payload]] = {
     kinds.EDIT_DECIDED: EditDecided,
 }
 
+KIND_OF: dict[type[Payload], str] = {
+    payload_type: kind for kind, payload_type in {**PAYLOAD_TYPES, **RUN_PAYLOAD_TYPES}.items()
+}
+"""The kind of each payload type. Two kinds share `ChannelEdge`, and two `ActEnd`: name the kind for these."""
+
 CREATURE_FIELDS = (
     "creature",
     "creatures",

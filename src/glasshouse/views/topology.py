@@ -43,7 +43,7 @@ def graph_of(world: World, graph_id: str) -> Graph:
         session_id=graph.session_id,
         turn=graph.turn,
         creature_ids=tuple(sorted(graph.creatures, key=lambda name: world.creatures[name].born)),
-        channels=tuple(graph.channels),
+        channels=tuple(graph.channels.owners),
         wires=tuple([world.wires[wire_id] for wire_id in wires]),
     )
 
@@ -70,7 +70,9 @@ def channel_of(world: World, channel: ChannelState) -> Channel:
 
 def environment_of(world: World, graph_id: str) -> Environment:
     """The channels of one graph, the oldest first."""
-    channels = [world.channels[channel_id] for channel_id in the_graph(world, graph_id).channels.values()]
+    channels = [
+        world.channels[channel_id] for channel_id in the_graph(world, graph_id).channels.owners.values()
+    ]
     channels.sort(key=lambda channel: channel.born)
     return Environment(graph_id, tuple([channel_of(world, channel) for channel in channels]))
 

@@ -149,7 +149,9 @@ def _check_creatures(terrarium: Terrarium, model: ReferenceModel, names: NameTab
         assert creature.session_id == terrarium.graph(creature.graph_id).session_id
     for graph in terrarium._house.ledger.world.graphs.values():
         handles = {terrarium.creature(name).handle: name for name in graph.creatures}
-        assert dict(graph.handles.items()) == handles, "handles are unique in their graph and resolve to ids"
+        assert dict(graph.handles.owners.items()) == handles, (
+            "handles are unique in their graph and resolve to ids"
+        )
         assert len(handles) == len(graph.creatures)
 
 

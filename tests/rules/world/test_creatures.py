@@ -74,7 +74,7 @@ def test_the_channel_between_parent_and_child_has_a_readable_name_that_is_free()
     for _ in range(3):
         born(made)
 
-    assert list(made.world.graphs[made.world.creatures["ada"].graph_id].channels) == [
+    assert list(made.world.graphs[made.world.creatures["ada"].graph_id].channels.owners) == [
         "ada-mapper",
         "ada-mapper_2",
         "ada-mapper_3",
@@ -130,7 +130,7 @@ def test_leaving_in_one_direction_parts_nobody_and_in_both_it_does() -> None:
 
 def test_who_is_not_on_a_channel_cannot_leave_it() -> None:
     made = chain("ada", "bo", "cy")
-    names = list(made.world.graphs[made.world.creatures["ada"].graph_id].channels)
+    names = list(made.world.graphs[made.world.creatures["ada"].graph_id].channels.owners)
 
     with pytest.raises(Refused, match="cy does not listen or send on") as refusal:
         decide(made.world, LeaveChannel("cy", names[0]))

@@ -24,6 +24,7 @@ from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.turns.runs.purses import Clocks, Purse, carried_run, merged
 from glasshouse.world.decisions import intents
+from glasshouse.world.decisions.creatures import as_started, birth
 from glasshouse.world.decisions.runs import Ensemble, cast_entry, ensembles_of
 from glasshouse.world.fold import carried_over
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
@@ -51,7 +52,9 @@ def restate_of(
     for graph, ages_here in zip(graphs, ages, strict=True):
         shape = replace(carried_over.shape_of(world, graph), ages=ages_here)
         creatures = sorted(map(world.creatures.__getitem__, graph.creatures), key=lambda one: one.born)
-        channels = sorted(map(world.channels.__getitem__, graph.channels.values()), key=lambda one: one.born)
+        channels = sorted(
+            map(world.channels.__getitem__, graph.channels.owners.values()), key=lambda one: one.born
+        )
         taken_over = _taken_over(
             past,
             [graph],
@@ -152,18 +155,9 @@ def _rewired(past: Past, wire: Wire) -> payloads.WireAdded:
 
 
 def _born(past: Past, creature: CreatureState) -> payloads.CreatureStarted:
-    return payloads.CreatureStarted(
-        creature=creature.id,
-        handle=creature.handle,
-        cast_key=creature.cast_key,
-        manifest_digest=creature.manifest_digest,
-        is_privileged=creature.is_privileged,
-        parent=creature.parent,
-        run_id=creature.run_id,
-        manifest=past.world.facts_of(creature).manifest,
-        incarnation_of=None if past.is_new(creature.id) else creature.id,
-        is_root=creature.is_root,
-    )
+    manifest = past.world.facts_of(creature).manifest
+    was = None if past.is_new(creature.id) else creature.id
+    return replace(as_started(creature), manifest=manifest, incarnation_of=was)
 
 
 def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:
@@ -243,7 +237,7 @@ class _Regrowth:
         """The old channel of this name in the graphs that are continued, unless another graph already continues it;
         otherwise the key of a new channel."""
         for graph in self._graphs:
-            channel_id = graph.channels.get(name)
+            channel_id = graph.channels.owners.get(name)
             if channel_id is not None and channel_id not in self._continued:
                 self._continued.add(channel_id)
                 return channel_id
@@ -298,17 +292,8 @@ class _Regrowth:
 
     def _born(self, member: intents.Member) -> payloads.CreatureStarted:
         key = self._keys[member.handle]
-        return payloads.CreatureStarted(
-            creature=key,
-            handle=member.handle,
-            cast_key=member.name,
-            manifest_digest=member.manifest_digest,
-            is_privileged=member.is_privileged,
-            run_id=self._run_id,
-            manifest=member.manifest,
-            incarnation_of=_old_id(key),
-            is_root=member.is_root,
-        )
+        born = birth(member, key, member.handle, self._run_id)
+        return replace(born, incarnation_of=_old_id(key), is_root=member.is_root)
 
     def _reopened(self, plan: intents.ChannelPlan) -> intents.Reopened:
         key = self._channels[plan.name]

@@ -48,7 +48,7 @@ def nearest(world: World, creature: CreatureState) -> list[CreatureState]:
 def channels_near(world: World, creatures: list[CreatureState]) -> list[ChannelState]:
     """Channels of a graph: those of the first of these creatures, then those of the others, then the remaining ones."""
     used = [islice(world.topology.channels_of.get(each.id, ()), channels_looked_at_max) for each in creatures]
-    rest = islice(world.graphs[creatures[0].graph_id].channels.values(), channels_looked_at_max)
+    rest = islice(world.graphs[creatures[0].graph_id].channels.owners.values(), channels_looked_at_max)
     return [
         world.channels[name] for name in islice(dict.fromkeys(chain(*used, rest)), channels_looked_at_max)
     ]
@@ -58,8 +58,8 @@ def creature_called(world: World, caller: CreatureState, name: str) -> CreatureS
     """A creature of the caller's own graph by handle or id, or a refusal with a suggestion."""
     creature = _own(world, caller, name)
     if creature is None:
-        handles = world.graphs[caller.graph_id].handles
-        raise UnknownName(noun="creature of your graph", name=name, known=handles.owners)
+        handles = world.graphs[caller.graph_id].handles.owners
+        raise UnknownName(noun="creature of your graph", name=name, known=handles)
     return creature
 
 
@@ -72,7 +72,7 @@ def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -
     creature = _with_handle(world, other_graphs(folded, caller), name) or world.creatures.get(name)
     if creature is None or is_hidden(world, folded.runs, world.graphs[creature.graph_id]):
         others = names_of_others(folded, caller, graphs_looked_at_max)
-        known = [*world.graphs[caller.graph_id].handles, *others]
+        known = [*world.graphs[caller.graph_id].handles.owners, *others]
         raise UnknownName(noun="creature", name=name, known=known)
     return creature
 
@@ -88,7 +88,7 @@ def _own(world: World, caller: CreatureState, name: str) -> CreatureState | None
 def _with_handle(world: World, graphs: Iterable[GraphState], name: str) -> CreatureState | None:
     handle, _, graph_name = name.partition(OF_GRAPH)
     for graph in graphs:
-        creature_id = graph.handles.get(handle)
+        creature_id = graph.handles.owners.get(handle)
         if creature_id is not None and graph_name in ("", graph.name):
             return world.creatures[creature_id]
     return None
@@ -138,7 +138,7 @@ def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> li
 
 def names_in(graph: GraphState, names_max: int) -> list[str]:
     """The first creatures of another graph, as `handle@graph`."""
-    return [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles, names_max)]
+    return [f"{handle}{OF_GRAPH}{graph.name}" for handle in islice(graph.handles.owners, names_max)]
 
 
 def channel_called(world: World, caller: CreatureState, name: str) -> ChannelState:
@@ -147,6 +147,6 @@ def channel_called(world: World, caller: CreatureState, name: str) -> ChannelSta
     try:
         return the_channel(world, graph, name)
     except UnknownName as unknown:
-        if graph.channels:
+        if graph.channels.owners:
             raise
         raise Refused(unknown.reason, "Open one first: action open, and a new name for channel.") from unknown

@@ -127,7 +127,7 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
         edits_left_in_turn=edits_left,
         others=others if is_wide else None,
     )
-    words = _in_words(status, channels_count=len(graph.channels), children_count=len(children))
+    words = _in_words(status, channels_count=len(graph.channels.owners), children_count=len(children))
     return ToolAnswer(True, words, msgspec.to_builtins(status), is_engine=True)
 
 

@@ -39,7 +39,7 @@ def _names_of(creature: CreatureState, began_as: str, graph: GraphState | None) 
     names = dict.fromkeys(
         (creature.handle, began_as, *[stay.handle for stay in creature.stays if stay.handle])
     )
-    owners = {} if graph is None else {name: graph.handles.get(name) for name in names}
+    owners = {} if graph is None else {name: graph.handles.owners.get(name) for name in names}
     own = [name for name in names if owners.get(name) in (None, creature.id)]
     return own or (creature.handle,)
 

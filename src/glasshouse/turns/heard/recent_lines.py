@@ -180,7 +180,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
 
     def cold_places(self, world: World, graph: GraphState) -> list[str]:
         """The cold places whose lines some creature in a graph may recall."""
-        places = dict.fromkeys([graph.id, *graph.channels.values(), *graph.creatures])
+        places = dict.fromkeys([graph.id, *graph.channels.owners.values(), *graph.creatures])
         for name in graph.creatures:
             creature = world.creatures[name]
             places.update(dict.fromkeys([*creature.ears, *[stay.graph_id for stay in creature.stays]]))

@@ -62,7 +62,7 @@ def around_of(world: World, creature: CreatureState) -> Around:
         len(shared.members) - (mine in shared.members),
         wired_to,
         wired_from,
-        len(world.graphs[creature.graph_id].channels) if creature.is_root else 0,
+        len(world.graphs[creature.graph_id].channels.owners) if creature.is_root else 0,
         tuple([name_for(world, creature, child) for child in islice(children, neighbours_max)]),
         len(children),
     )
@@ -95,7 +95,7 @@ def _channels_seen(world: World, creature: CreatureState) -> dict[str, int]:
     own = world.topology.channels_of.get(creature.id, _NOTHING)
     if not creature.is_root:
         return own
-    here = islice(world.graphs[creature.graph_id].channels.values(), 2 * channels_seen_max)
+    here = islice(world.graphs[creature.graph_id].channels.owners.values(), 2 * channels_seen_max)
     heard = {channel_id: LISTEN for channel_id in here if channel_id not in own}
     return {channel_id: how | LISTEN for channel_id, how in own.items()} | heard
 

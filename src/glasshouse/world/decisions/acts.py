@@ -15,24 +15,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent, Refused
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.codec import canonical_json, json_copy
 from glasshouse.events.event import CONDUCTOR, VISITOR, Draft, place_of
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import (
-    ActEnd,
-    AgentFailed,
-    EditProposed,
-    Payload,
-    ToolCalled,
-    ToolReturned,
-    TurnStarted,
-    UserInjected,
-    builtins_of,
-)
-from glasshouse.world.decisions.decision import Decision, Fact, Write, written_in
+from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of, written_in
 from glasshouse.world.decisions.intents import CallTool, EndAct, FollowCall, Inject, Say, StartTurn
-from glasshouse.world.state.ids import check_length, the_channel, the_creature, the_graph, the_unfinished_run
+from glasshouse.world.state import ids
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import SEND
 from glasshouse.world.state.values import GROWN_APART
@@ -55,7 +44,7 @@ def said(world: World, intent: Say) -> Decision:
 
 def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
     """The creature that speaks, or a refusal: the cause must exist, and the creature's run must not have finished."""
-    creature = the_creature(world, creature_id)
+    creature = ids.the_creature(world, creature_id)
     if caused_by is not None and not _has_happened(world, caused_by):
         raise Refused(
             f"There is no event {caused_by!r}, so it cannot be a cause.", "Give the id of an event, or none."
@@ -73,40 +62,30 @@ def line_of(
     model: ModelUse | None = None,
 ) -> Fact:
     """A creature's draft as a fact, or a refusal if the creature may not emit its kind or send on its channel."""
-    if (
-        draft.kind not in world.manifests[creature.manifest_digest].may_emit
-        or draft.kind in kinds.NEVER_GRANTED
-    ):
-        _refuse_kind(world, creature, draft.kind)
-    if draft.kind == kinds.JUDGE_VERDICT:
+    kind = draft.kind
+    if kind not in world.manifests[creature.manifest_digest].may_emit or kind in kinds.NEVER_GRANTED:
+        _refuse_kind(world, creature, kind)
+    if kind == kinds.JUDGE_VERDICT:
         _check_cites(world, draft.payload.get("cites"))
     channel_id = channel = None
     if draft.channel is not None:
         channel, channel_id = draft.channel, graph.channels.owners.get(draft.channel)
         if channel_id is None:
-            open_channel = the_channel(world, graph, draft.channel)
+            open_channel = ids.the_channel(world, graph, draft.channel)
             channel, channel_id = open_channel.name, open_channel.id
         edges = world.topology.channels_of.get(creature.id)
         if edges is None or not edges.get(channel_id, 0) & SEND:
             _refuse_channel(world, creature, channel)
-    return Fact(
-        draft.kind,
-        json_copy(draft.kind, draft.payload),
-        creature.id,
-        channel_id,
-        channel,
-        None if draft.private is None else json_copy(draft.kind, draft.private),
-        None if draft.sealed is None else json_copy(draft.kind, draft.sealed),
-        caused_by,
-        creature.run_id,
-        model,
-    )
+    payload = json_copy(kind, draft.payload)
+    private = None if draft.private is None else json_copy(kind, draft.private)
+    sealed = None if draft.sealed is None else json_copy(kind, draft.sealed)
+    actor, run_id = creature.id, creature.run_id
+    return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model)
 
 
 def check_may_act(world: World, creature: CreatureState) -> None:
     """Refuse a creature whose run has finished."""
-    run = world.runs.get(creature.run_id or "")
-    if run is not None and run.status == "finished":
+    if world.is_finished(creature.run_id):
         raise Refused(
             f"The run of {creature.handle} has finished, so it can say nothing more.",
             "Branch the run, or add a creature of another run.",
@@ -147,13 +126,13 @@ def _refuse_channel(world: World, creature: CreatureState, name: str) -> None:
 
 def injected(world: World, intent: Inject) -> Decision:
     """Say something as the visitor to everybody in a graph."""
-    graph = the_graph(world, intent.graph_id)
-    check_length("text", intent.text)
+    graph = ids.the_graph(world, intent.graph_id)
+    ids.check_length("text", intent.text)
     if not intent.text.strip():
         raise Refused("The visitor said nothing.", "Write a sentence.")
     if intent.run_id is not None:
-        the_unfinished_run(world, intent.run_id)
-    fact = Fact(kinds.USER_INJECTED, builtins_of(UserInjected(intent.text)), VISITOR, run_id=intent.run_id)
+        ids.the_unfinished_run(world, intent.run_id)
+    fact = fact_of(payloads.UserInjected(intent.text), VISITOR, intent.run_id)
     return written_in(graph, [fact], graph.id)
 
 
@@ -163,15 +142,14 @@ answer_result_bytes_max: Final = 16_384
 
 def turn_started(world: World, intent: StartTurn) -> Decision:
     """Begin a graph's next turn, with the scenes that the world shows at that turn."""
-    graph = the_graph(world, intent.graph_id)
+    graph = ids.the_graph(world, intent.graph_id)
     if intent.turn <= graph.turn:
         raise Refused(f"Graph {graph.name} is at turn {graph.turn}.", f"Start turn {graph.turn + 1}.")
-    facts = [Fact(kinds.TURN_STARTED, builtins_of(TurnStarted(intent.turn)), CONDUCTOR)]
+    facts = [fact_of(payloads.TurnStarted(intent.turn), CONDUCTOR)]
     facts += [
         Fact(kinds.WORLD_OBSERVED, payload, CONDUCTOR, run_id=run_id) for run_id, payload in intent.shown
     ]
-    write = Write(graph.session_id, graph.id, tuple(facts), turn=intent.turn)
-    return Decision((write,), subject=graph.id)
+    return Decision((Write(graph.session_id, graph.id, tuple(facts), turn=intent.turn),), subject=graph.id)
 
 
 def act_ended(world: World, intent: EndAct) -> Decision:
@@ -181,31 +159,23 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         return _discarded(world, intent)
     check_may_act(world, creature)
     graph = world.graphs[creature.graph_id]
-    if intent.draft is None:
-        fact = _without_a_line(intent, creature.run_id)
+    if intent.draft is None and intent.failure:
+        failed = payloads.AgentFailed(intent.failure, intent.attempts)
+        fact = _of_act(intent, failed, creature.run_id)
+    elif intent.draft is None:
+        fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)
     else:
         draft = replace(intent.draft, channel=_place_to_speak(world, creature, intent, intent.draft))
         fact = line_of(world, creature, graph, draft, intent.cause, intent.model)
     return written_in(graph, [fact], creature.id)
 
 
-def _without_a_line(intent: EndAct, run_id: str | None) -> Fact:
-    if intent.failure:
-        return _of_act(intent, kinds.AGENT_FAILED, AgentFailed(intent.failure, intent.attempts), run_id)
-    return _of_act(intent, kinds.AGENT_PASSED, ActEnd(intent.passed), run_id)
-
-
-def _of_act(intent: EndAct | CallTool, kind: str, payload: Payload, run_id: str | None) -> Fact:
+def _of_act(
+    intent: EndAct | CallTool, payload: payloads.Payload, run_id: str | None, kind: str | None = None
+) -> Fact:
     """A fact of an act, with the act's cause as its cause."""
-    return Fact(
-        kind,
-        builtins_of(payload),
-        intent.creature,
-        private=intent.private,
-        caused_by=intent.cause,
-        run_id=run_id,
-        model=intent.model,
-    )
+    fact = fact_of(payload, intent.creature, run_id, kind)
+    return replace(fact, private=intent.private, caused_by=intent.cause, model=intent.model)
 
 
 def _place_to_speak(world: World, creature: CreatureState, intent: EndAct, draft: Draft) -> str | None:
@@ -229,8 +199,8 @@ def _discarded(world: World, intent: EndAct) -> Decision:
         if run is None or run.status == "finished":
             return Decision(subject=intent.creature)
         session_id = run.session_id
-    ended = ActEnd("The creature was removed before its act ended.")
-    fact = replace(_of_act(intent, kinds.ACT_DISCARDED, ended, intent.run_id), private=None)
+    ended = payloads.ActEnd("The creature was removed before its act ended.")
+    fact = replace(_of_act(intent, ended, intent.run_id, kinds.ACT_DISCARDED), private=None)
     write = Write(session_id, world.sessions[session_id].segment.graph_id, (fact,))
     return Decision((write,), subject=intent.creature)
 
@@ -258,28 +228,23 @@ def tool_called(world: World, intent: CallTool) -> Decision:
         raise Refused(f"{intent.creature} was removed in the middle of its act.", "Let the act end here.")
     check_may_act(world, creature)
     arguments = json_copy(kinds.TOOL_CALLED, intent.arguments)
-    called = ToolCalled(intent.tool, arguments, intent.number)
-    fact = _of_act(intent, kinds.TOOL_CALLED, called, creature.run_id)
+    called = payloads.ToolCalled(intent.tool, arguments, intent.number)
+    fact = _of_act(intent, called, creature.run_id)
     return written_in(world.graphs[creature.graph_id], [fact], creature.id)
 
 
 def call_followed(world: World, intent: FollowCall) -> Decision:
     """What followed a tool call. Nothing is written for a removed creature, or if the run has finished."""
     creature = world.creatures.get(intent.creature)
-    run = None if creature is None else world.runs.get(creature.run_id or "")
-    if creature is None or (run is not None and run.status == "finished"):
+    if creature is None or world.is_finished(creature.run_id):
         return Decision(subject=intent.creature)
-    match intent.payload:
-        case ToolReturned(text=text, result=result) as payload:
-            kind, text = kinds.TOOL_RETURNED, text[:answer_text_chars_max]
-            text = text.encode("utf-8", "replace").decode()
-            payload = replace(payload, is_ok=bool(payload.is_ok), text=text, result=_kept(result))
-        case EditProposed(arguments=arguments) as payload:
-            kind = kinds.EDIT_PROPOSED
-            payload = replace(payload, arguments=json_copy(kind, arguments))
-        case payload:
-            kind = kinds.EDIT_DECIDED
-    fact = Fact(kind, builtins_of(payload), creature.id, caused_by=intent.called, run_id=creature.run_id)
+    payload = intent.payload
+    if isinstance(payload, payloads.ToolReturned):
+        text = payload.text[:answer_text_chars_max].encode("utf-8", "replace").decode()
+        payload = replace(payload, is_ok=bool(payload.is_ok), text=text, result=_kept(payload.result))
+    elif isinstance(payload, payloads.EditProposed):
+        payload = replace(payload, arguments=json_copy(kinds.EDIT_PROPOSED, payload.arguments))
+    fact = replace(fact_of(payload, creature.id, creature.run_id), caused_by=intent.called)
     return written_in(world.graphs[creature.graph_id], [fact], creature.id)
 
 

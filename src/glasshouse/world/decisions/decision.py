@@ -13,21 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.codec import VERSIONS
 from glasshouse.events.event import TERRARIUM, Event, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import (
-    ChannelEdge,
-    ChannelOpened,
-    Direction,
-    History,
-    Payload,
-    SessionAttached,
-    TopologyChanged,
-    affected_creatures_max,
-    builtins_of,
-)
+from glasshouse.events.payloads import Payload
 from glasshouse.world.state.state import GraphState, Segment, World
 from glasshouse.world.state.values import Change
 
@@ -77,59 +67,57 @@ def written_in(
     return Decision((Write(graph.session_id, graph.id, tuple(facts)),), change, subject)
 
 
+def reshaped(graph: GraphState, facts: Iterable[Fact], subject: str, change: Change) -> Decision:
+    """Facts for the session of one graph, and the `topology.changed` that ends them."""
+    return written_in(graph, [*facts, topology_changed(change)], subject, change)
+
+
 def unchanged(graph: GraphState) -> Change:
     """A change after which the same creatures are in the graph."""
     return Change("nothing", (graph.id,), (graph.id,))
 
 
-def engine_fact(kind: str, payload: Payload) -> Fact:
+def fact_of(
+    payload: Payload, actor: str = TERRARIUM, run_id: str | None = None, kind: str | None = None
+) -> Fact:
+    """A payload as a fact. Without `kind`, the type of the payload says of which kind."""
+    return Fact(kind or payloads.KIND_OF[type(payload)], payloads.builtins_of(payload), actor, run_id=run_id)
+
+
+def engine_fact(payload: Payload, kind: str | None = None) -> Fact:
     """A fact of the engine about the shape of the world. A field of the wrong type is refused here, because the fold
     would find it only after the event is written."""
-    plain = builtins_of(payload)
+    fact = fact_of(payload, kind=kind)
     try:
-        msgspec.convert(plain, type(payload))
+        msgspec.convert(fact.payload, type(payload))
     except msgspec.ValidationError as wrong:
-        raise BadEvent(
-            f"{kind} cannot be written: {wrong}.", "Give the argument in its documented type."
-        ) from wrong
-    return Fact(kind, plain)
+        advice = "Give the argument in its documented type."
+        raise BadEvent(f"{fact.kind} cannot be written: {wrong}.", advice) from wrong
+    return fact
 
 
 def topology_changed(change: Change) -> Fact:
     """The one `topology.changed` of a change. It names at most `affected_creatures_max` creatures: ADR 0011."""
-    affected = change.affected_creatures
-    return engine_fact(
-        kinds.TOPOLOGY_CHANGED,
-        TopologyChanged(
-            kind=change.kind,
-            old_graph_ids=list(change.old_graph_ids),
-            new_graph_ids=list(change.new_graph_ids),
-            affected_creatures=list(affected[:affected_creatures_max]),
-            affected_count=len(affected),
-        ),
-    )
+    old, new, affected = list(change.old_graph_ids), list(change.new_graph_ids), change.affected_creatures
+    named = list(affected[: payloads.affected_creatures_max])
+    return engine_fact(payloads.TopologyChanged(change.kind, old, new, named, len(affected)))
 
 
 def attached(session_id: str, creatures: Sequence[str]) -> Iterator[Fact]:
     """Facts that attach creatures to a session, split into events of bounded size."""
-    for start in range(0, len(creatures), affected_creatures_max):
-        some = list(creatures[start : start + affected_creatures_max])
-        yield engine_fact(kinds.CREATURE_SESSION_ATTACHED, SessionAttached(session_id, some))
+    for start in range(0, len(creatures), payloads.affected_creatures_max):
+        some = list(creatures[start : start + payloads.affected_creatures_max])
+        yield engine_fact(payloads.SessionAttached(session_id, some))
 
 
-def by_age(world: World, creatures: Iterable[str]) -> list[str]:
-    """Creatures, oldest first."""
-    return sorted(creatures, key=lambda name: world.creatures[name].born)
-
-
-def joined(creature: str, channel_id: str, direction: Direction) -> Fact:
+def joined(creature: str, channel_id: str, direction: payloads.Direction) -> Fact:
     """The fact that a creature listens or sends on a channel."""
-    return engine_fact(kinds.CHANNEL_JOINED, ChannelEdge(channel_id, creature, direction))
+    return engine_fact(payloads.ChannelEdge(channel_id, creature, direction), kinds.CHANNEL_JOINED)
 
 
-def opened(channel_id: str, name: str, description: str = "", history: History = "full") -> Fact:
+def opened(channel_id: str, name: str, description: str = "", history: payloads.History = "full") -> Fact:
     """The fact that a channel is opened."""
-    return engine_fact(kinds.CHANNEL_OPENED, ChannelOpened(channel_id, name, description, history))
+    return engine_fact(payloads.ChannelOpened(channel_id, name, description, history))
 
 
 def stamped(world: World, write: Write, now: datetime) -> list[Event]:

@@ -9,24 +9,10 @@ from typing import Literal
 
 import msgspec
 
+from glasshouse.events import payloads
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
-from glasshouse.events.payloads import (
-    BranchChange,
-    ChannelOpened,
-    CreatureStarted,
-    Direction,
-    EditDecided,
-    EditProposed,
-    History,
-    RunContinued,
-    RunFinished,
-    RunPaused,
-    RunStarted,
-    ToolReturned,
-    WireAdded,
-)
 
 
 class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -84,7 +70,7 @@ class AddChannel(GraphEdit, frozen=True, gc=False):
     graph_id: str
     name: str
     description: str = ""
-    history: History = "full"
+    history: payloads.History = "full"
 
 
 class RemoveChannel(GraphEdit, frozen=True, gc=False):
@@ -105,7 +91,7 @@ class JoinChannel(GraphEdit, frozen=True, gc=False):
 
     creature: str
     channel: str
-    directions: tuple[Direction, ...] = ("listen", "send")
+    directions: tuple[payloads.Direction, ...] = ("listen", "send")
 
 
 class LeaveChannel(GraphEdit, frozen=True, gc=False):
@@ -113,7 +99,7 @@ class LeaveChannel(GraphEdit, frozen=True, gc=False):
 
     creature: str
     channel: str
-    directions: tuple[Direction, ...] = ("listen", "send")
+    directions: tuple[payloads.Direction, ...] = ("listen", "send")
 
 
 class Connect(GraphEdit, frozen=True, gc=False):
@@ -180,7 +166,7 @@ class Restate(Intent, frozen=True, gc=False):
     at: str
     graphs: tuple[Regrown, ...]
     runs: tuple[Rerun, ...] = ()
-    change: BranchChange | None = None
+    change: payloads.BranchChange | None = None
     times_changed: int = 0
     """How many logical times after its end the past was edited. The new sessions begin after all of them."""
 
@@ -190,7 +176,7 @@ class ChannelPlan(msgspec.Struct, frozen=True, gc=False):
 
     name: str
     description: str = ""
-    history: History = "full"
+    history: payloads.History = "full"
 
 
 class WirePlan(msgspec.Struct, frozen=True, gc=False):
@@ -233,7 +219,7 @@ class OpenRun(Intent, frozen=True, gc=False):
     """Open a scenario: a run, its creatures, their channels and the first scene, as one batch."""
 
     run_id: str
-    started: RunStarted
+    started: payloads.RunStarted
     troupes: tuple[Troupe, ...]
     opening: str = ""
 
@@ -243,7 +229,7 @@ class BeginRun(Intent, frozen=True, gc=False):
 
     run_id: str
     graph_id: str
-    started: RunStarted
+    started: payloads.RunStarted
 
 
 class StartTurn(Intent, frozen=True, gc=False):
@@ -295,7 +281,7 @@ class FollowCall(Intent, frozen=True, gc=False):
     creature: str
     called: str
     """The id of the `tool.called`."""
-    payload: ToolReturned | EditProposed | EditDecided
+    payload: payloads.ToolReturned | payloads.EditProposed | payloads.EditDecided
 
 
 class Inject(Intent, frozen=True, gc=False):
@@ -310,14 +296,14 @@ class MoveRun(Intent, frozen=True, gc=False):
     """Pause, continue or finish a run; recorded in the given graph, if it is open."""
 
     run_id: str
-    payload: RunPaused | RunContinued | RunFinished
+    payload: payloads.RunPaused | payloads.RunContinued | payloads.RunFinished
     graph_id: str | None = None
 
 
 class Reopened(msgspec.Struct, frozen=True, gc=False):
     """A channel that a branch or a resumed session begins with, and the keys and directions of its members."""
 
-    opened: ChannelOpened
+    opened: payloads.ChannelOpened
     members: tuple[tuple[str, int], ...] = ()
 
 
@@ -339,12 +325,12 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     parents: tuple[tuple[str, int], ...]
     """Its parent sessions, and the last seq that it sees of each."""
     turn: int
-    creatures: tuple[CreatureStarted, ...]
+    creatures: tuple[payloads.CreatureStarted, ...]
     """Here and below, a creature, channel or wire has its old id as a key, or a made-up one if it is new."""
     carried: Carried
     stopped: tuple[str, ...] = ()
     channels: tuple[Reopened, ...] = ()
-    wires: tuple[WireAdded, ...] = ()
+    wires: tuple[payloads.WireAdded, ...] = ()
     graph_ids: tuple[str, ...] = ()
     """The old ids of the graphs that it continues. This graph replaces the first, unless another does too."""
     places: tuple[str, ...] = ()
@@ -359,5 +345,5 @@ class Rerun(msgspec.Struct, frozen=True, gc=False):
 
     old: str
     new: str
-    started: RunStarted | None = None
+    started: payloads.RunStarted | None = None
     is_paused: bool = False

@@ -16,16 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import (
-    CreatureStarted,
-    FinishReason,
-    RunContinued,
-    RunFinished,
-    RunPaused,
-    payload_of,
-)
 from glasshouse.world.decisions.intents import AddCreature, GraphEdit, Inject, Intent, MoveRun, Say
 
 request_version: Final = 1
@@ -52,7 +44,7 @@ class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tru
     """End a run."""
 
     run_id: str
-    reason: FinishReason
+    reason: payloads.FinishReason
 
 
 if TYPE_CHECKING:
@@ -99,11 +91,11 @@ def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) 
 
 def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
     match intent.payload:
-        case RunPaused(reason=reason):
+        case payloads.RunPaused(reason=reason):
             return PauseRun(intent.run_id, reason, intent.graph_id)
-        case RunContinued():
+        case payloads.RunContinued():
             return ContinueRun(intent.run_id)
-        case RunFinished(reason=reason):
+        case payloads.RunFinished(reason=reason):
             return FinishRun(intent.run_id, reason)
 
 
@@ -111,7 +103,9 @@ def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
     """The complete intent of a birth. Its manifest is read from its events."""
     born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
     return (
-        birth if born is None else replace(birth, manifest=payload_of(born, CreatureStarted).manifest or {})
+        birth
+        if born is None
+        else replace(birth, manifest=payloads.payload_of(born, payloads.CreatureStarted).manifest or {})
     )
 
 

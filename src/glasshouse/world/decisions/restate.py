@@ -12,40 +12,15 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Json
-from glasshouse.events.payloads import (
-    CreatureStarted,
-    CreatureStopped,
-    Direction,
-    Payload,
-    RunPaused,
-    SessionForked,
-    SessionRestated,
-    builtins_of,
-)
-from glasshouse.world.decisions.decision import (
-    NO_CHANGE,
-    Decision,
-    Fact,
-    Write,
-    attached,
-    engine_fact,
-    topology_changed,
-)
+from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS
+from glasshouse.world.decisions import decision
+from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of
 from glasshouse.world.decisions.intents import Fork, LineAfter, Regrown, Rerun, Restate
-from glasshouse.world.state.ids import (
-    channel_id_for,
-    free_session_id,
-    graph_id_for,
-    next_creature_id,
-    short_hash,
-    the_session,
-    wire_id_for,
-)
+from glasshouse.world.state import ids
 from glasshouse.world.state.state import Parent, Segment, World
-from glasshouse.world.state.topology import LISTEN, SEND
+from glasshouse.world.state.topology import BITS
 from glasshouse.world.state.values import Change
 
 
@@ -53,12 +28,12 @@ def restated(world: World, intent: Restate) -> Decision:
     """Start a branch or a resumed session, as one batch."""
     sessions = _session_ids(world, intent)
     names = _names(world, intent, sessions)
-    graph_ids = [graph_id_for(session_id) for session_id in sessions]
+    graph_ids = [ids.graph_id_for(session_id) for session_id in sessions]
     newcomers = [names.creatures[born.creature] for graph in intent.graphs for born in graph.creatures]
     change = Change("nothing", (), tuple(graph_ids), tuple(newcomers))
     parts = [
-        list(_shape_facts(intent, number, sessions[number], names, change))
-        for number in range(len(intent.graphs))
+        list(_shape_facts(intent, graph, session_id, names, change))
+        for graph, session_id in zip(intent.graphs, sessions, strict=True)
     ]
     # Shorter graphs begin later, so that all restated parts end at the same logical time after their past.
     longest = max(intent.times_changed, max(len(part) for part in parts) + 2)
@@ -66,7 +41,7 @@ def restated(world: World, intent: Restate) -> Decision:
     for number, (graph, session_id, facts) in enumerate(zip(intent.graphs, sessions, parts, strict=True)):
         opens = _segment(world, intent, graph, session_id, number, longest - len(facts) - 2)
         story_end = max(world.sessions[name].story_time(upto) for name, upto in graph.parents)
-        forked = SessionForked(
+        forked = payloads.SessionForked(
             session=session_id,
             parents=[name for name, _ in graph.parents],
             how=intent.how,
@@ -76,25 +51,12 @@ def restated(world: World, intent: Restate) -> Decision:
             skew=opens.base + len(facts) + 2 - story_end,
             change=intent.change if number == 0 else None,
         )
-        payload = SessionRestated(session_id, names.creatures, names.places, names.runs, graph.carried)
-        whole = (
-            _fact(kinds.SESSION_FORKED, forked),
-            *facts,
-            _fact(kinds.SESSION_RESTATED, payload),
-            *[_line(line, graph, names) for line in graph.lines],
-        )
+        new_names = (names.creatures, names.places, names.runs)
+        taken_over = fact_of(payloads.SessionRestated(session_id, *new_names, graph.carried))
+        lines = [_line(line, graph, names) for line in graph.lines]
+        whole = (fact_of(forked), *facts, taken_over, *lines)
         writes.append(Write(session_id, opens.graph_id, whole, opens, turn=graph.turn))
     return Decision(tuple(writes), change, sessions[0])
-
-
-def _fact(kind: str, payload: Payload) -> Fact:
-    """A fact that restates an old one. It is not checked again, because there are many and the old one was."""
-    return Fact(kind, builtins_of(payload))
-
-
-def _joined(creature: str, channel_id: str, direction: Direction) -> Fact:
-    payload: Json = {"channel_id": channel_id, "creature": creature, "direction": direction}
-    return Fact(kinds.CHANNEL_JOINED, payload)
 
 
 def _session_ids(world: World, intent: Restate) -> list[str]:
@@ -103,11 +65,11 @@ def _session_ids(world: World, intent: Restate) -> list[str]:
     session_ids: list[str] = []
     for graph in intent.graphs:
         for name, upto in graph.parents:
-            if not 1 <= upto <= the_session(world, name).head:
+            if not 1 <= upto <= ids.the_session(world, name).head:
                 raise Refused(f"Session {name} has no event {upto}.", "Choose one of its events.")
         parents = [name for name, _ in graph.parents]
         ordinal = len(world.sessions[parents[0]].children or ())
-        while (session_id := free_session_id(world, intent.how, parents, ordinal)) in session_ids:
+        while (session_id := ids.free_session_id(world, intent.how, parents, ordinal)) in session_ids:
             ordinal += 1
         session_ids.append(session_id)
     return session_ids
@@ -120,20 +82,20 @@ def _names(world: World, intent: Restate, sessions: list[str]) -> CarriedNames:
     claims = Counter([old for graph in intent.graphs for old in graph.graph_ids])
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for born in graph.creatures:
-            names.creatures[born.creature] = next_creature_id(given, born.cast_key)
+            names.creatures[born.creature] = ids.next_creature_id(given, born.cast_key)
         if graph.graph_ids and claims[graph.graph_ids[0]] == 1:
-            names.places[graph.graph_ids[0]] = graph_id_for(session_id)
-        attachments = len(list(attached(session_id, [born.creature for born in graph.creatures])))
+            names.places[graph.graph_ids[0]] = ids.graph_id_for(session_id)
+        attachments = len(list(decision.attached(session_id, [born.creature for born in graph.creatures])))
         runs_told = sum([1 + run.is_paused for run in _runs_in(graph, intent.runs)])
         seq = 1 + runs_told + len(graph.creatures) + attachments
         for channel_seq, channel in enumerate(graph.channels, start=seq + 1):
-            names.places[channel.opened.channel_id] = channel_id_for(session_id, channel_seq)
+            names.places[channel.opened.channel_id] = ids.channel_id_for(session_id, channel_seq)
     for graph, session_id in zip(intent.graphs, sessions, strict=True):
         for old in graph.strangers:
             if old not in names.creatures:
-                names.creatures[old] = next_creature_id(given, old.partition("~")[0])
+                names.creatures[old] = ids.next_creature_id(given, old.partition("~")[0])
         for old in graph.places:
-            names.places.setdefault(old, old[:2] + short_hash("was", session_id, old))
+            names.places.setdefault(old, old[:2] + ids.short_hash("was", session_id, old))
     return names
 
 
@@ -142,37 +104,37 @@ def _segment(
 ) -> Segment:
     ends = [world.sessions[name].segment.base + upto for name, upto in graph.parents]
     parents = tuple([Parent(name, upto) for name, upto in graph.parents])
-    graph_id, ordinal = graph_id_for(session_id), world.sessions_begun + number
+    graph_id, ordinal = ids.graph_id_for(session_id), world.sessions_begun + number
     return Segment(session_id, graph_id, intent.how, ordinal, max(ends) + ahead, parents, intent.at)
 
 
 def _shape_facts(
-    intent: Restate, number: int, session_id: str, names: CarriedNames, change: Change
+    intent: Restate, graph: Regrown, session_id: str, names: CarriedNames, change: Change
 ) -> Iterator[Fact]:
-    graph = intent.graphs[number]
+    """The facts that restate a graph. They are not checked again, because there are many and the old ones were."""
     for run in _runs_in(graph, intent.runs):
         yield from _started_again(run, names)
     for born in graph.creatures:
         yield _born(born, names)
-    yield from attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
+    yield from decision.attached(session_id, [names.creatures[born.creature] for born in graph.creatures])
     for channel in graph.channels:
         opened = replace(channel.opened, channel_id=names.places[channel.opened.channel_id])
-        yield _fact(kinds.CHANNEL_OPENED, opened)
+        yield fact_of(opened)
     for channel in graph.channels:
         channel_id = names.places[channel.opened.channel_id]
-        for key, directions in channel.members:
-            if directions & SEND:
-                yield _joined(names.creatures[key], channel_id, "send")
-            if directions & LISTEN:
-                yield _joined(names.creatures[key], channel_id, "listen")
+        for key, bits in channel.members:
+            for direction in ("send", "listen"):
+                if bits & BITS[direction]:
+                    edge = payloads.ChannelEdge(channel_id, names.creatures[key], direction)
+                    yield fact_of(edge, kind=kinds.CHANNEL_JOINED)
     for wire in graph.wires:
         source, target = names.creatures[wire.source], names.creatures[wire.target]
-        added = replace(wire, edge_id=wire_id_for(source, target), source=source, target=target)
-        yield _fact(kinds.OUTPUT_WIRE_ADDED, added)
+        added = replace(wire, edge_id=ids.wire_id_for(source, target), source=source, target=target)
+        yield fact_of(added)
     for key in graph.stopped:
-        yield _fact(kinds.CREATURE_STOPPED, CreatureStopped(names.creatures[key], "stopped"))
-    if number == 0:
-        yield topology_changed(change)
+        yield fact_of(payloads.CreatureStopped(names.creatures[key], "stopped"))
+    if graph is intent.graphs[0]:
+        yield decision.topology_changed(change)
 
 
 def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
@@ -183,18 +145,14 @@ def _runs_in(graph: Regrown, runs: tuple[Rerun, ...]) -> list[Rerun]:
 
 def _started_again(run: Rerun, names: CarriedNames) -> Iterator[Fact]:
     assert run.started is not None
-    cast = [
-        replace(entry, creature=names.creatures.get(entry.creature, entry.creature))
-        for entry in run.started.cast
-    ]
-    started = builtins_of(replace(run.started, cast=cast))
-    yield Fact(kinds.RUN_STARTED, started, CONDUCTOR, run_id=run.new)
+    new = names.creatures
+    cast = [replace(entry, creature=new.get(entry.creature, entry.creature)) for entry in run.started.cast]
+    yield fact_of(replace(run.started, cast=cast), CONDUCTOR, run.new)
     if run.is_paused:
-        paused = builtins_of(RunPaused("It was paused in the past it grows from."))
-        yield Fact(kinds.RUN_PAUSED, paused, CONDUCTOR, run_id=run.new)
+        yield fact_of(payloads.RunPaused("It was paused in the past it grows from."), CONDUCTOR, run.new)
 
 
-def _born(born: CreatureStarted, names: CarriedNames) -> Fact:
+def _born(born: payloads.CreatureStarted, names: CarriedNames) -> Fact:
     """Restate a creature. Its manifest is plain JSON already and is not converted again."""
     now = replace(
         born,
@@ -203,7 +161,7 @@ def _born(born: CreatureStarted, names: CarriedNames) -> Fact:
         run_id=None if born.run_id is None else names.runs.get(born.run_id, born.run_id),
         manifest={},
     )
-    fact = _fact(kinds.CREATURE_STARTED, now)
+    fact = fact_of(now)
     fact.payload["manifest"] = born.manifest
     return fact
 
@@ -228,16 +186,15 @@ def _line(line: LineAfter, graph: Regrown, names: CarriedNames) -> Fact:
 
 def session_forked(world: World, intent: Fork) -> Decision:
     """Start a session that shares the past up to an event. Its parent stays open, and no creature lives in it."""
-    parent = the_session(world, intent.session_id)
+    parent = ids.the_session(world, intent.session_id)
     if not 1 <= intent.upto <= parent.head:
         raise Refused(
             f"Session {intent.session_id} has no event {intent.upto}.",
             f"Fork at one of its {parent.head} events.",
         )
-    session_id = free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
-    graph_id = graph_id_for(session_id)
+    session_id = ids.free_session_id(world, "fork", (intent.session_id,), len(parent.children or ()))
+    graph_id = ids.graph_id_for(session_id)
     base, parents = parent.segment.base + intent.upto, (Parent(intent.session_id, intent.upto),)
     opens = Segment(session_id, graph_id, "fork", world.sessions_begun, base, parents, intent.at)
-    payload = SessionForked(session=session_id, parents=[intent.session_id], how="fork", at=intent.at)
-    write = Write(session_id, graph_id, (engine_fact(kinds.SESSION_FORKED, payload),), opens)
-    return Decision((write,), NO_CHANGE, session_id)
+    forked = decision.engine_fact(payloads.SessionForked(session_id, [intent.session_id], "fork", intent.at))
+    return Decision((Write(session_id, graph_id, (forked,), opens),), subject=session_id)

@@ -15,48 +15,18 @@ from collections.abc import Iterator
 from itertools import count
 
 import msgspec
+from msgspec.structs import replace
 
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.payloads import (
-    CastEntry,
-    CreatureStarted,
-    RunContinued,
-    RunFinished,
-    Sealed,
-    SessionForked,
-    WireAdded,
-    builtins_of,
-)
-from glasshouse.world.decisions.decision import (
-    Decision,
-    Fact,
-    Write,
-    attached,
-    engine_fact,
-    joined,
-    opened,
-    topology_changed,
-    written_in,
-)
+from glasshouse.world.decisions import decision
+from glasshouse.world.decisions.creatures import birth
+from glasshouse.world.decisions.decision import Decision, Fact, Write, engine_fact, fact_of, written_in
 from glasshouse.world.decisions.intents import BeginRun, ChannelPlan, Member, MoveRun, OpenRun, Troupe
 from glasshouse.world.hearing.wires import check_wire
-from glasshouse.world.state.ids import (
-    channel_id_for,
-    check_channel_name,
-    check_handle,
-    check_name,
-    check_run_id,
-    free_session_id,
-    graph_id_for,
-    next_creature_id,
-    session_id_for,
-    the_graph,
-    the_unfinished_run,
-    wire_id_for,
-)
+from glasshouse.world.state import ids
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.topology import LISTEN, Topology
 from glasshouse.world.state.values import Change
@@ -76,32 +46,31 @@ def run_opened(world: World, intent: OpenRun) -> Decision:
     """Open a scenario, as one batch."""
     _check(world, intent)
     creature_ids = _creature_ids(world, intent)
-    root_id = free_session_id(world, "root", (), world.roots)
+    root_id = ids.free_session_id(world, "root", (), world.roots)
     ensembles = [(n, part) for n, troupe in enumerate(intent.troupes) for part in ensembles_of(troupe)]
-    sessions = [session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
-    graph_ids = [graph_id_for(name) for name in sessions]
+    sessions = [ids.session_id_for("fork", (root_id,), number) for number in range(len(ensembles))]
+    graph_ids = [ids.graph_id_for(name) for name in sessions]
     change = Change("nothing", (), tuple(graph_ids), tuple(creature_ids.values()))
     cast = [
         cast_entry(member, creature_ids[n, member.handle])
         for n, troupe in enumerate(intent.troupes)
         for member in troupe.members
     ]
-    described = builtins_of(msgspec.structs.replace(intent.started, cast=cast))
-    started = Fact(kinds.RUN_STARTED, described, CONDUCTOR, run_id=intent.run_id)
-    root = Segment(id=root_id, graph_id=graph_id_for(root_id), origin="root", ordinal=world.sessions_begun)
-    writes = [Write(root_id, root.graph_id, (started, topology_changed(change)), root)]
+    started = fact_of(replace(intent.started, cast=cast), CONDUCTOR, intent.run_id)
+    root = Segment(root_id, ids.graph_id_for(root_id), "root", world.sessions_begun)
+    writes = [Write(root_id, root.graph_id, (started, decision.topology_changed(change)), root)]
     numbers = count(1)
     for number, (session_id, (troupe, part)) in enumerate(zip(sessions, ensembles, strict=True), start=1):
-        graph_id, parents, at = graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
+        graph_id, parents, at = ids.graph_id_for(session_id), (Parent(root_id, 2),), f"{root_id}.2"
         opens = Segment(session_id, graph_id, "fork", world.sessions_begun + number, 2, parents, at)
-        ids = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
-        facts = tuple(_ensemble_facts(intent, part, ids, opens, numbers))
+        id_of = {member.handle: creature_ids[troupe, member.handle] for member in part.members}
+        facts = tuple(_ensemble_facts(intent, part, id_of, opens, numbers))
         writes.append(Write(session_id, opens.graph_id, facts, opens))
     return Decision(tuple(writes), change, intent.run_id)
 
 
 def _check(world: World, intent: OpenRun) -> None:
-    check_run_id(intent.run_id)
+    ids.check_run_id(intent.run_id)
     if intent.run_id in world.runs:
         raise Refused(f"Run {intent.run_id} exists already.", "Leave out run_id to get a new one.")
     members = [member for troupe in intent.troupes for member in troupe.members]
@@ -110,8 +79,8 @@ def _check(world: World, intent: OpenRun) -> None:
     if len(members) > cast_max:
         raise Refused(f"The cast has {len(members):,} creatures.", f"Open at most {cast_max:,} at once.")
     for member in members:
-        check_name("creature name", member.name)
-        check_handle(member.handle)
+        ids.check_name("creature name", member.name)
+        ids.check_handle(member.handle)
     for troupe in intent.troupes:
         _check_names(troupe)
 
@@ -121,7 +90,7 @@ def _check_names(troupe: Troupe) -> None:
     channels = [channel.name for channel in troupe.channels]
     handles = [member.handle for member in troupe.members]
     for name in channels:
-        check_channel_name(name)
+        ids.check_channel_name(name)
     for names, what in ((channels, "channels"), (handles, "creatures")):
         for name, times in Counter(names).items():
             if times > 1:
@@ -136,16 +105,16 @@ def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
     """Ids by troupe and handle: the creature's name if it was never used in the terrarium, else with the next number."""
     given = dict(world.numbers_given)
     return {
-        (number, member.handle): next_creature_id(given, member.name)
+        (number, member.handle): ids.next_creature_id(given, member.name)
         for number, troupe in enumerate(intent.troupes)
         for member in troupe.members
     }
 
 
-def cast_entry(member: Member, creature: str) -> CastEntry:
+def cast_entry(member: Member, creature: str) -> payloads.CastEntry:
     """A creature's entry in the cast of `run.started`."""
     profile = fields_of(member.manifest).model_profile
-    return CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
+    return payloads.CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
@@ -167,61 +136,45 @@ def ensembles_of(troupe: Troupe) -> list[Ensemble]:
 
 
 def _ensemble_facts(
-    intent: OpenRun, part: Ensemble, ids: dict[str, str], opens: Segment, numbers: Iterator[int]
+    intent: OpenRun, part: Ensemble, id_of: dict[str, str], opens: Segment, numbers: Iterator[int]
 ) -> Iterator[Fact]:
     parent = opens.parents[0].session_id
-    yield engine_fact(kinds.SESSION_FORKED, SessionForked(opens.id, [parent], "fork", opens.at or ""))
+    yield engine_fact(payloads.SessionForked(opens.id, [parent], "fork", opens.at or ""))
     for member in part.members:
-        yield _born(intent, member, ids[member.handle], next(numbers))
-    attachments = list(attached(opens.id, list(ids.values())))
+        born = birth(member, id_of[member.handle], member.handle, intent.run_id)
+        yield engine_fact(replace(born, is_root=member.is_root, ordinal=next(numbers)))
+    attachments = list(decision.attached(opens.id, list(id_of.values())))
     yield from attachments
     seq = 1 + len(part.members) + len(attachments)
     channel_ids: dict[str, str] = {}
     for channel in part.channels:
         seq += 1
-        channel_ids[channel.name] = channel_id_for(opens.id, seq)
-        yield opened(channel_ids[channel.name], channel.name, channel.description, channel.history)
+        channel_ids[channel.name] = ids.channel_id_for(opens.id, seq)
+        yield decision.opened(channel_ids[channel.name], channel.name, channel.description, channel.history)
     for member in part.members:
-        yield from [joined(ids[member.handle], channel_ids[name], "send") for name in member.sends]
-        yield from [joined(ids[member.handle], channel_ids[name], "listen") for name in member.listens]
+        creature = id_of[member.handle]
+        yield from [decision.joined(creature, channel_ids[name], "send") for name in member.sends]
+        yield from [decision.joined(creature, channel_ids[name], "listen") for name in member.listens]
     for member in part.members:
-        yield from _wires(member, ids)
-    yield from _shown_first(intent, part, ids)
+        yield from _wires(member, id_of)
+    yield from _shown_first(intent, part, id_of)
 
 
-def _born(intent: OpenRun, member: Member, creature_id: str, ordinal: int) -> Fact:
-    return engine_fact(
-        kinds.CREATURE_STARTED,
-        CreatureStarted(
-            creature=creature_id,
-            handle=member.handle,
-            cast_key=member.name,
-            manifest_digest=member.manifest_digest,
-            is_privileged=member.is_privileged,
-            is_root=member.is_root,
-            run_id=intent.run_id,
-            manifest=member.manifest,
-            ordinal=ordinal,
-        ),
-    )
-
-
-def _wires(member: Member, ids: dict[str, str]) -> Iterator[Fact]:
+def _wires(member: Member, id_of: dict[str, str]) -> Iterator[Fact]:
     for wire in member.wires:
-        if wire.to not in ids:
+        if wire.to not in id_of:
             raise Refused(
                 f"{member.handle} is wired to {wire.to}, but no path of channels joins them.",
                 "Put both on one channel: a wire never merges graphs.",
             )
         check_wire(with_content=wire.with_content, prompt=wire.prompt, when=wire.when)
-        source, target = ids[member.handle], ids[wire.to]
-        added = WireAdded(
-            wire_id_for(source, target), source, target, wire.with_content, wire.prompt, wire.when
-        )
-        yield engine_fact(kinds.OUTPUT_WIRE_ADDED, added)
+        source, target = id_of[member.handle], id_of[wire.to]
+        wire_id = ids.wire_id_for(source, target)
+        added = payloads.WireAdded(wire_id, source, target, wire.with_content, wire.prompt, wire.when)
+        yield engine_fact(added)
 
 
-def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterator[Fact]:
+def _shown_first(intent: OpenRun, part: Ensemble, id_of: dict[str, str]) -> Iterator[Fact]:
     """What was dealt, each for its owner only, and then the opening, for everybody."""
     for member in part.members:
         if member.dealt:
@@ -229,7 +182,7 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
                 kinds.WORLD_OBSERVED,
                 {"text": f"Something is dealt to {member.handle}, face down."},
                 CONDUCTOR,
-                sealed=builtins_of(Sealed([ids[member.handle]], member.dealt)),
+                sealed=payloads.builtins_of(payloads.Sealed([id_of[member.handle]], member.dealt)),
                 run_id=intent.run_id,
             )
     opening = part.opening or intent.opening
@@ -239,25 +192,20 @@ def _shown_first(intent: OpenRun, part: Ensemble, ids: dict[str, str]) -> Iterat
 
 def run_begun(world: World, intent: BeginRun) -> Decision:
     """Start a run without a scenario, in the graph where it is first driven: ADR 0029."""
-    graph = the_graph(world, intent.graph_id)
+    graph = ids.the_graph(world, intent.graph_id)
     run = world.runs.get(intent.run_id)
     if run is not None and run.is_begun:
         return Decision(subject=intent.run_id)
-    started = Fact(kinds.RUN_STARTED, builtins_of(intent.started), CONDUCTOR, run_id=intent.run_id)
-    return written_in(graph, [started], intent.run_id)
+    return written_in(graph, [fact_of(intent.started, CONDUCTOR, intent.run_id)], intent.run_id)
 
 
 def run_moved(world: World, intent: MoveRun) -> Decision:
     """Pause, continue or finish a run. Pausing a paused run, or continuing a playing one, changes nothing."""
-    run = the_unfinished_run(world, intent.run_id)
-    is_continued = isinstance(intent.payload, RunContinued)
-    if isinstance(intent.payload, RunFinished):
-        kind = kinds.RUN_FINISHED
-    elif is_continued == (run.status == "playing"):
+    run = ids.the_unfinished_run(world, intent.run_id)
+    status_after = {payloads.RunPaused: "paused", payloads.RunContinued: "playing"}.get(type(intent.payload))
+    if status_after == run.status:
         return Decision(subject=run.id)
-    else:
-        kind = kinds.RUN_CONTINUED if is_continued else kinds.RUN_PAUSED
-    fact = Fact(kind, builtins_of(intent.payload), CONDUCTOR, run_id=run.id)
+    fact = fact_of(intent.payload, CONDUCTOR, run.id)
     graph = world.graphs.get(intent.graph_id or "")
     if graph is None:  # Use the graph of the run's oldest creature, or the session in which the run began.
         home = next((c.graph_id for c in world.creatures.values() if c.run_id == run.id), "")

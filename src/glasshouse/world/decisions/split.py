@@ -11,42 +11,19 @@ from collections.abc import Iterable, Iterator
 from itertools import count, islice
 
 from glasshouse.errors import Refused, names_shown_max
-from glasshouse.events import kinds
-from glasshouse.events.payloads import (
-    ChannelClosed,
-    ChannelEdge,
-    CreatureStopped,
-    Direction,
-    ParentChanged,
-    SessionForked,
-)
-from glasshouse.world.decisions.decision import (
-    Decision,
-    Fact,
-    Write,
-    attached,
-    by_age,
-    engine_fact,
-    topology_changed,
-    written_in,
-)
+from glasshouse.events import kinds, payloads
+from glasshouse.world.decisions import decision, intents
+from glasshouse.world.decisions.decision import Decision, Fact, Write, engine_fact
 from glasshouse.world.decisions.edges import wire_gone
-from glasshouse.world.decisions.intents import (
-    CloseGraph,
-    Disconnect,
-    LeaveChannel,
-    RemoveChannel,
-    RemoveCreature,
-)
-from glasshouse.world.state.ids import graph_id_for, session_id_for, the_channel, the_creature, the_graph
-from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, Parent, Segment, World
+from glasshouse.world.state import ids
+from glasshouse.world.state.state import CreatureState, GraphState, Parent, Segment, World
 from glasshouse.world.state.topology import BITS, LISTEN, SEND, Edge, Node, parted
 from glasshouse.world.state.values import Change
 
 
-def disconnected(world: World, intent: Disconnect) -> Decision:
+def disconnected(world: World, intent: intents.Disconnect) -> Decision:
     """Stop `source` sending and `target` listening on the channels where both did."""
-    source, target = the_creature(world, intent.source), the_creature(world, intent.target)
+    source, target = ids.the_creature(world, intent.source), ids.the_creature(world, intent.target)
     if source.id == target.id:
         raise Refused(f"{source.handle} cannot be disconnected from itself.", "Name another creature.")
     graph = world.graphs[source.graph_id]
@@ -58,15 +35,11 @@ def disconnected(world: World, intent: Disconnect) -> Decision:
             cut.append((source.id, channel_id))
         if world.topology.directions(target.id, channel_id) == LISTEN:
             cut.append((target.id, channel_id))
-    return _without(world, graph, facts, _ends_of(cut), cut=cut, subject=source.id)
+    return _without(world, graph, facts, source.id, cut=cut)
 
 
-def _ends_of(cut: list[Edge]) -> list[Node]:
-    return [end for creature, channel_id in cut for end in (("creature", creature), ("channel", channel_id))]
-
-
-def _left(creature: CreatureState, channel_id: str, direction: Direction) -> Fact:
-    return engine_fact(kinds.CHANNEL_LEFT, ChannelEdge(channel_id, creature.id, direction))
+def _left(creature: CreatureState, channel_id: str, direction: payloads.Direction) -> Fact:
+    return engine_fact(payloads.ChannelEdge(channel_id, creature.id, direction), kinds.CHANNEL_LEFT)
 
 
 def _channels_between(
@@ -82,7 +55,7 @@ def _channels_between(
     ]
     both.sort(key=lambda channel_id: world.channels[channel_id].born)
     if name is not None:
-        wanted = the_channel(world, graph, name).id
+        wanted = ids.the_channel(world, graph, name).id
         both = [channel_id for channel_id in both if channel_id == wanted]
     if not both:
         where = "" if name is None else f" on {name}"
@@ -93,11 +66,11 @@ def _channels_between(
     return both
 
 
-def channel_left(world: World, intent: LeaveChannel) -> Decision:
+def channel_left(world: World, intent: intents.LeaveChannel) -> Decision:
     """Take a creature off a channel; the graph splits if that was the only connection."""
-    creature = the_creature(world, intent.creature)
+    creature = ids.the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
-    channel = the_channel(world, graph, intent.channel)
+    channel = ids.the_channel(world, graph, intent.channel)
     edges = world.topology.directions(creature.id, channel.id)
     leaves = [direction for direction in intent.directions if edges & BITS[direction]]
     if not leaves:
@@ -108,7 +81,7 @@ def channel_left(world: World, intent: LeaveChannel) -> Decision:
     facts = [_left(creature, channel.id, direction) for direction in leaves]
     is_off = edges == sum(BITS[direction] for direction in leaves)
     cut = [(creature.id, channel.id)] if is_off else []
-    return _without(world, graph, facts, _ends_of(cut), cut=cut, subject=channel.id)
+    return _without(world, graph, facts, channel.id, cut=cut)
 
 
 def _where_it_is(world: World, creature: CreatureState) -> str:
@@ -116,46 +89,26 @@ def _where_it_is(world: World, creature: CreatureState) -> str:
     return f"It is on {', '.join(names[:names_shown_max])}." if names else "It is on no channel."
 
 
-def creature_removed(world: World, intent: RemoveCreature) -> Decision:
+def creature_removed(world: World, intent: intents.RemoveCreature) -> Decision:
     """Remove a creature with its edges, its wires, and each channel that only it and its parent use. The graph splits
     if the creature was the only connection."""
-    creature = the_creature(world, intent.creature)
+    creature = ids.the_creature(world, intent.creature)
     graph = world.graphs[creature.graph_id]
     facts = [wire_gone(world, wire_id, "removed") for wire_id in world.wires_of.get(creature.id, {})]
-    facts += [
-        _new_parent(child, creature, creature.parent) for child in world.children_of.get(creature.id, {})
-    ]
-    channels = list(world.topology.channels_of.get(creature.id, {}))
-    pair = {creature.id, creature.parent}
-    facts += [
-        _closed(world.channels[channel_id])
-        for channel_id in channels
-        if world.topology.members_of[channel_id].keys() == pair
-    ]
-    facts.append(_removed(creature.id))
-    ends: list[Node] = [("channel", channel_id) for channel_id in channels]
-    return _without(world, graph, facts, ends, gone=("creature", creature.id), subject=creature.id)
+    for child in world.children_of.get(creature.id, {}):
+        facts.append(engine_fact(payloads.ParentChanged(child, creature.id, creature.parent)))
+    for channel_id in world.topology.channels_of.get(creature.id, {}):
+        if world.topology.members_of[channel_id].keys() == {creature.id, creature.parent}:
+            facts.append(engine_fact(payloads.ChannelClosed(channel_id, world.channels[channel_id].name)))
+    facts.append(engine_fact(payloads.CreatureStopped(creature.id, "removed")))
+    return _without(world, graph, facts, creature.id, gone=("creature", creature.id))
 
 
-def _new_parent(child: str, old: CreatureState, new: str | None) -> Fact:
-    return engine_fact(kinds.PARENT_LINK_CHANGED, ParentChanged(child, old.id, new))
-
-
-def _closed(channel: ChannelState) -> Fact:
-    return engine_fact(kinds.CHANNEL_CLOSED, ChannelClosed(channel.id, channel.name))
-
-
-def _removed(creature_id: str) -> Fact:
-    return engine_fact(kinds.CREATURE_STOPPED, CreatureStopped(creature_id, "removed"))
-
-
-def graph_closed(world: World, intent: CloseGraph) -> Decision:
+def graph_closed(world: World, intent: intents.CloseGraph) -> Decision:
     """Close a graph with everybody in it, if all runs in it have finished."""
-    graph = the_graph(world, intent.graph_id)
-    members = [world.creatures[name] for name in graph.creatures]
-    for creature in members:
-        run = world.runs.get(creature.run_id or "")
-        if run is None or run.status != "finished":
+    graph = ids.the_graph(world, intent.graph_id)
+    for creature in map(world.creatures.__getitem__, graph.creatures):
+        if not world.is_finished(creature.run_id):
             raise Refused(
                 f"{creature.handle} in graph {graph.name} still plays.",
                 f"Finish run {creature.run_id} first, or remove its creatures one by one.",
@@ -163,42 +116,46 @@ def graph_closed(world: World, intent: CloseGraph) -> Decision:
     wires = {wire: None for name in graph.creatures for wire in world.wires_of.get(name, {})}
     facts = [wire_gone(world, wire, "removed") for wire in wires]
     facts += [
-        _new_parent(child, creature, None)
-        for creature in members
-        for child in world.children_of.get(creature.id, {})
+        engine_fact(payloads.ParentChanged(child, name, None))
+        for name in graph.creatures
+        for child in world.children_of.get(name, {})
         if child not in graph.creatures
     ]
-    facts += [_removed(creature.id) for creature in members]
-    change = Change("nothing", (graph.id,), (), tuple(by_age(world, graph.creatures)))
-    return written_in(graph, [*facts, topology_changed(change)], graph.id, change)
+    facts += [engine_fact(payloads.CreatureStopped(name, "removed")) for name in graph.creatures]
+    change = Change("nothing", (graph.id,), (), tuple(world.by_age(graph.creatures)))
+    return decision.reshaped(graph, facts, graph.id, change)
 
 
-def channel_removed(world: World, intent: RemoveChannel) -> Decision:
+def channel_removed(world: World, intent: intents.RemoveChannel) -> Decision:
     """Close a channel; the graph splits if it was the only connection."""
-    graph = the_graph(world, intent.graph_id)
-    channel = the_channel(world, graph, intent.name)
-    ends: list[Node] = [("creature", name) for name in world.topology.members_of.get(channel.id, {})]
-    return _without(world, graph, [_closed(channel)], ends, gone=("channel", channel.id), subject=channel.id)
+    graph = ids.the_graph(world, intent.graph_id)
+    channel = ids.the_channel(world, graph, intent.name)
+    closed = engine_fact(payloads.ChannelClosed(channel.id, channel.name))
+    return _without(world, graph, [closed], channel.id, gone=("channel", channel.id))
 
 
 def _without(
     world: World,
     graph: GraphState,
     facts: list[Fact],
-    ends: list[Node],
+    subject: str,
     *,
     cut: Iterable[Edge] = (),
     gone: Node | None = None,
-    subject: str,
 ) -> Decision:
     """The whole decision to remove edges (`cut`) or a node (`gone`): the graph stays, closes or splits."""
     removed = gone[1] if gone is not None and gone[0] == "creature" else None
+    ends: list[Node] = []
+    for creature, channel_id in cut:
+        ends += [("creature", creature), ("channel", channel_id)]
+    for name in () if gone is None else world.topology.neighbours(gone):
+        ends.append(("creature" if removed is None else "channel", name))
     sides = _sides(world, graph, parted(world.topology, ends, cut=cut, gone=gone), removed)
     if len(sides) > 1:
         return _split(world, graph, facts, sides, removed, subject)
     stays = (graph.id,) if len(graph.creatures) > (removed is not None) else ()
     change = Change("nothing", (graph.id,), stays, () if removed is None else (removed,))
-    return written_in(graph, [*facts, topology_changed(change)], subject, change)
+    return decision.reshaped(graph, facts, subject, change)
 
 
 def _sides(world: World, graph: GraphState, apart: list[list[str]], removed: str | None) -> list[list[str]]:
@@ -208,11 +165,11 @@ def _sides(world: World, graph: GraphState, apart: list[list[str]], removed: str
         return [[]]
     rest = len(graph.creatures) - (removed is not None) - sum(map(len, apart))
     if rest > max(map(len, apart)):
-        others = [by_age(world, part) for part in apart]
+        others = [world.by_age(part) for part in apart]
         return [[], *sorted(others, key=lambda part: world.creatures[part[0]].born)]
     walked = {name for part in apart for name in part}
     unwalked = [name for name in graph.creatures if name not in walked and name != removed]
-    parts = [by_age(world, part) for part in (*apart, unwalked) if part]
+    parts = [world.by_age(part) for part in (*apart, unwalked) if part]
     parts.sort(key=lambda part: world.creatures[part[0]].born)
     survivor = max(parts, key=len)
     return [survivor, *(part for part in parts if part is not survivor)]
@@ -222,20 +179,20 @@ def _split(
     world: World, graph: GraphState, facts: list[Fact], sides: list[list[str]], gone: str | None, subject: str
 ) -> Decision:
     parent = world.session_of(graph)
-    candidates = (session_id_for("split", (graph.session_id,), ordinal) for ordinal in count())
+    candidates = (ids.session_id_for("split", (graph.session_id,), ordinal) for ordinal in count())
     session_ids = list(islice((name for name in candidates if name not in world.sessions), len(sides)))
-    graph_ids = [graph.id, *(graph_id_for(session_id) for session_id in session_ids[1:])]
-    moved = by_age(world, (name for side in sides[1:] for name in side))
+    graph_ids = [graph.id, *(ids.graph_id_for(session_id) for session_id in session_ids[1:])]
+    moved = world.by_age(name for side in sides[1:] for name in side)
     change = Change("split", (graph.id,), tuple(graph_ids), tuple(moved))
-    facts = [*facts, *_wires_between(world, sides[1:], gone), topology_changed(change)]
+    facts = [*facts, *_wires_between(world, sides[1:], gone), decision.topology_changed(change)]
     writes = [Write(graph.session_id, graph.id, tuple(facts))]
     upto = parent.head + len(facts)
     base, parents = parent.segment.base + upto, (Parent(graph.session_id, upto),)
     at = f"{graph.session_id}.{upto}"
     for n, (session_id, graph_id) in enumerate(zip(session_ids, graph_ids, strict=True)):
         opens = Segment(session_id, graph_id, "split", world.sessions_begun + n, base, parents, at)
-        forked = SessionForked(session_id, [graph.session_id], "split", at)
-        begins = (engine_fact(kinds.SESSION_FORKED, forked), *attached(session_id, sides[n] if n else []))
+        forked = payloads.SessionForked(session_id, [graph.session_id], "split", at)
+        begins = (engine_fact(forked), *decision.attached(session_id, sides[n] if n else []))
         writes.append(Write(session_id, graph_id, begins, opens))
     return Decision(tuple(writes), change, subject)
 

@@ -29,7 +29,8 @@ def shape_of(world: World, graph: GraphState) -> CarriedShape:
     """What a graph carries over."""
     creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
     members = {
-        channel: list(world.topology.members_of.get(channel, ())) for channel in graph.channels.values()
+        channel: list(world.topology.members_of.get(channel, ()))
+        for channel in graph.channels.owners.values()
     }
     runs = dict.fromkeys(world.creatures[name].run_id or "" for name in graph.creatures)
     born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id and run_id in world.runs}
@@ -41,16 +42,16 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
     born: dict[str, int] = {}
     for graph in graphs:
         born.update({name: world.creatures[name].born for name in graph.creatures})
-        born.update({channel: world.channels[channel].born for channel in graph.channels.values()})
+        born.update({channel: world.channels[channel].born for channel in graph.channels.owners.values()})
     numbers = {key: number for number, key in enumerate(sorted(born, key=born.__getitem__), start=1)}
     ages: list[CarriedAges] = []
     births = 0
     for graph in graphs:
-        births += 1 + len(graph.creatures) + len(graph.channels)
+        births += 1 + len(graph.creatures) + len(graph.channels.owners)
         ages.append(
             CarriedAges(
                 {name: numbers[name] for name in graph.creatures},
-                {channel: numbers[channel] for channel in graph.channels.values()},
+                {channel: numbers[channel] for channel in graph.channels.owners.values()},
                 births,
             )
         )

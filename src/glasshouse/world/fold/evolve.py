@@ -322,7 +322,7 @@ def _topology_changed(world: World, event: Event, payload: payloads.TopologyChan
                 absorb(world, survivor, world.graphs[graph_id], event.lamport)
     elif not payload.new_graph_ids:
         for graph_id in payload.old_graph_ids:
-            for channel_id in world.graphs.pop(graph_id).channels.values():
+            for channel_id in world.graphs.pop(graph_id).channels.owners.values():
                 del world.channels[channel_id]
 
 

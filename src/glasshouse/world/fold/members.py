@@ -68,7 +68,7 @@ def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int
         _relabel(creature, survivor.id, lamport)
         survivor.creatures[name] = None
         survivor.handles.take(creature.handle, name)
-    for name, channel_id in dropped.channels.items():
+    for name, channel_id in dropped.channels.owners.items():
         world.channels[channel_id].graph_id = survivor.id
         survivor.channels.take(name, channel_id)
     survivor.roots |= dropped.roots

@@ -163,9 +163,9 @@ def _known(noun: str, name: str, known: dict[str, T]) -> T:
 
 def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
     """A channel of a graph by name or id, or a refusal."""
-    channel = world.channels.get(graph.channels.get(name) or name)
+    channel = world.channels.get(graph.channels.owners.get(name) or name)
     if channel is None or channel.graph_id != graph.id:
-        raise UnknownName(noun=f"channel of graph {graph.name}", name=name, known=graph.channels)
+        raise UnknownName(noun=f"channel of graph {graph.name}", name=name, known=graph.channels.owners)
     return channel
 
 

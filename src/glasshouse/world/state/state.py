@@ -7,7 +7,7 @@ The whole struct can be encoded to bytes; that is a snapshot (ADR 0007).
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, ValuesView
+from collections.abc import Collection, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -28,30 +28,6 @@ class Register(msgspec.Struct):
     owners: dict[str, str] = msgspec.field(default_factory=dict)
     lowest_free: dict[str, int] | None = None
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.owners
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.owners)
-
-    def __len__(self) -> int:
-        return len(self.owners)
-
-    def __getitem__(self, name: str) -> str:
-        return self.owners[name]
-
-    def get(self, name: str) -> str | None:
-        """The owner of a name."""
-        return self.owners.get(name)
-
-    def items(self) -> ItemsView[str, str]:
-        """Names and their owners."""
-        return self.owners.items()
-
-    def values(self) -> ValuesView[str]:
-        """All owners."""
-        return self.owners.values()
-
     def take(self, name: str, owner: str) -> None:
         """Give a name to an owner. A taken name stays with its owner."""
         if self.owners.setdefault(name, owner) is not owner:
@@ -59,7 +35,7 @@ class Register(msgspec.Struct):
         stem, mark, _ = name.partition("~")
         if mark:
             hints = self.lowest_free if self.lowest_free is not None else {}
-            hints[stem] = first_free(stem, hints.get(stem, 2), self)
+            hints[stem] = first_free(stem, hints.get(stem, 2), self.owners)
             self.lowest_free = hints
 
     def release(self, name: str, owner: str) -> None:
@@ -77,21 +53,21 @@ class Register(msgspec.Struct):
         self.take(new, owner)
 
 
-def first_free(stem: str, start: int, *taken: Register | dict[str, str]) -> int:
+def first_free(stem: str, start: int, *taken: Collection[str]) -> int:
     """The first number from `start` that is free with this stem."""
     while any(f"{stem}~{start}" in names for names in taken):
         start += 1
     return start
 
 
-def free_name(name: str, *registers: Register, also_taken: dict[str, str] | None = None) -> str:
+def free_name(name: str, *registers: Register, also_taken: Collection[str] = ()) -> str:
     """The name itself if it is free, else the next free `name~2`."""
-    tables: tuple[Register | dict[str, str], ...] = (*registers, also_taken or {})
-    if not any(name in table for table in tables):
+    taken = [also_taken, *[register.owners for register in registers]]
+    if not any(name in names for names in taken):
         return name
     stem = name.partition("~")[0]
     start = max((register.lowest_free or {}).get(stem, 2) for register in registers)
-    return f"{stem}~{first_free(stem, start, *tables)}"
+    return f"{stem}~{first_free(stem, start, *taken)}"
 
 
 class Parent(msgspec.Struct, frozen=True, gc=False):
@@ -306,6 +282,15 @@ class World(msgspec.Struct, dict=True):
         """A live creature, or a removed one as it was at its end."""
         gone = self.departed.get(creature_id)
         return self.creatures.get(creature_id) or (None if gone is None else gone.creature)
+
+    def by_age(self, creature_ids: Iterable[str]) -> list[str]:
+        """Live creatures, oldest first."""
+        return sorted(creature_ids, key=lambda name: self.creatures[name].born)
+
+    def is_finished(self, run_id: str | None) -> bool:
+        """Whether this run has finished."""
+        run = self.runs.get(run_id or "")
+        return run is not None and run.status == "finished"
 
     def session_of(self, graph: GraphState) -> SessionState:
         """The session that a graph writes into."""
