@@ -75,21 +75,16 @@ class Terrarium:
         async def ask(proposal: Proposal) -> bool | Verdict | None:
             return None if self.approver is None else await self.approver(proposal)
 
-        self._take(
-            Parts(
-                store_meant(store),
-                clock or SystemClock(),
-                ids or RandomIds(),
-                models or ModelRouter(),
-                agent_for or usual_agent,
-                usual_tools(tools, ask),
-                governor=governor,
-                pacing=pacing,
-            )
+        self._parts = parts = Parts(
+            store_meant(store),
+            clock or SystemClock(),
+            ids or RandomIds(),
+            models or ModelRouter(),
+            agent_for or usual_agent,
+            usual_tools(tools, ask),
+            governor=governor,
+            pacing=pacing,
         )
-
-    def _take(self, parts: Parts) -> None:
-        self._parts = parts
         self._house = parts.house
         self._edits = parts.edits
         self._stage = parts.stage
@@ -158,7 +153,7 @@ class Terrarium:
 
     async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
         """Play this many turns of every graph."""
-        return _own(await self._stage.step(turns, before_act=before_act))
+        return _own(await self._stage.run(turns=turns, before_act=before_act))
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -271,12 +266,7 @@ class Terrarium:
         return await self._edits.change(intent, dry_run=dry_run)
 
     async def disconnect(
-        self,
-        source: CreatureOrId,
-        target: CreatureOrId,
-        *,
-        channel: str | None = None,
-        dry_run: bool = False,
+        self, source: CreatureOrId, target: CreatureOrId, *, channel: str | None = None, dry_run: bool = False
     ) -> Change:
         """Remove the edges from `source` to `target`. The graph splits if they were its only bridge."""
         intent = intents.Disconnect(id_of(source), id_of(target), channel)
@@ -403,7 +393,7 @@ class Terrarium:
 
     async def event(self, event_id: str) -> Event:
         """One event by its id."""
-        return await self._archive.event(event_id)
+        return await self._house.history.event(event_id)
 
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
         """All events of a run and the changes of its graphs until its end, in the order of histories."""
@@ -415,7 +405,7 @@ class Terrarium:
 
     async def prompt(self, digest: str) -> str | None:
         """The prompt text with this digest, if the store still keeps it."""
-        return await self._archive.prompt(digest)
+        return await self._house.store.prompt(digest)
 
     async def why(self, event_id: str, *, role: Role = "audience") -> Why:
         """Why an event happened: the chain of its causes back to the first one, each with what its actor was shown."""
@@ -464,11 +454,7 @@ class Terrarium:
         return await self._archive.branch(session_id, at, change)
 
     async def resume(
-        self,
-        session_id: str,
-        shape: Literal["recipe", "as-was"] = "recipe",
-        *,
-        world: WorldsNow = None,
+        self, session_id: str, shape: Literal["recipe", "as-was"] = "recipe", *, world: WorldsNow = None
     ) -> Run:
         """Continue a session that is closed, imported or over, in a child session.
 
@@ -486,13 +472,6 @@ class Terrarium:
 def _own(conducted: Conducted) -> Conducted:
     last = None if conducted.last is None else own_copy(conducted.last)
     return replace(conducted, ended=tuple(map(own_copy, conducted.ended)), last=last)
-
-
-def face_of(parts: Parts) -> Terrarium:
-    """A terrarium over parts that the caller has constructed."""
-    terrarium = Terrarium.__new__(Terrarium)
-    terrarium._take(parts)
-    return terrarium
 
 
 def play(

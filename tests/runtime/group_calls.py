@@ -16,14 +16,14 @@ from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.runtime.run import Run
-from glasshouse.terrarium import Terrarium, face_of
+from glasshouse.terrarium import Terrarium
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.decisions.intents import CallTool
 from glasshouse.world.state.state import CreatureState
 from tests.runtime.stage_crew import hearing, ledger_of, ticking, world_of
-from tests.runtime.troupe import soon
+from tests.runtime.troupe import soon, terrarium_of
 
 LEADER = ticking("lead", role="root")
 WORKERS = ("moth", "owl", "fern")
@@ -143,7 +143,7 @@ async def playing(
         lambda _manifest: ManifestAgent(),
         tools=box or GroupTools(),
     )
-    terrarium = face_of(parts)
+    terrarium = terrarium_of(parts)
     await terrarium.open()
     try:
         yield terrarium

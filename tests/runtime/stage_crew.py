@@ -19,10 +19,10 @@ from glasshouse.runtime.conducting.order import Pacing
 from glasshouse.runtime.minds.minds import ManifestAgent
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Router, Store, Toolbox
-from glasshouse.terrarium import Terrarium, face_of
+from glasshouse.terrarium import Terrarium
 from glasshouse.tools.toolbox import Toolbox as UsualToolbox
 from glasshouse.turns.moment.moment import Moment
-from tests.runtime.troupe import soon
+from tests.runtime.troupe import soon, terrarium_of
 
 ANSWER = '{"kind": "agent.spoke", "thought": "", "text": "A leaf turned over."}'
 
@@ -124,7 +124,7 @@ def show(
         governor=governor,
         pacing=pacing,
     )
-    return face_of(parts)
+    return terrarium_of(parts)
 
 
 @asynccontextmanager

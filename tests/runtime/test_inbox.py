@@ -88,7 +88,7 @@ async def test_a_run_that_begins_while_lines_are_said_hears_its_own_in_their_ord
         run = await t.open_world(WORLD)
         said: list[str] = []
 
-        async def say(_run_id: str, text: str, _numbers: tuple[int, ...]) -> Event:
+        async def say(_run_id: str, text: str, _inbox_line: int) -> Event:
             said.append(text)
             await t.open_world(WORLD, run_id="r-later")
             return await t.disturb(run.id, text)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from glasshouse import Draft, Event, Manifest, Terrarium, kinds
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
+from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
 from glasshouse.views import Creature
 from tests.runtime.stores_around import GatedStore
@@ -35,6 +36,14 @@ async def terrarium_on(store: Store) -> AsyncIterator[Terrarium]:
             store.gate_of_reads.set()
             store.gate_of_answers.set()
         await soon(terrarium.close())
+
+
+def terrarium_of(parts: Parts) -> Terrarium:
+    """A terrarium over parts that a test has constructed, for example with a toolbox without group tools."""
+    terrarium = Terrarium.__new__(Terrarium)
+    terrarium.approver, terrarium._parts, terrarium._house = None, parts, parts.house
+    terrarium._edits, terrarium._stage, terrarium._archive = parts.edits, parts.stage, parts.archive
+    return terrarium
 
 
 def new_terrarium(store: Store) -> Terrarium:

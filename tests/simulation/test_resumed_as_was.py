@@ -23,8 +23,9 @@ from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.ports import Store
-from glasshouse.terrarium import Terrarium, face_of
+from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
+from tests.runtime.troupe import terrarium_of
 from tests.simulation.seeds import usual_seeds
 
 steps_of_history = 40
@@ -79,7 +80,7 @@ def house(store: Store | None = None) -> Terrarium:
         lambda _manifest: Witness(),
         Toolbox(has_built_in=False),
     )
-    return face_of(parts)
+    return terrarium_of(parts)
 
 
 async def make_history(terrarium: Terrarium, seed: int) -> None:

@@ -73,10 +73,6 @@ class Archive:
         """The events of `history`, as one tuple."""
         return tuple([event async for event in self.history(session_id, after, upto)])
 
-    async def event(self, event_id: str) -> Event:
-        """One event by its id."""
-        return await self._house.history.event(event_id)
-
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
         """All events of a run and the changes of its graphs until its end, in the order of histories."""
         return tuple(await self._house.history.events_of_run(run_id))
@@ -89,10 +85,6 @@ class Archive:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs
         this."""
         return {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
-
-    async def prompt(self, digest: str) -> str | None:
-        """The prompt text with this digest, if the store still keeps it."""
-        return await self._house.store.prompt(digest)
 
     def leaderboard(
         self,
@@ -151,11 +143,7 @@ class Archive:
         return await self._restated(past, "branch", what_if)
 
     async def resume(
-        self,
-        session_id: str,
-        shape: Literal["recipe", "as-was"] = "recipe",
-        *,
-        world: WorldsNow = None,
+        self, session_id: str, shape: Literal["recipe", "as-was"] = "recipe", *, world: WorldsNow = None
     ) -> Run:
         """Continue a session that is closed, imported or over, in a child session.
 

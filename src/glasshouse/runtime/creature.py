@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
@@ -37,17 +37,12 @@ def id_of(creature: CreatureOrId) -> str:
     return creature.id if isinstance(creature, Creature) else creature
 
 
+_SHARED: Final = Creature.__dataclass_fields__.keys() & CreatureState.__struct_fields__
+"""The fields that a creature and its state both have."""
+
+
 def creature_of(state: CreatureState, session_id: str, manifest: Manifest) -> Creature:
     """The public value of a creature's state, with the session it writes to and its manifest."""
     return Creature(
-        id=state.id,
-        handle=state.handle,
-        graph_id=state.graph_id,
-        session_id=session_id,
-        is_privileged=state.is_privileged,
-        is_running=state.is_running,
-        manifest=manifest,
-        cast_key=state.cast_key,
-        run_id=state.run_id,
-        parent=state.parent,
+        session_id=session_id, manifest=manifest, **{name: getattr(state, name) for name in _SHARED}
     )

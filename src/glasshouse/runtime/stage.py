@@ -32,7 +32,7 @@ from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.minds.minds import Minds, VisitorAgent
 from glasshouse.runtime.ports import Batch, Clock, InboxLine, Store, Toolbox
 from glasshouse.runtime.run import DueTurn, Run, run_of
-from glasshouse.world.decisions.intents import Inject, MoveRun, OpenRun
+from glasshouse.world.decisions.intents import Inject, MoveRun
 from glasshouse.world.state.ids import the_creature, the_run
 from glasshouse.world.state.state import World
 
@@ -46,8 +46,8 @@ inbox_pages_max: Final = 16
 inbox_seconds_min: Final = 0.25
 """The shortest time between two reads of the inbox."""
 
-Say = Callable[[str, str, tuple[int, ...]], Awaitable[Event]]
-"""Says a text to a run as the visitor, and removes the lines with these numbers from the inbox."""
+Say = Callable[[str, str, int], Awaitable[Event]]
+"""Says a text to a run as the visitor, and removes the line with this number from the inbox."""
 
 
 class Inbox:
@@ -94,24 +94,16 @@ class Inbox:
     async def _is_answered(self, line: InboxLine) -> bool:
         """Say a line, or drop it if its run has finished; False if it must wait."""
         world = self._ledger.world
-        run_id = line.run_id or self._newest_playing()
-        run = world.runs.get(run_id or "")
+        newest_first = reversed(world.runs.values())
+        newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
+        run = world.runs.get(line.run_id) if line.run_id else newest
         if run is not None and run.status == "finished":
             await self._ledger.set_aside((line.number,))
             return True
-        if (
-            run is None
-            or run_id is None
-            or not any(creature.run_id == run_id for creature in world.creatures.values())
-        ):
+        if run is None or not any(creature.run_id == run.id for creature in world.creatures.values()):
             return False  # No creature is there to hear it yet.
-        await self._say(run_id, line.text, (line.number,))
+        await self._say(run.id, line.text, line.number)
         return True
-
-    def _newest_playing(self) -> str | None:
-        runs = self._ledger.world.runs.values()
-        playing = [run.id for run in runs if run.status == "playing" and run.is_begun]
-        return playing[-1] if playing else None
 
 
 class Stage:
@@ -135,7 +127,7 @@ class Stage:
         self._answers = answers
         self._tools = tools
         self._pacing: Pacing = pacing
-        self._inbox = Inbox(house.store, house.ledger, house.clock, self._say_from_inbox)
+        self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb)
         self._listening: asyncio.Task[None] | None = None
 
     def listen(self) -> None:
@@ -169,19 +161,14 @@ class Stage:
         _check_code_beside(loaded)
         for manifest in loaded.manifests.values():
             self._minds.check(manifest)
-        return await self.open_run(
-            opening_of(
-                loaded,
-                run_id=run_id or self._house.new_run_id(),
-                seed=seed,
-                rng_seed=rng_seed,
-                limits=governor,
-                models=models,
-            )
+        opening = opening_of(
+            loaded,
+            run_id=run_id or self._house.new_run_id(),
+            seed=seed,
+            rng_seed=rng_seed,
+            limits=governor,
+            models=models,
         )
-
-    async def open_run(self, opening: OpenRun) -> Run:
-        """Begin a run, and record the model behind each profile."""
         await self._ledger.change(self._routes.with_models(opening))
         return self.run_of(opening.run_id)
 
@@ -200,13 +187,10 @@ class Stage:
     def due(self, run_id: str) -> tuple[DueTurn, ...]:
         """The next turn of each graph of a run that has something to do, in lockstep order; empty if nothing is due."""
         graphs, agendas = self._ledger.world.graphs, self._conductor.agendas
-        dues: list[tuple[int, int, DueTurn]] = []
-        for graph in [graphs[name] for name in agendas.graphs_of(run_id)]:
-            turn = agendas.of(graph.id).turn
-            if turn is not None:
-                due = DueTurn(max(turn, graph.turn), graph.id, is_begun=turn <= graph.turn)
-                dues.append((turn, graph.born, due))
-        return tuple([due for *_, due in sorted(dues)])
+        ahead = [(agendas.of(name).turn, graphs[name]) for name in agendas.graphs_of(run_id)]
+        due = [(turn, graph) for turn, graph in ahead if turn is not None]
+        due.sort(key=lambda pair: (pair[0], pair[1].born))
+        return tuple([DueTurn(max(turn, one.turn), one.id, turn <= one.turn) for turn, one in due])
 
     async def step_one(self, graph_id: str | None = None) -> Event | None:
         """Play one act, of the graph named or of the first in order. Returns its last event, or None if nothing is
@@ -215,10 +199,6 @@ class Stage:
             raise UnknownName(noun="open graph", name=graph_id, known=self._ledger.world.graphs)
         order = Lockstep(self._ledger, self._conductor.agendas, self._inbox.take_in, (), graph_id)
         return (await self.conduct(order, Until(self._world, acts=1))).last
-
-    async def step(self, turns: int = 1, *, before_act: BeforeAct | None = None) -> Conducted:
-        """Play this many turns of every graph."""
-        return await self.run(turns=turns, before_act=before_act)
 
     async def run(
         self, *run_ids: str, turns: int | None = None, before_act: BeforeAct | None = None
@@ -240,19 +220,18 @@ class Stage:
         return self._ledger.world
 
     async def disturb(
-        self, run_id: str, text: str, *, graph_id: str | None = None, inbox: tuple[int, ...] = ()
+        self, run_id: str, text: str, inbox_line: int | None = None, *, graph_id: str | None = None
     ) -> Event:
-        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph."""
+        """Say something as the visitor to everybody in the graph named, or in the run's oldest graph. If it is a line
+        of the inbox, remove it there."""
         the_run(self._ledger.world, run_id)
         graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
         if graph_id is None and not here:
             raise Refused(f"Nobody of run {run_id} is there to hear it.", "Play a world first.")
         intent = Inject(graph_id or min(here, key=lambda name: graphs[name].born), text, run_id)
-        receipt = await self._ledger.change(intent, beside=Batch(inbox_done=inbox))
+        done = () if inbox_line is None else (inbox_line,)
+        receipt = await self._ledger.change(intent, beside=Batch(inbox_done=done))
         return receipt.events[0]
-
-    async def _say_from_inbox(self, run_id: str, text: str, numbers: tuple[int, ...]) -> Event:
-        return await self.disturb(run_id, text, inbox=numbers)
 
     def speak_as(self, creature_id: str, text: str) -> None:
         """Give the next line to a creature that a visitor plays."""
