@@ -389,7 +389,7 @@ class Terrarium:
         self, session_id: str, after: str | None = None, upto: str | None = None
     ) -> tuple[Event, ...]:
         """The events of `history`, as one tuple."""
-        return await self._archive.events(session_id, after, upto)
+        return tuple([event async for event in self.history(session_id, after, upto)])
 
     async def event(self, event_id: str) -> Event:
         """One event by its id."""

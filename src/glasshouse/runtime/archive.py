@@ -67,12 +67,6 @@ class Archive:
             for event in page:
                 yield event
 
-    async def events(
-        self, session_id: str, after: str | None = None, upto: str | None = None
-    ) -> tuple[Event, ...]:
-        """The events of `history`, as one tuple."""
-        return tuple([event async for event in self.history(session_id, after, upto)])
-
     async def run_events(self, run_id: str) -> tuple[Event, ...]:
         """All events of a run and the changes of its graphs until its end, in the order of histories."""
         return tuple(await self._house.history.events_of_run(run_id))

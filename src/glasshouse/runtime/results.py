@@ -16,9 +16,8 @@ from glasshouse.views.leaderboard import Player, Result, Seat
 
 def results_of(folded: Folded) -> tuple[Result, ...]:
     """The result of every finished contest, the oldest first."""
-    purses = folded.runs.purses
-    found = [result_of(run_id, purse) for run_id, purse in purses.items()]
-    return tuple([result for result in found if result is not None])
+    results = [_result_of(run_id, purse) for run_id, purse in folded.runs.purses.items()]
+    return tuple([result for result in results if result is not None])
 
 
 def doubled_in(folded: Folded, results: Iterable[Result]) -> frozenset[str]:
@@ -29,24 +28,20 @@ def doubled_in(folded: Folded, results: Iterable[Result]) -> frozenset[str]:
     return frozenset([run_id for run_id in counted if _is_double(folded, run_id, counted)])
 
 
-def _is_double(folded: Folded, run_id: str, counted: Iterable[str]) -> bool:
-    known = set(counted)
-    for _ in range(len(folded.runs.purses)):
-        purse = folded.runs.purses.get(run_id)
-        if purse is None or purse.branch_of is None:
-            return False
+def _is_double(folded: Folded, run_id: str, counted: set[str]) -> bool:
+    while (purse := folded.runs.purses.get(run_id)) is not None and purse.branch_of is not None:
         begun_in = folded.world.runs[run_id].session_id
         if folded.world.sessions[begun_in].segment.origin == "branch":
             return True
         if folded.world.sessions[place_of(purse.branch_of.at)[0]].segment.is_imported:
             return False  # Results of an imported past are not counted in this house.
-        if purse.branch_of.run_id in known:
+        if purse.branch_of.run_id in counted:
             return True
         run_id = purse.branch_of.run_id
     return False
 
 
-def result_of(run_id: str, purse: Purse) -> Result | None:
+def _result_of(run_id: str, purse: Purse) -> Result | None:
     """The result of one run; None if it is no contest, is not over, or was stopped without a winner."""
     competition, finished = purse.playbill.competition, purse.finished
     if finished is None or competition.kind == "none" or len(competition.may_win) < 2:

@@ -26,16 +26,10 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import EventById
 from glasshouse.runtime.ledger.ledger import NOTHING_BESIDE, Ledger, Queued
 from glasshouse.runtime.ports import Batch, Toolbox
+from glasshouse.turns.moment import tools
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
-from glasshouse.turns.moment.tools import (
-    ToolAnswer,
-    ToolCall,
-    ToolOffer,
-    ToolTalk,
-    answer_of,
-    tool_calls_in_act_max,
-)
+from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk, answer_of
 from glasshouse.turns.prompts.context import prompt_for
 from glasshouse.turns.replies.reply import Wrong, arguments_in
 from glasshouse.turns.runs.schedule import Due
@@ -114,7 +108,7 @@ class ToolUse:
     def offers(self, folded: Folded, creature: CreatureState | None) -> tuple[ToolOffer, ...]:
         """The tools that the creature may use now; none after `tool_calls_in_act_max` calls."""
         self._has_changed = False
-        if creature is None or self._number >= tool_calls_in_act_max:
+        if creature is None or self._number >= tools.tool_calls_in_act_max:
             self._offers = ()
         else:
             self._offers = self._desk.toolbox.offers(folded, creature)
@@ -195,10 +189,9 @@ class ToolUse:
     def _checked(self, call: ToolCall) -> ToolCall:
         if self.has_ended:
             raise Refused(f"The act that wants to use {call.tool} has ended.", "Use tools before it ends.")
-        if self._number >= tool_calls_in_act_max:
-            raise Refused(
-                f"An act uses at most {tool_calls_in_act_max} tools.", "End it, and go on in the next one."
-            )
+        if self._number >= tools.tool_calls_in_act_max:
+            most = f"An act uses at most {tools.tool_calls_in_act_max} tools."
+            raise Refused(most, "End it, and go on in the next one.")
         folded = self._ledger.folded
         mine = folded.world.creatures.get(self._creature.id)
         offers = self.offers(folded, mine) if self._has_changed else self._offers
@@ -221,13 +214,7 @@ class ToolUse:
             is_untrusted=self.is_untrusted,
         )
         intent = CallTool(
-            self._creature.id,
-            self._cause.id,
-            call.tool,
-            call.arguments,
-            self._number + 1,
-            call.private,
-            use,
+            self._creature.id, self._cause.id, call.tool, call.arguments, self._number + 1, call.private, use
         )
         with self._noting_failures():
             queued = await self._written(intent, self._asking.beside)

@@ -6,7 +6,7 @@ The lines come from what was recorded with each call, not from the text of its p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
@@ -21,19 +21,7 @@ from glasshouse.runtime.past.other_houses import OtherHouses
 from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.turns.moment.line_text import cut, line_chars_max, speaker_of
-from glasshouse.views.why import (
-    Asked,
-    Link,
-    Missing,
-    SeenLine,
-    ToolUse,
-    Why,
-    arrival,
-    beginning,
-    cited_in,
-    for_role,
-    links_max,
-)
+from glasshouse.views import why as views
 from glasshouse.world.state.lineage import spans_before
 
 prompt_texts_max: Final = 8
@@ -60,50 +48,54 @@ class WhyReader:
         self._history = history
         self._other_houses = other_houses
 
-    async def why(self, id_of_event: str, role: Role) -> Why:
+    async def why(self, id_of_event: str, role: Role) -> views.Why:
         """The chain of causes from an event back to its beginning."""
         if role not in ROLES:
             raise Refused(f"{role!r} is no role.", f"Ask as one of {', '.join(ROLES)}.")
         events: dict[str, Event] = {}
-        links: list[Link] = []
+        links: list[views.Link] = []
         oldest = await self._history.event(id_of_event)
-        while len(links) < links_max:
+        while len(links) < views.links_max:
             cause = await self._event_or_none(oldest.caused_by)
-            links.append(for_role(await self._link(oldest, cause, events, role), role))
+            links.append(views.for_role(await self._link(oldest, cause, events, role), role))
             if cause is None:
                 break
             oldest = cause
-        return Why(id_of_event, role, tuple(links), beginning(links[-1].event))
+        return views.Why(id_of_event, role, tuple(links), views.beginning(links[-1].event))
 
     async def _event_or_none(self, id_of_event: str | None) -> Event | None:
         """The event with this id, or None: an imported file may name events that it does not contain."""
-        if id_of_event is None:
-            return None
-        try:
-            return await self._history.event(id_of_event)
-        except UnknownName:
-            return None
+        with suppress(UnknownName):
+            return None if id_of_event is None else await self._history.event(id_of_event)
+        return None
 
     async def _house_of(self, session_id: str) -> Folded | None:
         """The world in which a session was written, or None if it was imported and its file does not tell enough."""
         if not self._other_houses.wrote(session_id):
             return self._ledger.folded
-        try:
+        with suppress(Refused):
             return await self._other_houses.around(session_id)
-        except Refused:
-            return None
+        return None
 
-    async def _link(self, event: Event, cause: Event | None, events: dict[str, Event], role: Role) -> Link:
+    async def _link(
+        self, event: Event, cause: Event | None, events: dict[str, Event], role: Role
+    ) -> views.Link:
         house = await self._house_of(event.session_id)
         folded = house or Folded()
-        came, by = (
-            (None, "") if cause is None else arrival(folded.world, event, _as_heard(folded, event, cause))
-        )
-        cited = [await self._event_or_none(cited_event) for cited_event in cited_in(event)]
-        calls = () if event.model is None else event.model.calls
-        shown = await self._store.shown(event.position or 0) if calls else ()
-        told, text = calls[-prompt_texts_max:] if role == "director" else (), self._store.prompt
-        return Link(
+        heard = None if cause is None else _as_heard(folded, event, cause)
+        came, by = (None, "") if heard is None else views.arrival(folded.world, event, heard)
+        cited = [await self._event_or_none(cited_event) for cited_event in views.cited_in(event)]
+        shown = await self._store.shown(event.position or 0) if event.calls else ()
+        calls, text = event.calls[-prompt_texts_max:] if role == "director" else (), self._store.prompt
+        prompts = [views.Asked(call.model, await text(call.system), await text(call.user)) for call in calls]
+        is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
+        is_missing: dict[views.Missing, bool] = {
+            "model": is_redacted and _is_act(event) and event.model is None,
+            "prompt": shown is None,
+            "cause": event.caused_by is not None and cause is None,
+            "cast": house is None,
+        }
+        return views.Link(
             event=event,
             who=_name_of(folded, event.actor),
             came=came,
@@ -111,27 +103,11 @@ class WhyReader:
             lines=await self._lines(shown[-1], events) if shown else (),
             tools=tuple(await self._tools(event)),
             cites=tuple([cited_event for cited_event in cited if cited_event is not None]),
-            prompts=tuple(
-                [Asked(call.model, await text(call.system), await text(call.user)) for call in told]
-            ),
-            missing=tuple(self._missing(event, cause, shown, house)),
+            prompts=tuple(prompts),
+            missing=tuple([part for part in is_missing if is_missing[part]]),
         )
 
-    def _missing(
-        self, event: Event, cause: Event | None, shown: tuple[Shown, ...] | None, house: Folded | None
-    ) -> Iterator[Missing]:
-        """The parts of the answer that are not known here."""
-        is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
-        if is_redacted and _is_act(event) and event.model is None:
-            yield "model"
-        if shown is None:
-            yield "prompt"
-        if event.caused_by is not None and cause is None:
-            yield "cause"
-        if house is None:
-            yield "cast"
-
-    async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[SeenLine, ...]:
+    async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[views.SeenLine, ...]:
         """The lines that a call was shown. `events` caches the events that were already read for this answer."""
         sections: dict[str, Section] = {}
         for section in _SECTIONS:
@@ -146,30 +122,25 @@ class WhyReader:
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
         return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])
 
-    async def _tools(self, event: Event) -> list[ToolUse]:
+    async def _tools(self, event: Event) -> list[views.ToolUse]:
         """The tools that an act used before it ended in this event."""
-        as_of = None if event.model is None else event.model.as_of
-        is_first_event = as_of == event_id(event.session_id, event.seq - 1)
+        is_first_event = event.as_of == event_id(event.session_id, event.seq - 1)
         if not _is_act(event) or event.kind in kinds.MID_ACT or is_first_event:
             return []
         await self._ledger.wait_for_durability()
-        before = await self._store.read(
-            spans_before(self._ledger.world.sessions, event.session_id, event.seq - 1, tools_before_max)
-        )
+        sessions, act = self._ledger.world.sessions, (event.actor, event.caused_by)
+        spans = spans_before(sessions, event.session_id, event.seq - 1, tools_before_max)
+        before = await self._store.read(spans)
         answers = {earlier.caused_by: earlier for earlier in before if earlier.kind == kinds.TOOL_RETURNED}
-        return [
-            ToolUse(earlier, answers.get(earlier.id))
-            for earlier in before
-            if earlier.kind == kinds.TOOL_CALLED
-            and earlier.actor == event.actor
-            and earlier.caused_by == event.caused_by
-        ]
+        called = [earlier for earlier in before if earlier.kind == kinds.TOOL_CALLED]
+        own = [call for call in called if (call.actor, call.caused_by) == act]
+        return [views.ToolUse(call, answers.get(call.id)) for call in own]
 
 
-def _line(section: Section, event: Event, house: Folded) -> SeenLine:
+def _line(section: Section, event: Event, house: Folded) -> views.SeenLine:
     text = event.payload.get("text")
     words = cut(text, line_chars_max) if isinstance(text, str) else ""
-    return SeenLine(section, event.id, _name_of(house, event.actor), event.kind, words)
+    return views.SeenLine(section, event.id, _name_of(house, event.actor), event.kind, words)
 
 
 def _is_act(event: Event) -> bool:
