@@ -8,25 +8,33 @@ bin := .venv/bin
 code := src tests $(if $(wildcard bench/*.py),bench)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup play tour test check bench soak lock clean
+.PHONY: help setup ready play tour test quick check bench soak lock clean
 
 help: ## list what can be done here
 	@echo "Glasshouse. Start with: make play"
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
 
-setup: ## build .venv from the locked requirements (the other targets do it by themselves)
+setup: ## build .venv for development from the locked requirements (the other targets do it by themselves)
 	@tools/setup.sh
 
-play: setup ## perform Thousand Token Wood in this terminal, offline; its store is .venv/play.glasshouse
-	@$(bin)/glasshouse play thousand-token-wood --store .venv/play.glasshouse
+ready:
+	@tools/setup.sh --run
 
-tour: setup ## take the tour: graphs merge, split, fork and are read back
+play: ready ## perform Thousand Token Wood in this terminal, offline
+	@$(bin)/glasshouse play thousand-token-wood
+
+tour: ready ## take the tour: graphs merge, split, fork and are read back
 	@$(bin)/glasshouse tour
 
-test: setup ## run every test but the long rigs
+test: setup ## run every test but the long rigs: about 6 minutes on two cores
+	@echo "All tests on $(JOBS) cores: about 6 minutes on two quiet ones. While you work, make quick takes a minute."
 	@$(bin)/python -m pytest -q -n $(JOBS) --dist worksteal
 	@echo "make test: all passed."
+
+quick: setup ## the rules and the runtime with fewer examples: about a minute, for the inner loop
+	@GLASSHOUSE_HYPOTHESIS=quick $(bin)/python -m pytest -q -n $(JOBS) --dist worksteal tests/rules tests/runtime
+	@echo "make quick: all passed. Before you share your work, run make check and make test."
 
 check: setup ## lint, types, import contracts, tidiness, docs
 	@echo "ruff: style and mistakes" && $(bin)/ruff check -q $(code)
@@ -48,8 +56,8 @@ soak: setup ## the long rigs: hours of kills, power cuts and random plays
 lock_options := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	$(if $(UPGRADE),--upgrade)
 lock: setup ## resolve pyproject.toml anew into requirements/*.txt, with hashes
-	@$(bin)/uv pip compile $(lock_options) --extra dev --output-file requirements/dev.txt pyproject.toml
-	@$(bin)/uv pip compile $(lock_options) --constraint requirements/dev.txt \
+	@$(bin)/uv pip compile $(lock_options) --extra dev --extra build --output-file requirements/dev.txt pyproject.toml
+	@$(bin)/uv pip compile $(lock_options) --extra build --constraint requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
 	@echo "requirements/run.txt and requirements/dev.txt are written; make setup installs them."
 

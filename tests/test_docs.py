@@ -6,6 +6,8 @@ so that something new which nobody wrote down fails here. A missing page fails t
 
 import dataclasses
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -284,6 +286,26 @@ def test_every_sample_runs(page: str, sample: Fence, tmp_path: Path, monkeypatch
     write_files(page_text(page), tmp_path)
 
     run_sample(sample, page)
+
+
+REPL_PAGES = [page for page in pages() if "python -m asyncio" in page_text(page)]
+
+
+def test_pages_with_await_at_top_level_say_where_it_works() -> None:
+    assert len(REPL_PAGES) >= 8
+
+
+@pytest.mark.parametrize("page", REPL_PAGES)
+def test_samples_that_claim_to_run_in_a_repl_can_be_pasted_there(page: str, tmp_path: Path) -> None:
+    # Without the log: a sample may show how a watcher that raises is reported.
+    pasted = "import logging; logging.disable()\n" + "\n".join(s.text for p, s in samples() if p == page)
+
+    repl = [sys.executable, "-m", "asyncio"]
+    said = subprocess.run(
+        repl, input=pasted + "\n", cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+    )
+
+    assert "Error" not in said.stderr, said.stderr
 
 
 WORLD_PAGES = [

@@ -4,7 +4,8 @@
 # Always holds: a .venv that carries the right stamps is whole. Stamps are written last and hold checksums, so a second
 # run costs a few milliseconds, and an interrupted, copied, outdated or broken .venv is mended by running this again.
 #
-#   tools/setup.sh            build or mend .venv
+#   tools/setup.sh            build or mend .venv for development: tests, checks, benchmarks
+#   tools/setup.sh --run      build or mend it with what playing needs; a .venv for development will do
 #   tools/setup.sh --python   print the Python that would be used, or say what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -68,14 +69,18 @@ explain_and_fail() {
   fail "$1; the whole story is in $log. Mend the cause (often the network) and run make setup again."
 }
 
-build_venv() {
-  local python total; python=$(find_python)
-  total=$(grep -c '==' requirements/dev.txt)
-  say "Setting up .venv with Python $(version_of "$python"): $total locked packages, about half a minute."
-  "$python" -m venv --clear "$venv" || fail "$python could not make $venv; read its message above."
-  pip_install --require-hashes --progress-bar off -r requirements/dev.txt 2>&1 | tee "$log" | show_progress "$total" \
+install_locked() { # run or dev
+  local total; total=$(grep -c '==' "requirements/$1.txt")
+  say "Installing $total locked packages, $([ "$1" = run ] && echo 'about ten seconds' || echo 'about half a minute')."
+  pip_install --require-hashes --progress-bar off -r "requirements/$1.txt" 2>&1 | tee "$log" | show_progress "$total" \
     || explain_and_fail "the locked packages could not be installed"
-  printf '%s' "$locked" > "$venv/stamp-locked"
+  stamp_of "$1" > "$venv/stamp-locked"
+}
+
+build_venv() {
+  local python; python=$(find_python)
+  say "Setting up .venv with Python $(version_of "$python")."
+  "$python" -m venv --clear "$venv" || fail "$python could not make $venv; read its message above."
 }
 
 install_glasshouse() {
@@ -86,9 +91,17 @@ install_glasshouse() {
 
 if [ "${1:-}" = --python ]; then find_python; exit; fi
 
-locked="$PWD $(cksum < requirements/dev.txt)"
+stamp_of() { printf '%s' "$PWD $1 $(cksum < "requirements/$1.txt")"; }
 project="$PWD $(cksum < pyproject.toml)"
 has_stamp() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
+has_packages() { has_stamp stamp-locked "$(stamp_of "$1")"; }
 
-if ! has_stamp stamp-locked "$locked"; then build_venv; install_glasshouse; say "Set up."
-elif ! has_stamp stamp-project "$project"; then install_glasshouse; fi
+wanted=dev; if [ "${1:-}" = --run ]; then wanted=run; fi
+if has_packages dev || has_packages "$wanted"; then
+  has_stamp stamp-project "$project" || install_glasshouse
+else
+  has_packages run || build_venv
+  install_locked "$wanted"
+  install_glasshouse
+  say "Set up."
+fi

@@ -1,0 +1,67 @@
+"""After `make play`, what README and the play itself print works as printed, in the same folder."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.commanding import environment, journey_seconds_max
+from tests.pages import ROOT, fences
+
+README = (ROOT / "README.md").read_text()
+PRINTED = re.compile(r"^\s*(\.venv/bin/glasshouse .*)$", re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a `.venv`, as a fresh checkout has one after `make play`."""
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    return tmp_path
+
+
+def in_a_shell(command: str, folder: Path) -> str:
+    """What it prints to a person whose shell does not find `glasshouse` by its short name."""
+    result = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=environment(PATH="/usr/bin:/bin"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=journey_seconds_max,
+        check=False,
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def make_play() -> str:
+    """The command behind `make play`."""
+    recipe = re.search(r"^play: .*\n\t@(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    return recipe[1].replace("$(bin)", ".venv/bin")
+
+
+def test_every_command_of_the_readme_and_of_the_farewell_works_after_make_play(folder: Path) -> None:
+    farewell = in_a_shell(make_play(), folder)
+    offered = PRINTED.findall(farewell)
+    assert len(offered) >= 4
+
+    for command in offered + PRINTED.findall(README):
+        in_a_shell(command, folder)
+
+    assert [path.name for path in folder.glob("*.glasshouse")] == ["show.glasshouse"]
+
+
+def test_the_world_in_the_readme_passes_check_beside_the_creatures_that_new_world_writes(
+    folder: Path,
+) -> None:
+    (new,) = [command for command in PRINTED.findall(README) if shlex.split(command)[1] == "new"]
+    in_a_shell(new, folder)
+    (scenario,) = [fence.text for fence in fences(README) if fence.language == "yaml"]
+    (folder / "worlds/my-pond/scenario.yaml").write_text(scenario)
+
+    assert "my-pond" in in_a_shell(".venv/bin/glasshouse check my-pond", folder)
