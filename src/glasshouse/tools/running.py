@@ -55,12 +55,12 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
         return _failure(f"{tool.name} gave up by itself.")
     wrong = running.exception()
     if wrong is not None:
-        return _failure(fault_in_words((wrong.__cause__ or wrong) if isinstance(wrong, _Left) else wrong))
+        return _failure(fault_in_words(wrong.__cause__ or wrong if isinstance(wrong, _Left) else wrong))
     return _answer(tool, running.result())
 
 
 class _Left(RuntimeError):
-    """A tool raised `SystemExit`, or `StopIteration`, which no future can hold."""
+    """What a tool raised is its cause. No future can hold a `StopIteration`, and no task a `SystemExit`."""
 
 
 async def _guarded(tool: Tool[..., Any], arguments: Json) -> Any:
@@ -81,15 +81,11 @@ def _begun_in_thread(tool: Tool[..., Any], arguments: Json) -> Future[Any]:
         if not done.set_running_or_notify_cancel():
             return
         try:
-            value = context.run(tool.function, **arguments)
-        except StopIteration as wrong:
+            done.set_result(context.run(tool.function, **arguments))
+        except BaseException as wrong:
             left = _Left()
             left.__cause__ = wrong
             done.set_exception(left)
-        except BaseException as wrong:
-            done.set_exception(wrong)
-        else:
-            done.set_result(value)
 
     thread = threading.Thread(target=run, name=f"tool {tool.name}", daemon=True)
     _left_behind.add(thread)

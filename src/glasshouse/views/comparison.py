@@ -74,17 +74,17 @@ class _Read:
     def compared(self, shared_events: int, only_here: Sequence[TranscriptLine]) -> ComparedStory:
         """The result for this story, given how many events are shared and the lines that only it has."""
         ends = [payload_of(event, RunFinished) for event in self.events if event.kind == kinds.RUN_FINISHED]
-        end = ends[-1] if ends else None
+        after = self.events[shared_events:]
         return ComparedStory(
             name=self.name,
             events=len(self.events),
             lines=len(self.lines),
             turns=self.turns,
-            reason=None if end is None else end.reason,
-            winner=None if end is None else end.winner,
+            reason=ends[-1].reason if ends else None,
+            winner=ends[-1].winner if ends else None,
             cost=usage_in(self.events),
-            cost_apart=usage_in(self.events[shared_events:]),
-            parts_with=self.events[shared_events] if shared_events < len(self.events) else None,
+            cost_apart=usage_in(after),
+            parts_with=after[0] if after else None,
             only_here=tuple(only_here),
         )
 

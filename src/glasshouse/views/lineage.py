@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from glasshouse.world.state.ids import the_session
 from glasshouse.world.state.lineage import agents_of, ancestors_of, descendants_of
@@ -19,30 +19,25 @@ def session_of(world: World, session_id: str) -> Session:
 def lineage_of(world: World, session_id: str) -> Lineage:
     """A session with all its ancestors and all its descendants."""
     the_session(world, session_id)
-    before = ancestors_of(world.sessions, session_id)
-    after = descendants_of(world.sessions, session_id)
-    sessions = _sessions_of(world, [*before, session_id, *after])
-    return Lineage(
-        session_id=session_id,
-        ancestors=tuple(sessions[: len(before)]),
-        session=sessions[len(before)],
-        descendants=tuple(sessions[len(before) + 1 :]),
-    )
+    before, after = ancestors_of(world.sessions, session_id), descendants_of(world.sessions, session_id)
+    sessions, at = _sessions_of(world, [*before, session_id, *after]), len(before)
+    return Lineage(session_id, sessions[:at], sessions[at], sessions[at + 1 :])
 
 
-def _sessions_of(world: World, names: Sequence[str]) -> list[Session]:
-    def members_now(session_id: str) -> Mapping[str, None] | None:
-        graph = world.graphs.get(world.sessions[session_id].segment.graph_id)
-        return graph.creatures if graph is not None and graph.session_id == session_id else None
+def _sessions_of(world: World, names: Sequence[str]) -> tuple[Session, ...]:
+    agents = agents_of(world.sessions, names, lambda name: _members_now(world, name))
+    return tuple([_session(world, name, agents[name]) for name in names])
 
-    agents = agents_of(world.sessions, names, members_now)
-    return [_session(world, name, agents[name]) for name in names]
+
+def _members_now(world: World, session_id: str) -> dict[str, None] | None:
+    """The creatures of an open session; none if it has ended."""
+    graph = world.graphs.get(world.sessions[session_id].segment.graph_id)
+    return graph.creatures if graph is not None and graph.session_id == session_id else None
 
 
 def _session(world: World, session_id: str, agents: list[str]) -> Session:
     state = world.sessions[session_id]
     segment = state.segment
-    graph = world.graphs.get(segment.graph_id)
     return Session(
         id=session_id,
         graph_id=segment.graph_id,
@@ -51,7 +46,7 @@ def _session(world: World, session_id: str, agents: list[str]) -> Session:
         child_session_ids=tuple(state.children or ()),
         agents=tuple(agents),
         events=state.head,
-        is_open=graph is not None and graph.session_id == session_id,
+        is_open=_members_now(world, session_id) is not None,
         recipes=tuple([recipe.path for recipe in state.recipes]),
         merged_at=segment.at if segment.origin == "merge" else None,
         split_at=segment.at if segment.origin == "split" else None,

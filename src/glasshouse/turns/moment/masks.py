@@ -12,6 +12,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
+from glasshouse.events.event import Event
 from glasshouse.turns.moment.playbill import Competition
 
 masks_cache_runs_max: Final = 256
@@ -58,6 +59,8 @@ class Masks:
         order = sorted(range(len(seats)), key=lambda seat: _draw(f"{rng_seed}/label/{seat}"))
         self.winners: dict[str, str] = {}
         """Name in a verdict -> label, in the order of the labels."""
+        self.events_cache: dict[int, tuple[Event, Event]] = {}
+        """The `id()` of a payload -> its event, and the same with labels. It keeps both alive, so no `id()` is reused."""
         self._labels: dict[str, str] = {}
         self._handles: dict[str, str] = {}
         self._names: dict[str, str] = {}

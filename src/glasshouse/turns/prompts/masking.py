@@ -5,112 +5,93 @@ Always holds: a masked event is cached, so that a line is the same object in the
 
 from __future__ import annotations
 
-from typing import Any, Final
-from weakref import WeakKeyDictionary
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import asdict, replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.turns.moment.character import Character
-from glasshouse.turns.moment.masks import Masks
+from glasshouse.turns.moment.masks import Masks, masks_cache_runs_max
 from glasshouse.turns.moment.moment import Around, Moment, Neighbour
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolTalk
 
 masked_cache_events_max: Final = 1_024
 
+Reply = TypeVar("Reply", bound=msgspec.Struct)
+
 _TOLD_IN_SCHEMAS: Final = frozenset({"enum", "const", "description", "default"})
 
 
 def masked(moment: Moment, masks: Masks) -> Moment:
     """A judge's moment with labels instead of the contestants' names."""
-    worn = _worn_cache.get(masks)
-    if worn is None:
-        worn = _worn_cache[masks] = _Worn(masks)
-    return worn.moment(moment)
+    handles, handed = moment.handles, moment.handed
+    return replace(
+        moment,
+        masks=None,
+        handles={name: masks.label_of(handle) for name, handle in handles.items()},
+        recent_events=tuple(
+            [_event(masks, event, handles.get(event.actor)) for event in moment.recent_events]
+        ),
+        cause=_event(masks, moment.cause, handles.get(moment.cause.actor)),
+        character=_character(masks, moment.character),
+        playbill=_playbill(masks, moment.playbill),
+        around=_around(masks, moment.around),
+        known=masks.over(moment.known),
+        handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
+        tools=tuple([replace(offer, parameters=_schema(masks, offer.parameters)) for offer in moment.tools]),
+        talk=tuple([_talk(masks, talk) for talk in moment.talk]),
+    )
 
 
-def unmasked(draft: Draft, masks: Masks) -> Draft:
-    """A judge's draft with the contestants' names instead of labels."""
-    payload = masks.off(draft.payload)
-    winner = draft.payload.get("winner")
-    if draft.kind == kinds.JUDGE_VERDICT and isinstance(winner, str):
-        payload["winner"] = masks.winner_behind(winner)
-    return replace(draft, payload=payload, private=masks.off(draft.private))
+def unmasked(reply: Reply, masks: Masks) -> Reply:
+    """What a judge answered, with the contestants' names instead of labels."""
+    answer = replace(reply, **masks.off(asdict(reply)))
+    if isinstance(reply, Draft) and isinstance(answer, Draft) and reply.kind == kinds.JUDGE_VERDICT:
+        winner = reply.payload.get("winner")
+        if isinstance(winner, str):
+            answer.payload["winner"] = masks.winner_behind(winner)
+    return answer
 
 
-class _Worn:
-    """A cache of what was recently masked with one run's masks."""
+def _event(masks: Masks, event: Event, handle: str | None) -> Event:
+    """An event with labels. A contestant's has a payload of its own, since readings are kept by payload."""
+    kept = masks.events_cache.get(id(event.payload))
+    if kept is not None and kept[0] is event:
+        return kept[1]
+    payload = masks.over_fields(event.payload)
+    is_same = payload == event.payload and not masks.is_worn_by(handle)
+    covered = event if is_same else replace(event, payload=payload)
+    if len(masks.events_cache) >= masked_cache_events_max:
+        del masks.events_cache[next(iter(masks.events_cache))]
+    masks.events_cache[id(event.payload)] = (event, covered)
+    return covered
 
-    def __init__(self, masks: Masks) -> None:
-        self._masks = masks
-        self._events: dict[int, tuple[Event, Event]] = {}
-        self._characters: dict[Character, Character] = {}
-        self._playbill: tuple[Playbill, Playbill] | None = None
 
-    def moment(self, moment: Moment) -> Moment:
-        masks = self._masks
-        handles, handed = moment.handles, moment.handed
-        return replace(
-            moment,
-            masks=None,
-            handles={name: masks.label_of(handle) for name, handle in handles.items()},
-            recent_events=tuple(
-                [self._event(event, handles.get(event.actor)) for event in moment.recent_events]
-            ),
-            cause=self._event(moment.cause, handles.get(moment.cause.actor)),
-            character=self._character(moment.character),
-            playbill=self._bill(moment.playbill),
-            around=_around(masks, moment.around),
-            known=masks.over(moment.known),
-            handed=None if handed is None else replace(handed, asked=masks.over_talk(handed.asked)),
-            tools=tuple(
-                [replace(offer, parameters=_schema(masks, offer.parameters)) for offer in moment.tools]
-            ),
-            talk=tuple([_talk(masks, talk) for talk in moment.talk]),
-        )
+@lru_cache(maxsize=masks_cache_runs_max)
+def _character(masks: Masks, character: Character) -> Character:
+    over, voice = masks.over_directions, character.voice
+    examples, never = tuple(map(over, voice.examples)), tuple(map(over, voice.never))
+    return replace(
+        character,
+        persona=over(character.persona),
+        wants=over(character.wants),
+        cares_about=tuple(map(over, character.cares_about)),
+        temper=over(character.temper),
+        voice=replace(voice, examples=examples, never=never),
+    )
 
-    def _event(self, event: Event, handle: str | None) -> Event:
-        """An event with labels. A contestant's has a payload of its own, since readings are kept by payload."""
-        kept = self._events.get(id(event.payload))
-        if kept is not None and kept[0] is event:
-            return kept[1]
-        payload = self._masks.over_fields(event.payload)
-        is_same = payload == event.payload and not self._masks.is_worn_by(handle)
-        covered = event if is_same else replace(event, payload=payload)
-        if len(self._events) >= masked_cache_events_max:
-            del self._events[next(iter(self._events))]
-        self._events[id(event.payload)] = (event, covered)
-        return covered
 
-    def _character(self, character: Character) -> Character:
-        covered = self._characters.get(character)
-        if covered is None:
-            over, voice = self._masks.over_directions, character.voice
-            covered = self._characters[character] = replace(
-                character,
-                persona=over(character.persona),
-                wants=over(character.wants),
-                cares_about=tuple(map(over, character.cares_about)),
-                temper=over(character.temper),
-                voice=replace(
-                    voice, examples=tuple(map(over, voice.examples)), never=tuple(map(over, voice.never))
-                ),
-            )
-        return covered
-
-    def _bill(self, playbill: Playbill) -> Playbill:
-        if self._playbill is None or self._playbill[0] is not playbill:
-            masks = self._masks
-            covered = replace(
-                playbill,
-                goal=masks.over_directions(playbill.goal),
-                kinds={kind: _sorts(masks, fields) for kind, fields in playbill.kinds.items()},
-                competition=Competition(playbill.competition.kind, contestants=(*masks.winners.values(),)),
-            )
-            self._playbill = (playbill, covered)
-        return self._playbill[1]
+def _playbill(masks: Masks, playbill: Playbill) -> Playbill:
+    return replace(
+        playbill,
+        goal=masks.over_directions(playbill.goal),
+        kinds={kind: _sorts(masks, fields) for kind, fields in playbill.kinds.items()},
+        competition=Competition(playbill.competition.kind, contestants=(*masks.winners.values(),)),
+    )
 
 
 def _around(masks: Masks, around: Around) -> Around:
@@ -158,6 +139,3 @@ def _schema(masks: Masks, schema: Json) -> Json:
 def _sorts(masks: Masks, fields: Json) -> Json:
     """The fields of a kind with labels in the words they may be; the names of types stay."""
     return {name: sort if isinstance(sort, str) else masks.over(sort) for name, sort in fields.items()}
-
-
-_worn_cache: WeakKeyDictionary[Masks, _Worn] = WeakKeyDictionary()

@@ -23,15 +23,10 @@ from glasshouse.errors import BadEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import json_copy
 from glasshouse.events.event import Draft, Json
+from glasshouse.turns.moment import reply_schema
 from glasshouse.turns.moment.line_text import ELLIPSIS, cut, one_line
 from glasshouse.turns.moment.moment import Moment
-from glasshouse.turns.moment.reply_schema import (
-    NOBODY,
-    fields_of,
-    handles_around,
-    kinds_offered,
-    words_allowed,
-)
+from glasshouse.turns.moment.reply_schema import NOBODY
 from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolCall, ToolOffer
 from glasshouse.turns.prompts.context import answers_in_prose
 from glasshouse.turns.prompts.lines import event_ids_by_ref
@@ -109,13 +104,7 @@ def draft_from(
     if masks is None:
         return _read(raw_text, moment, is_last=is_last)
     reply = _read(raw_text, masked(moment, masks), is_last=is_last)
-    if isinstance(reply, Problem):
-        return reply
-    if isinstance(reply, Passed):
-        return Passed(masks.off(reply.reason), masks.off(reply.private))
-    if isinstance(reply, ToolCall):
-        return ToolCall(reply.tool, masks.off(reply.arguments), masks.off(reply.private))
-    return unmasked(reply, masks)
+    return reply if isinstance(reply, Problem) else unmasked(reply, masks)
 
 
 def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | ToolCall | Problem:
@@ -155,21 +144,21 @@ def _from_prose(text: str, moment: Moment) -> Draft | Passed | ToolCall:
 
 
 def _from_object(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
-    offered = kinds_offered(moment.character.may_emit)
+    offered = reply_schema.kinds_offered(moment.character.may_emit)
     if moment.tools and _asks_for_tool(reply, moment.tools):
         offer = _offer(reply, moment.tools)
         return ToolCall(offer.name, arguments_in(_given(reply, offer), offer), _private(reply))
     kind = _kind(reply.get("kind"), offered, has_tools=bool(moment.tools))
     if kind == kinds.AGENT_PASSED:
         return Passed(_note(reply.get("reason"), reason_chars_max), _private(reply))
-    fields = fields_of(kind, moment.playbill)
+    fields = reply_schema.fields_of(kind, moment.playbill)
     payload = {name: _value(name, sort, reply, moment) for name, sort in fields.items()}
     return Draft(kind=kind, payload=payload, private=_private(reply))
 
 
 def _is_verdict(reply: Json, moment: Moment) -> bool:
     kind = reply.get("kind")
-    offered = kinds_offered(moment.character.may_emit)
+    offered = reply_schema.kinds_offered(moment.character.may_emit)
     if kind is None:
         return offered == (kinds.JUDGE_VERDICT,)
     return str(kind).strip().casefold() == kinds.JUDGE_VERDICT and kinds.JUDGE_VERDICT in offered
@@ -182,7 +171,7 @@ def _last_verdict(reply: Json, moment: Moment) -> Draft | Passed | ToolCall:
     items = [cites] if isinstance(cites, str | int) else cites if isinstance(cites, list) else []
     mended["cites"] = [cited for cited in items if _ref(cited) in ids][:items_max]
     try:
-        winners = words_allowed("winner", moment.playbill, ()) or ()
+        winners = reply_schema.words_allowed("winner", moment.playbill, ()) or ()
         mended["winner"] = word_in("winner", given, winners)
     except Wrong:
         mended["winner"] = NOBODY
@@ -226,7 +215,7 @@ def _value(name: str, sort: Any, reply: Json, moment: Moment) -> Any:
         raise Wrong(f'The answer has no "{name}": add it.')
     if sort == "string":
         return _text(name, given, moment)
-    words = words_allowed(sort, moment.playbill, handles_around(moment))
+    words = reply_schema.words_allowed(sort, moment.playbill, reply_schema.handles_around(moment))
     if words is not None:
         return word_in(name, given, words)
     if sort == "number":
