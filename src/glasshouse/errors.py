@@ -58,16 +58,16 @@ class UnknownName(Refused, LookupError):
         close = close or get_close_matches(str(name).lower(), compared, n=names_shown_max)
         shown = [*close, *(other for other in sorted(compared) if other not in close)][:names_shown_max]
         reason = f"{where}{': ' if where else ''}no {noun} is called {in_brief(name)}."
-        super().__init__(reason, _advice(noun, close, shown, len(known)))
+        super().__init__(reason, advice(f"no {noun}", close, shown, len(known)))
         self.noun = noun
         self.name = str(name)
         self.known = tuple(shown)
 
 
-def in_brief(value: object) -> str:
+def in_brief(value: object, chars_max: int = value_chars_max) -> str:
     """A value as a message quotes it: short, and in quotation marks if it is a text."""
     text = repr(value)
-    return text if len(text) <= value_chars_max else f"{text[: value_chars_max - 3]}..."
+    return text if len(text) <= chars_max else f"{text[: chars_max - 3]}..."
 
 
 def _numbered(name: str) -> list[str]:
@@ -75,14 +75,15 @@ def _numbered(name: str) -> list[str]:
     return [stem, *(f"{stem}~{n}" for n in range(2, names_shown_max))]
 
 
-def _advice(noun: str, close: list[str], shown: list[str], count: int) -> str:
+def advice(nothing: str, close: list[str], names: list[str], count: int) -> str:
+    """What to write in place of an unknown name: the most similar name, or one of `names`, the first of `count`."""
     if close:
         return f"Did you mean {close[0]!r}?"
-    if not shown:
-        return f"There is no {noun} yet."
-    more = "" if count <= len(shown) else f" and {count - len(shown):,} more"
+    if not names:
+        return f"There is {nothing} yet."
+    more = "" if count <= len(names) else f" and {count - len(names):,} more"
     are = "is" if count == 1 else "are"
-    return f"There {are} {', '.join(shown)}{more}."
+    return f"There {are} {', '.join(names)}{more}."
 
 
 class BudgetExceeded(GlasshouseError):

@@ -19,7 +19,8 @@ from glasshouse.cli.drawing.screen import Screen, counted, one_line
 from glasshouse.cli.store_reader import StoreReader, checked_settings, holder_of, read_store, store_path
 from glasshouse.errors import GlasshouseError
 from glasshouse.manifests.loading import problems_in
-from glasshouse.manifests.world_folders import found_worlds, shown_path
+from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.settings import Settings
 
 PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.problem import At, likely, shown
+from glasshouse.manifests.problem import At, items_at, likely, shown, unknown
 from glasshouse.manifests.scenario import CastEntry, Scenario, Troupe
 from glasshouse.manifests.yaml_source import yaml_bytes_max
 
@@ -48,28 +49,30 @@ class CheckedWorld:
     @property
     def entries(self) -> list[tuple[At, CastEntry]]:
         """All cast entries as written, and where."""
-        return [
-            ((*at, "cast", n), entry) for at, troupe in self.troupes for n, entry in enumerate(troupe.cast)
-        ]
-
-    @property
-    def cast(self) -> dict[str, str]:
-        """The creature's name by handle, roots included."""
-        stages = self.scenario.stages.values()
-        return {entry.name: entry.use for stage in stages for entry in stage.cast}
+        return [place for at, troupe in self.troupes for place in items_at((*at, "cast"), troupe.cast)]
 
     @property
     def used(self) -> tuple[str, ...]:
         """The creatures that play or may be spawned, each once."""
-        return tuple(dict.fromkeys([*self.cast.values(), *self.scenario.spawnable]))
+        return tuple(dict.fromkeys([*self.scenario.cast_by_handle.values(), *self.scenario.spawnable]))
 
-    def fault_of_function(self, noun: str, reference: str, *, may_be_async: bool) -> str | None:
-        """What is wrong with a reference `file.py:function` to a referee or a tool; none if the function exists."""
+    @property
+    def played(self) -> dict[str, Manifest]:
+        """The valid manifests of the creatures that play or may be spawned."""
+        return {name: self.manifests[name] for name in self.used if name in self.manifests}
+
+    def fault_of_reference(
+        self, noun: Literal["referee", "tool"], reference: str, known: frozenset[str]
+    ) -> str | None:
+        """What is wrong with a referee or a tool: a name among `known`, or a function beside the world as `file.py:function`."""
+        if reference in known:
+            return None
+        if ":" not in reference:
+            return f"{unknown(noun, reference, sorted(known))} Your own is 'file.py:function'."
         file, _, function = reference.partition(":")
         if not file.endswith(".py") or "/" in file or "\\" in file or not function.isidentifier():
-            return (
-                f"{reference!r} is not a {noun}. Write 'file.py:function', with the file beside the scenario."
-            )
+            text = f"{reference!r} is not a {noun}."
+            return f"{text} Write 'file.py:function', with the file beside the scenario."
         try:
             if self.folder is None:
                 raise FileNotFoundError(file)
@@ -81,9 +84,10 @@ class CheckedWorld:
             return f"there is no readable file {shown(file)} beside the scenario."
         except (ValueError, RecursionError, MemoryError):
             return f"{file} is not valid Python: it cannot be parsed. Correct it."
-        sorts = (ast.FunctionDef, ast.AsyncFunctionDef) if may_be_async else (ast.FunctionDef,)
+        # A tool may be async; a referee is a plain function.
+        sorts = (ast.FunctionDef, ast.AsyncFunctionDef) if noun == "tool" else (ast.FunctionDef,)
         functions = [node.name for node in tree.body if isinstance(node, sorts)]
         if function in functions:
             return None
-        sort = "function" if may_be_async else "plain function"
+        sort = "function" if noun == "tool" else "plain function"
         return f"{file} has no {sort} {function!r}. {likely(function, functions)}"

@@ -5,37 +5,21 @@ Always holds: every public function but the last is a check. It yields complaint
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from inspect import isfunction
 from string import Formatter
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, names_shown_max
 from glasshouse.events import kinds
 from glasshouse.manifests.checked_world import BUILT_IN_REFEREES, DEALS_OF_REFEREES, CheckedWorld
-from glasshouse.manifests.problem import At, Complaint, likely, meant, names_listed_max, shown, unknown
-from glasshouse.manifests.scenario import (
-    CORE_KINDS,
-    FIELDS_OF_EVERY_REPLY,
-    STAGE,
-    CastEntry,
-    ChannelPlan,
-    WirePlan,
-)
+from glasshouse.manifests.problem import At, Complaint, items_at, likely, shown, unknown
+from glasshouse.manifests.scenario import CORE_KINDS, FIELDS_OF_EVERY_REPLY, STAGE, WirePlan
 from glasshouse.world.hearing.conditions import EXAMPLE, KIND, condition_of
 from glasshouse.world.hearing.wires import ALWAYS_KNOWN, check_wire, placeholders_of
 
 turns_examined_max = 10_000
 
-WRITTEN_BY_CREATURES = frozenset(
-    {
-        kinds.AGENT_SPOKE,
-        kinds.AGENT_THOUGHT,
-        kinds.AGENT_REFLECTED,
-        kinds.AGENT_PASSED,
-        kinds.JUDGE_VERDICT,
-        kinds.WORLD_OBSERVED,
-    }
-)
+WRITTEN_BY_CREATURES = CORE_KINDS - kinds.NEVER_GRANTED - {kinds.AGENT_FAILED, kinds.LOOP_SUSPECTED}
 """The core kinds that an act may end in."""
 
 _TEAMS = ("competition", "teams")
@@ -46,8 +30,8 @@ CORE_FIELDS = frozenset({"text", "title", "winner", "cites", "rests_on"})
 
 def creatures_without_a_file(world: CheckedWorld) -> Iterator[Complaint]:
     """Names in the cast and in `spawnable` that no creature has."""
-    spawnable = ((("spawnable", n), name) for n, name in enumerate(world.scenario.spawnable))
-    for at, name in [*((at, entry.use) for at, entry in world.entries), *spawnable]:
+    cast = [(at, entry.use) for at, entry in world.entries]
+    for at, name in [*cast, *items_at(("spawnable",), world.scenario.spawnable)]:
         if name not in world.known:
             yield Complaint(at, unknown("creature", name, world.known))
 
@@ -57,9 +41,9 @@ def unknown_roots(world: CheckedWorld) -> Iterator[Complaint]:
     if not world.cast_is_complete:
         return
     scenario = world.scenario
+    roots = {scenario.root, *(troupe.root for _, troupe in world.troupes)} - {None}
     troupes_of = {
-        handle: [name for name, troupe in scenario.troupes.items() if handle in _handles(troupe.cast)]
-        for handle in {scenario.root, *(troupe.root for _, troupe in world.troupes)} - {None}
+        root: [name for name, plan in scenario.troupes.items() if root in plan.handles] for root in roots
     }
     if scenario.root is not None and scenario.troupes:
         homes = troupes_of[scenario.root]
@@ -71,32 +55,27 @@ def unknown_roots(world: CheckedWorld) -> Iterator[Complaint]:
             text = f"{scenario.root!r} plays in troupe {homes[0]!r}, whose root is {other!r}. Keep one of the two."
             yield Complaint(("root",), text)
     for at, troupe in world.troupes:
-        root, handles = troupe.root, _handles(troupe.cast)
-        if root is None or root in handles:
+        root = troupe.root
+        if root is None or root in troupe.handles:
             continue
         if troupes_of[root]:
             text = (
                 f"{root!r} plays in troupe {troupes_of[root][0]!r}, but a root must be in its own troupe."
-                f" {likely(root, handles)} If you want a second one, list it in this cast too."
+                f" {likely(root, troupe.handles)} If you want a second one, list it in this cast too."
             )
             yield Complaint((*at, "root"), text)
         elif root not in world.known:
-            yield Complaint((*at, "root"), unknown("creature", root, [*handles, *world.known]))
-
-
-def _handles(cast: Iterable[CastEntry]) -> list[str]:
-    return [entry.name for entry in cast]
+            yield Complaint((*at, "root"), unknown("creature", root, [*troupe.handles, *world.known]))
 
 
 def duplicate_handles(world: CheckedWorld) -> Iterator[Complaint]:
     """Two creatures of one cast with the same handle."""
     for at, troupe in world.troupes:
-        taken: set[str] = set()
+        handles = troupe.handles
         for n, entry in enumerate(troupe.cast):
-            if entry.name in taken:
+            if entry.name in handles[:n]:
                 text = f"two creatures have the handle {entry.name!r}. Rename one: {{use: {entry.use}, handle: ...}}."
                 yield Complaint((*at, "cast", n), text)
-            taken.add(entry.name)
 
 
 def unknown_channels(world: CheckedWorld) -> Iterator[Complaint]:
@@ -104,27 +83,23 @@ def unknown_channels(world: CheckedWorld) -> Iterator[Complaint]:
     if world.damaged & {"channels", "troupes"}:
         return
     for at, troupe in world.troupes:
-        opened = troupe.channels or world.scenario.channels or {STAGE: ChannelPlan()}
+        opened: Collection[str] = troupe.channels or world.scenario.channels or (STAGE,)
         for n, entry in enumerate(troupe.cast):
-            joined = {} if entry.channels is None else entry.channels.model_dump()
-            for direction, names in joined.items():
-                for m, name in enumerate(names):
+            for direction, names in entry.channels or ():
+                for where, name in items_at((*at, "cast", n, "channels", direction), names):
                     if name not in opened:
-                        where = (*at, "cast", n, "channels", direction, m)
                         yield Complaint(where, unknown("channel", name, opened))
 
 
 def unknown_wire_targets(world: CheckedWorld) -> Iterator[Complaint]:
     """Wires to a creature that is not in the same cast, or to their own source."""
     for (at, troupe), stage in zip(world.troupes, world.scenario.stages.values(), strict=True):
-        handles = _handles(stage.cast)
         for n, entry in enumerate(troupe.cast):
-            for m, wire in enumerate(entry.wires):
-                where = (*at, "cast", n, "wires", m)
+            for where, wire in items_at((*at, "cast", n, "wires"), entry.wires):
                 if wire.to == entry.name:
                     yield Complaint(where, f"{wire.to!r} is wired to itself. Name another creature.")
-                elif wire.to not in handles and world.cast_is_complete:
-                    yield Complaint(where, unknown("creature of this cast", wire.to, handles))
+                elif wire.to not in stage.handles and world.cast_is_complete:
+                    yield Complaint(where, unknown("creature of this cast", wire.to, stage.handles))
 
 
 def bad_wire_conditions(world: CheckedWorld) -> Iterator[Complaint]:
@@ -166,9 +141,8 @@ def _as_complaint(refusal: Refused) -> str:
     return f"{refusal.reason[:1].lower()}{refusal.reason[1:]} {refusal.instead}"
 
 
-def _wires(world: CheckedWorld) -> Iterator[tuple[At, WirePlan]]:
-    for at, entry in world.entries:
-        yield from (((*at, "wires", n), wire) for n, wire in enumerate(entry.wires))
+def _wires(world: CheckedWorld) -> list[tuple[At, WirePlan]]:
+    return [place for at, entry in world.entries for place in items_at((*at, "wires"), entry.wires)]
 
 
 def _fields(world: CheckedWorld) -> frozenset[str]:
@@ -179,14 +153,13 @@ def unknown_handles(world: CheckedWorld) -> Iterator[Complaint]:
     """Teams, contestants, deals, protections and beats that name nobody in the cast."""
     if not world.cast_is_complete:
         return
-    scenario, cast = world.scenario, world.cast
-    lists: list[tuple[At, tuple[str, ...]]] = [
-        *((("deal", key, "to"), deal.to) for key, deal in scenario.deal.items()),
-        (("policy", "protected"), scenario.policy.protected),
+    scenario, cast = world.scenario, world.scenario.cast_by_handle
+    places = [
+        *_contestants(world),
+        *(place for key, deal in scenario.deal.items() for place in items_at(("deal", key, "to"), deal.to)),
+        *items_at(("policy", "protected"), scenario.policy.protected),
+        *((("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at),
     ]
-    places = [*_contestants(world)]
-    places += [((*at, n), name) for at, names in lists for n, name in enumerate(names)]
-    places += [(("beats", n, "at"), beat.at) for n, beat in enumerate(scenario.beats) if beat.at]
     for at, name in places:
         if name not in cast:
             yield Complaint(at, unknown("creature of the cast", name, cast))
@@ -196,8 +169,8 @@ def _contestants(world: CheckedWorld) -> Iterator[tuple[At, str]]:
     """Everybody who could win, and where that is written."""
     competition = world.scenario.competition
     for team, members in competition.teams.items():
-        yield from (((*_TEAMS, team, n), name) for n, name in enumerate(members))
-    yield from ((("competition", "contestants", n), name) for n, name in enumerate(competition.contestants))
+        yield from items_at((*_TEAMS, team), members)
+    yield from items_at(("competition", "contestants"), competition.contestants)
 
 
 def cast_over_population(world: CheckedWorld) -> Iterator[Complaint]:
@@ -222,36 +195,28 @@ def redeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
 
 def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
     """Kinds that a creature writes or hears and that the scenario does not declare."""
-    own = world.scenario.kinds
-    for name in world.used if "kinds" not in world.damaged else ():
-        if name not in world.manifests:
-            continue
-        manifest = world.manifests[name]
-        for n, kind in enumerate(manifest.may_emit):
+    own, declare = world.scenario.kinds, "Declare it under 'kinds' of the scenario."
+    for name, manifest in world.played.items() if "kinds" not in world.damaged else ():
+        for at, kind in items_at(("may_emit",), manifest.may_emit):
             if kind in CORE_KINDS - WRITTEN_BY_CREATURES:
-                text = f"only the engine writes {kind}. Remove it."
-                yield Complaint(("may_emit", n), text, creature=name)
+                yield Complaint(at, f"only the engine writes {kind}. Remove it.", name)
             elif kind not in CORE_KINDS and kind not in own:
-                text = _unknown_kind(kind, [*sorted(WRITTEN_BY_CREATURES), *own])
-                yield Complaint(("may_emit", n), text, creature=name)
-        for n, kind in enumerate(manifest.subscribes_to):
+                known = [*sorted(WRITTEN_BY_CREATURES), *own]
+                yield Complaint(at, unknown("kind", kind, known, declare), name)
+        for at, kind in items_at(("subscribes_to",), manifest.subscribes_to):
             if kind not in CORE_KINDS and kind not in own:
-                text = _unknown_kind(kind, [*sorted(CORE_KINDS), *own])
-                yield Complaint(("subscribes_to", n), text, creature=name)
-
-
-def _unknown_kind(kind: str, known: list[str]) -> str:
-    advice = meant(kind, known) or "Declare it under 'kinds' of the scenario."
-    return f"no kind is called {kind!r}. {advice}"
+                yield Complaint(at, unknown("kind", kind, [*sorted(CORE_KINDS), *own], declare), name)
 
 
 def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     """An ending by a kind of event that nobody may write."""
-    ends, used = world.scenario.ends_when, world.used
-    is_complete = world.cast_is_complete and "spawnable" not in world.damaged
-    if ends is None or ends.kind is None or not is_complete or not world.manifests.keys() >= set(used):
+    ends, played = world.scenario.ends_when, world.played
+    is_complete = (
+        world.cast_is_complete and "spawnable" not in world.damaged and len(played) == len(world.used)
+    )
+    if ends is None or ends.kind is None or not is_complete:
         return
-    emitted = {kind for name in used for kind in world.manifests[name].may_emit}
+    emitted = {kind for manifest in played.values() for kind in manifest.may_emit}
     if ends.kind not in emitted | {kinds.USER_INJECTED, kinds.AGENT_PASSED}:
         text = f"nobody here may emit {ends.kind!r}. {likely(ends.kind, sorted(emitted))}"
         yield Complaint(("ends_when", "kind"), text)
@@ -267,9 +232,8 @@ def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:
         manifests = [world.manifests[entry.use] for entry in stage.cast if entry.use in world.manifests]
         ticks = [manifest.schedule.tick_every for manifest in manifests if manifest.played_by != "visitor"]
         intervals = [every for every in ticks if every is not None]
-        if len(intervals) <= limit:
-            continue
-        for turn in range(1, min(governor.max_turns, turns_examined_max) + 1):
+        turns = range(1, min(governor.max_turns, turns_examined_max) + 1) if len(intervals) > limit else ()
+        for turn in turns:
             due = sum(turn % every == 0 for every in intervals)
             if due > limit:
                 text = (
@@ -283,19 +247,17 @@ def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:
 def beats_after_the_end(world: CheckedWorld) -> Iterator[Complaint]:
     """Beats that no run can reach."""
     last = world.scenario.governor.max_turns
-    for n, beat in enumerate(world.scenario.beats):
-        if beat.turn > last and "governor" not in world.damaged:
-            text = (
-                f"the run ends at turn {last} (governor.max_turns), before this beat. Change one of the two."
-            )
-            yield Complaint(("beats", n, "turn"), text)
+    beats = enumerate(world.scenario.beats) if "governor" not in world.damaged else ()
+    for n in [n for n, beat in beats if beat.turn > last]:
+        text = f"the run ends at turn {last} (governor.max_turns), before this beat. Change one of the two."
+        yield Complaint(("beats", n, "turn"), text)
 
 
 def bad_opening_placeholders(world: CheckedWorld) -> Iterator[Complaint]:
     """Placeholders other than {seed} in an opening, and {seed} without seeds."""
-    openings: list[tuple[At, str]] = [(("opening",), world.scenario.opening)]
-    openings += [(("troupes", name, "opening"), t.opening) for name, t in world.scenario.troupes.items()]
-    for at, opening in openings:
+    openings: dict[At, str] = {("opening",): world.scenario.opening}
+    openings |= {(*at, "opening"): troupe.opening for at, troupe in world.troupes}
+    for at, opening in openings.items():
         try:
             placeholders = [part for part in Formatter().parse(opening) if part[1] is not None]
         except ValueError:
@@ -331,19 +293,19 @@ def overlapping_teams(world: CheckedWorld) -> Iterator[Complaint]:
 
 def contestants_who_judge(world: CheckedWorld) -> Iterator[Complaint]:
     """Contestants that could name the winner themselves."""
+    cast = world.scenario.cast_by_handle
     for at, name in _contestants(world):
-        manifest = world.manifests.get(world.cast.get(name, ""))
+        manifest = world.manifests.get(cast.get(name, ""))
         if manifest is not None and kinds.JUDGE_VERDICT in manifest.may_emit:
-            text = (
-                f"{name!r} may emit {kinds.JUDGE_VERDICT}, but contestants must not judge. Let another judge."
-            )
-            yield Complaint(at, text)
+            ruling = f"{name!r} may emit {kinds.JUDGE_VERDICT}, but contestants must not judge."
+            yield Complaint(at, f"{ruling} Let another judge.")
 
 
 def teams_named_like_creatures(world: CheckedWorld) -> Iterator[Complaint]:
     """Teams with the name of a creature."""
+    taken = {*world.scenario.cast_by_handle, *world.known}
     for team in world.scenario.competition.teams:
-        if team in world.cast or team in world.known:
+        if team in taken:
             text = f"a creature is also called {team!r}. Give the team another name."
             yield Complaint((*_TEAMS, team), text, at_key=True)
 
@@ -351,13 +313,7 @@ def teams_named_like_creatures(world: CheckedWorld) -> Iterator[Complaint]:
 def unknown_referee(world: CheckedWorld) -> Iterator[Complaint]:
     """A referee that is neither built in nor a function in a file beside the world."""
     referee = world.scenario.competition.referee
-    if referee is None or referee in BUILT_IN_REFEREES:
-        return
-    if ":" in referee:
-        text = world.fault_of_function("referee", referee, may_be_async=False)
-    else:
-        text = f"{unknown('referee', referee, sorted(BUILT_IN_REFEREES))} Your own is 'file.py:function'."
-    if text:
+    if referee is not None and (text := world.fault_of_reference("referee", referee, BUILT_IN_REFEREES)):
         yield Complaint(_REFEREE, text)
 
 
@@ -375,7 +331,7 @@ def referee_without_its_deal(world: CheckedWorld) -> Iterator[Complaint]:
     if needed is None:
         return
     if needed not in deals and "deal" not in world.damaged:
-        names = ", ".join(map(shown, [*deals][:names_listed_max]))
+        names = ", ".join(map(shown, [*deals][:names_shown_max]))
         there = f"there is {names}" if deals else "nothing is dealt"
         text = f"{competition.referee} needs a deal called {needed!r}, and {there}. Add it under 'deal'."
         yield Complaint(_REFEREE, text)
@@ -385,20 +341,14 @@ def referee_without_its_deal(world: CheckedWorld) -> Iterator[Complaint]:
 
 def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:
     """Granted tools that exist neither by name nor as a function in a file beside the world."""
-    for name, manifest in world.manifests.items():
-        if world.tools is None or name not in world.used:
-            continue
-        for n, tool in enumerate(manifest.tools):
-            if tool in world.tools:
-                continue
-            if ":" in tool:
-                text = world.fault_of_function("tool", tool, may_be_async=True)
-            elif tool.startswith("group_"):
+    tools = world.tools or frozenset()
+    for name, manifest in world.played.items() if world.tools is not None else ():
+        for at, tool in items_at(("tools",), manifest.tools):
+            text = world.fault_of_reference("tool", tool, tools)
+            if text and tool.startswith("group_") and ":" not in tool:
                 text = f"{tool} comes with privilege and cannot be granted. Remove it, and write privileged: true in the cast."
-            else:
-                text = f"{unknown('tool', tool, sorted(world.tools))} Your own is 'file.py:function'."
             if text:
-                yield Complaint(("tools", n), text, creature=name)
+                yield Complaint(at, text, name)
 
 
 def tools_with_prose(world: CheckedWorld) -> Iterator[Complaint]:

@@ -13,10 +13,9 @@ from typing import Any
 
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
-from glasshouse.manifests.problem import Complaint, Problem, meant, shown
+from glasshouse.manifests.problem import Complaint, Problem, likely, shown
 from glasshouse.manifests.scenario import Scenario
-from glasshouse.manifests.world_folders import source_at
-from glasshouse.manifests.yaml_source import yaml_bytes_max
+from glasshouse.manifests.yaml_source import source_at, yaml_bytes_max
 
 card_bytes_max = 16_384
 deck_cards_max = 20_000
@@ -54,15 +53,11 @@ def _deck(source: str | Deck, folder: Path | None) -> Deck:
         raise _NoDeck(f"a world without a folder has no file {source!r}. Write a list, or pass decks=.")
     if Path(source).name != source:
         raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write only its name.")
-    path = folder / source
-    try:
-        is_file = path.is_file()
-    except (OSError, ValueError):  # No file can have this name.
-        is_file = False
-    if not is_file:
-        files = sorted(other.name for other in folder.iterdir() if other.is_file())
-        text = f"there is no file {shown(source)} beside the scenario. {meant(source, files)}"
+    files = sorted(path.name for path in folder.iterdir() if path.is_file())
+    if source not in files:
+        text = f"there is no file {shown(source)} beside the scenario. {likely(source, files, '')}"
         raise _NoDeck(text.rstrip())
+    path = folder / source
     return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
 
 

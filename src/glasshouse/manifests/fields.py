@@ -14,21 +14,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from glasshouse.errors import Refused, in_brief
 from glasshouse.events.kinds import check_kind
-from glasshouse.world.state.ids import (
-    check_channel_name,
-    check_handle,
-    check_name,
-    check_not_spoken_for,
-    name_chars_max,
-)
+from glasshouse.world.state import ids
 
 number_max = 1_000_000
 text_chars_max = 16_384
 list_items_max = 256
 
-_FIELD_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-_PLAYER = re.compile(r"visitor|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_FIELD_NAME = f"[a-z][a-z0-9_]{{0,{ids.name_chars_max - 1}}}"
+_LANGUAGE = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+_PLAYER = r"visitor|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
 
 T = TypeVar("T")
 
@@ -43,53 +37,51 @@ def _listed(given: Any) -> Any:
     return tuple(given) if isinstance(given, list) else given
 
 
-def _refusing(check: Callable[[Any], None]) -> Callable[[T], T]:
-    def checked(value: T) -> T:
+def _checked(check: Callable[[str], None]) -> AfterValidator:
+    def checked(value: str) -> str:
         try:
             check(value)
         except Refused as refusal:
             raise ValueError(str(refusal)) from refusal
         return value
 
-    return checked
+    return AfterValidator(checked)
 
 
-def _check_unreserved(noun: str, name: str) -> None:
-    check_name(noun, name)
-    check_not_spoken_for(name)
+def _unreserved(noun: str, name: str) -> None:
+    ids.check_name(noun, name)
+    ids.check_not_spoken_for(name)
 
 
-def _check_field_name(name: str) -> None:
-    if len(name) > name_chars_max or not _FIELD_NAME.fullmatch(name):
-        raise Refused(f"{name!r} is not a field name.", "Use lower-case letters, digits and '_'.")
+def _matching(pattern: str, fault: str) -> AfterValidator:
+    def checked(text: str) -> str:
+        if re.fullmatch(pattern, text, re.ASCII):
+            return text
+        raise ValueError(f"{in_brief(text)} {fault}")
 
-
-def _check_language(code: str) -> None:
-    if not _LANGUAGE.fullmatch(code):
-        raise Refused(f"{in_brief(code)} is not a language code.", "Write one such as 'en', 'de' or 'pt-BR'.")
-
-
-def _check_player(player: str) -> None:
-    if not _PLAYER.fullmatch(player):
-        raise Refused(
-            f"{player!r} cannot play a creature.", "Write 'visitor', or a class as 'package.module:Class'."
-        )
+    return AfterValidator(checked)
 
 
 Items = Annotated[tuple[T, ...], Field(max_length=list_items_max), BeforeValidator(_listed)]
 Text = Annotated[str, Field(max_length=text_chars_max)]
 Texts = Items[Text]
-Kind = Annotated[str, AfterValidator(_refusing(check_kind))]
+Kind = Annotated[str, _checked(check_kind)]
 Kinds = Items[Kind]
-CreatureName = Annotated[str, AfterValidator(_refusing(partial(_check_unreserved, "creature name")))]
-Handle = Annotated[str, AfterValidator(_refusing(check_handle))]
+CreatureName = Annotated[str, _checked(partial(_unreserved, "creature name"))]
+Handle = Annotated[str, _checked(ids.check_handle)]
 Handles = Items[Handle]
 CreatureNames = Items[CreatureName]
-WorldName = Annotated[str, AfterValidator(_refusing(partial(check_name, "world name")))]
-TeamName = Annotated[str, AfterValidator(_refusing(partial(_check_unreserved, "team name")))]
-FieldName = Annotated[str, AfterValidator(_refusing(_check_field_name))]
-ChannelName = Annotated[str, AfterValidator(_refusing(check_channel_name))]
+WorldName = Annotated[str, _checked(partial(ids.check_name, "world name"))]
+TeamName = Annotated[str, _checked(partial(_unreserved, "team name"))]
+FieldName = Annotated[
+    str, _matching(_FIELD_NAME, "is not a field name. Use lower-case letters, digits and '_'.")
+]
+ChannelName = Annotated[str, _checked(ids.check_channel_name)]
 ChannelNames = Items[ChannelName]
-Language = Annotated[str, AfterValidator(_refusing(_check_language))]
-Player = Annotated[str, AfterValidator(_refusing(_check_player))]
+Language = Annotated[
+    str, _matching(_LANGUAGE, "is not a language code. Write one such as 'en', 'de' or 'pt-BR'.")
+]
+Player = Annotated[
+    str, _matching(_PLAYER, "cannot play a creature. Write 'visitor', or a class as 'package.module:Class'.")
+]
 Count = Annotated[int, Field(ge=1, le=number_max)]

@@ -21,13 +21,8 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
-from glasshouse.manifests.world_folders import (
-    SCENARIO_FILE,
-    find_world,
-    shown_path,
-    source_at,
-    world_folders_in,
-)
+from glasshouse.manifests.world_folders import SCENARIO_FILE, find_world, world_folders_in
+from glasshouse.manifests.yaml_source import Source, shown_path, source_at
 from glasshouse.reprs import shown
 
 creature_files_max = 256
@@ -71,7 +66,7 @@ class LoadedWorld:
         dealt, complaints, _ = decks_of(scenario, None, given)
         checked = CheckedWorld(scenario, by_name, tuple(by_name))
         _refuse([*complaints, *complaints_about(checked)])
-        return cls(scenario, {name: by_name[name] for name in checked.used}, dealt)
+        return cls(scenario, checked.played, dealt)
 
 
 def _refuse(complaints: list[Complaint]) -> None:
@@ -89,10 +84,10 @@ def load_world(
 ) -> LoadedWorld:
     """The world of a name or path, or `BadWorld` with every problem it has. `tools` are the tools that can be granted by
     name; without them, names of tools are not checked."""
-    folder = _WorldFolder(find_world(name_or_path, here), tools)
-    if folder.problems or folder.world is None:
-        raise BadWorld(in_order(folder.problems))
-    return folder.world
+    world, problems = _read_world(find_world(name_or_path, here), tools)
+    if world is None:
+        raise BadWorld(in_order(problems))
+    return world
 
 
 def load_creature(path: str | Path) -> Manifest:
@@ -120,7 +115,7 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     if not folders:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
-    return in_order(problem for world in folders for problem in _WorldFolder(world, tools).problems)
+    return in_order(problem for world in folders for problem in _read_world(world, tools)[1])
 
 
 class _CreatureFile:
@@ -128,54 +123,32 @@ class _CreatureFile:
 
     def __init__(self, path: Path) -> None:
         self.source = source_at(path)
-        self.problems = list(self.source.problems)
-        self.manifest: Manifest | None = None
-        if self.source.root is None:
-            return
         manifest, complaints, _, _ = valid_part_of(self.source, Manifest, {"name": path.stem})
-        if manifest is not None and not complaints:
-            self.manifest = None if self.problems else manifest
-            if manifest.name != path.stem:
-                text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
-                complaints = [Complaint(("name",), text)]
-        self.problems += map(self.source.problem, complaints)
+        self.manifest = None if self.source.problems or complaints else manifest
+        if manifest is not None and not complaints and manifest.name != path.stem:
+            text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
+            complaints = [Complaint(("name",), text)]
+        self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
 
 
-class _WorldFolder:
-    """One world's folder: the world if it is sound, and its problems."""
-
-    def __init__(self, folder: Path, tools: frozenset[str] | None) -> None:
-        self.folder, self.tools = folder, tools
-        self.world: LoadedWorld | None = None
-        paths = sorted((folder / "creatures").glob("*.yaml"))[: creature_files_max + 1]
-        self.creatures = {path.stem: _CreatureFile(path) for path in paths}
-        self.source = source_at(folder / SCENARIO_FILE)
-        self.problems = list(self.source.problems)
-        self.problems += [problem for creature in self.creatures.values() for problem in creature.problems]
-        if len(paths) > creature_files_max:
-            text = f"there are more than {creature_files_max} files. Remove those that do not play."
-            self.problems.append(Problem(shown_path(folder / "creatures"), 0, 0, "", text))
-        if self.source.root is not None:
-            self._read_scenario()
-
-    def _read_scenario(self) -> None:
-        scenario, complaints, damaged, rest = valid_part_of(self.source, Scenario, {"name": "world"})
-        self.problems += map(self.source.problem, complaints)
-        if scenario is None:
-            return
-        self.source = rest
-        decks, complaints, problems = decks_of(scenario, self.folder, {})
-        manifests = {
-            name: file.manifest for name, file in self.creatures.items() if file.manifest is not None
-        }
-        names = tuple(self.creatures)
-        checked = CheckedWorld(scenario, manifests, names, frozenset(damaged), self.folder, self.tools)
-        self.problems += problems
-        self.problems += map(self._problem, [*complaints, *complaints_about(checked)])
-        if not self.problems:
-            used = {name: manifests[name] for name in checked.used}
-            self.world = LoadedWorld(scenario, used, decks, self.folder)
-
-    def _problem(self, complaint: Complaint) -> Problem:
-        name = complaint.creature
-        return (self.source if name is None else self.creatures[name].source).problem(complaint)
+def _read_world(folder: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
+    """The world in a folder if it is sound, and its problems."""
+    paths = sorted((folder / "creatures").glob("*.yaml"))[: creature_files_max + 1]
+    creatures = {path.stem: _CreatureFile(path) for path in paths}
+    source = source_at(folder / SCENARIO_FILE)
+    scenario, complaints, damaged, rest = valid_part_of(source, Scenario, {"name": "world"})
+    problems = [*source.problems, *map(source.problem, complaints)]
+    problems += [problem for creature in creatures.values() for problem in creature.problems]
+    if len(paths) > creature_files_max:
+        text = f"there are more than {creature_files_max} files. Remove those that do not play."
+        problems.append(Problem(shown_path(folder / "creatures"), 0, 0, "", text))
+    if scenario is None:
+        return None, problems
+    decks, complaints, problems_of_decks = decks_of(scenario, folder, {})
+    manifests = {name: file.manifest for name, file in creatures.items() if file.manifest is not None}
+    checked = CheckedWorld(scenario, manifests, tuple(creatures), frozenset(damaged), folder, tools)
+    sources: dict[str | None, Source] = {name: file.source for name, file in creatures.items()}
+    sources[None] = rest
+    complaints += complaints_about(checked)
+    problems += [*problems_of_decks, *(sources[fault.creature].problem(fault) for fault in complaints)]
+    return None if problems else LoadedWorld(scenario, checked.played, decks, folder), problems

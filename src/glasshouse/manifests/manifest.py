@@ -54,12 +54,6 @@ class Memory(Strict):
     """How many of the latest lines its prompt shows."""
 
 
-def _ticks(schedule: object) -> bool:
-    if isinstance(schedule, Schedule):
-        return schedule.tick_every is not None
-    return isinstance(schedule, dict) and schedule.get("tick_every") is not None
-
-
 class Manifest(Strict):
     """Persona, voice, subscriptions, what it may emit, schedule, profile, memory, tools."""
 
@@ -125,7 +119,11 @@ class Manifest(Strict):
         """A creature that neither ticks nor subscribes could never act, so it hears `agent.spoke`."""
         if not isinstance(given, dict) or given.get("subscribes_to") is not None:
             return given
-        return {**given, "subscribes_to": () if _ticks(given.get("schedule")) else (kinds.AGENT_SPOKE,)}
+        schedule = given.get("schedule")
+        if not isinstance(schedule, dict):
+            schedule = {"tick_every": getattr(schedule, "tick_every", None)}
+        is_woken = schedule.get("tick_every") is not None
+        return {**given, "subscribes_to": () if is_woken else (kinds.AGENT_SPOKE,)}
 
     @field_validator("may_emit")
     @classmethod

@@ -13,9 +13,8 @@ from typing import Any
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import Governor, Recipe, RunStarted
+from glasshouse.manifests import scenario as plans
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.scenario import CastEntry, Scenario
-from glasshouse.manifests.scenario import Troupe as TroupePlan
 from glasshouse.world.decisions.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
 
 
@@ -36,7 +35,6 @@ def opening_of(
     bound = _bound(scenario, models or {})
     chosen = seed if seed is not None else next(iter(scenario.seeds), "")
     dealt = _dealt(world, rng_seed)
-    recipe = None if world.path is None else Recipe(str(world.path), world.digest)
     plain = scenario.as_json()
     started = RunStarted(
         seed=chosen,
@@ -44,7 +42,7 @@ def opening_of(
         goal=scenario.goal,
         scenario=plain,
         scenario_digest=world.digest,
-        recipe=recipe,
+        recipe=None if world.path is None else Recipe(str(world.path), world.digest),
         competition=plain["competition"],
         limits=limits or Governor(**scenario.governor.model_dump(exclude={"on_turn_limit"})),
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
@@ -56,10 +54,10 @@ def opening_of(
     return OpenRun(run_id, started, troupes, scenario.opening.format(seed=chosen))
 
 
-def _bound(scenario: Scenario, models: Mapping[str, str]) -> dict[str, str]:
+def _bound(scenario: plans.Scenario, models: Mapping[str, str]) -> dict[str, str]:
     """The model's name for each handle that has one."""
     teams, bound = scenario.competition.teams, dict[str, str]()
-    handles = [entry.name for stage in scenario.stages.values() for entry in stage.cast]
+    handles = scenario.cast_by_handle
     for name, model in models.items():
         if name not in handles and name not in teams:
             raise UnknownName(noun="creature or team of the cast", name=name, known=[*handles, *teams])
@@ -85,34 +83,25 @@ def card(deck: tuple[Any, ...], seed: str) -> Any:
 
 
 def _troupe(
-    world: LoadedWorld, plan: TroupePlan, dealt: dict[str, Json], bound: dict[str, str], seed: str
+    world: LoadedWorld, plan: plans.Troupe, dealt: dict[str, Json], bound: dict[str, str], seed: str
 ) -> Troupe:
-    channels = tuple(
-        ChannelPlan(name, channel.description, channel.history)
-        for name, channel in (plan.channels or {}).items()
-    )
-    members = tuple(_member(world, plan, entry, dealt, bound) for entry in plan.cast)
-    return Troupe(members, channels, plan.opening.format(seed=seed))
+    def member(entry: plans.CastEntry) -> Member:
+        is_root, joined = entry.name == plan.root, entry.channels or plans.EntryChannels()
+        manifest = world.manifests[entry.use].as_root() if is_root else world.manifests[entry.use]
+        return Member(
+            name=entry.use,
+            manifest=manifest.as_json(),
+            manifest_digest=manifest.digest,
+            handle=entry.name,
+            is_privileged=entry.privileged,
+            listens=joined.listen,
+            sends=joined.send,
+            wires=tuple(WirePlan(**wire.model_dump()) for wire in entry.wires),
+            dealt=dealt.get(entry.name),
+            model=bound.get(entry.name, ""),
+            is_bound=entry.name in bound,
+            is_root=is_root,
+        )
 
-
-def _member(
-    world: LoadedWorld, plan: TroupePlan, entry: CastEntry, dealt: dict[str, Json], bound: dict[str, str]
-) -> Member:
-    is_root, joined = entry.name == plan.root, entry.channels
-    manifest = world.manifests[entry.use]
-    manifest = manifest.as_root() if is_root else manifest
-    wires = tuple(WirePlan(wire.to, wire.with_content, wire.prompt, wire.when) for wire in entry.wires)
-    return Member(
-        name=entry.use,
-        manifest=manifest.as_json(),
-        manifest_digest=manifest.digest,
-        handle=entry.name,
-        is_privileged=entry.privileged,
-        listens=() if joined is None else joined.listen,
-        sends=() if joined is None else joined.send,
-        wires=wires,
-        dealt=dealt.get(entry.name),
-        model=bound.get(entry.name, ""),
-        is_bound=entry.name in bound,
-        is_root=is_root,
-    )
+    channels = [ChannelPlan(name, **channel.model_dump()) for name, channel in (plan.channels or {}).items()]
+    return Troupe(tuple(map(member, plan.cast)), tuple(channels), plan.opening.format(seed=seed))

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias, TypeVar
 
-names_listed_max = 8
+from glasshouse.errors import advice, in_brief, names_shown_max
+
+T = TypeVar("T")
 
 At: TypeAlias = tuple[str | int, ...]
 """The path to a field from the top of its file: keys and list indexes."""
 
 
 class Place(NamedTuple):
-    """A line and a column, both counted from one; zero means nowhere."""
+    """A line and a column, both counted from one."""
 
     line: int
     column: int
 
 
-NOWHERE = Place(0, 0)
+class Problem(NamedTuple):
+    """One mistake: file, line, column, field, and what to do about it. As text it is one line.
 
-
-@dataclass(frozen=True)
-class Problem:
-    """One mistake: file, line, column, field, and what to do about it. As text it is one line."""
+    Line and column are zero if no line is meant.
+    """
 
     path: str
     line: int
@@ -39,8 +40,7 @@ class Problem:
         return " ".join(f"{self.path}{place}: {field}{self.text}".split())
 
 
-@dataclass(frozen=True)
-class Complaint:
+class Complaint(NamedTuple):
     """What is wrong with a field of the scenario, or of the named creature."""
 
     at: At
@@ -60,34 +60,29 @@ def field_named(at: At) -> str:
     return ".".join(part for part in at if isinstance(part, str))
 
 
+def items_at(at: At, items: Iterable[T]) -> list[tuple[At, T]]:
+    """The items of the list at this place, each with its own place."""
+    return [((*at, n), item) for n, item in enumerate(items)]
+
+
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
     """Problems by file, line and column, each once."""
-    return sorted(dict.fromkeys(problems), key=lambda p: (p.path, p.line, p.column, p.field, p.text))
+    return sorted({*problems})
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """The question whether a similar name was meant; empty if no name is similar."""
-    close = get_close_matches(name.lower(), list(known), n=1)
-    return f"Did you mean {close[0]!r}?" if close else ""
-
-
-def likely(name: str, known: Iterable[str]) -> str:
-    """What to do about an unknown name: the name that was probably meant, or the names there are."""
+def likely(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """What to do about an unknown name: the name that was probably meant, or `otherwise`, or the names there are."""
     names = list(dict.fromkeys(known))
-    if not names:
-        return "There is none yet."
-    if question := meant(name, names):
-        return question
-    more = f" and {len(names) - names_listed_max} more" if len(names) > names_listed_max else ""
-    return f"There {'is' if len(names) == 1 else 'are'} {', '.join(names[:names_listed_max])}{more}."
+    close = get_close_matches(name.lower(), names, n=1)
+    if otherwise is not None and not close:
+        return otherwise
+    return advice("none", close, names[:names_shown_max], len(names))
 
 
-def unknown(noun: str, name: str, known: Iterable[str]) -> str:
+def unknown(noun: str, name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     """That nothing has this name, and what to do."""
-    return f"no {noun} is called {shown(name)}. {likely(name, known)}"
+    return f"no {noun} is called {shown(name)}. {likely(name, known, otherwise)}"
 
 
-def shown(value: object, chars: int = 60) -> str:
-    """A value as messages show it: short, and on one line."""
-    text = repr(value)
-    return text if len(text) <= chars else f"{text[: chars - 3]}..."
+shown = partial(in_brief, chars_max=60)
+"""A value as messages show it: short, and on one line."""

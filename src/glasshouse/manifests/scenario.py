@@ -8,38 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    PlainSerializer,
-    PlainValidator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer, PlainValidator, model_validator
 
 from glasshouse.events import kinds as core
 from glasshouse.events.event import Json
-from glasshouse.manifests.fields import (
-    ChannelName,
-    ChannelNames,
-    Count,
-    CreatureName,
-    CreatureNames,
-    FieldName,
-    Handle,
-    Handles,
-    Items,
-    Kind,
-    Language,
-    Strict,
-    TeamName,
-    Text,
-    Texts,
-    WorldName,
-    list_items_max,
-    number_max,
-)
+from glasshouse.manifests import fields
+from glasshouse.manifests.fields import Count, Handle, Handles, Items, Kind, Strict, Text, Texts
 from glasshouse.manifests.problem import unknown
 from glasshouse.reprs import repr_of
 
@@ -69,16 +43,11 @@ def _field_type(given: Any) -> str | tuple[str, ...]:
     raise ValueError(f"write one of {', '.join(FIELD_TYPES)}, or a list of words.")
 
 
-AsPlain = PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value, return_type=Any)
-
-DeckSource = Annotated[
-    str | tuple[JsonValue, ...],
-    PlainValidator(_deck_source, json_schema_input_type=str | list[JsonValue]),
-    AsPlain,
-]
-FieldType = Annotated[
-    str | tuple[str, ...], PlainValidator(_field_type, json_schema_input_type=TypeName | list[str]), AsPlain
-]
+_DECK = PlainValidator(_deck_source, json_schema_input_type=str | list[JsonValue])
+_TYPE = PlainValidator(_field_type, json_schema_input_type=TypeName | list[str])
+_AS_PLAIN = PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value, return_type=Any)
+DeckSource = Annotated[str | tuple[JsonValue, ...], _DECK, _AS_PLAIN]
+FieldType = Annotated[str | tuple[str, ...], _TYPE, _AS_PLAIN]
 
 
 class ChannelPlan(Strict):
@@ -93,9 +62,9 @@ class ChannelPlan(Strict):
 class EntryChannels(Strict):
     """Where a cast entry listens and sends. A direction that is left out means no channel."""
 
-    listen: ChannelNames = ()
+    listen: fields.ChannelNames = ()
     """Channels it hears."""
-    send: ChannelNames = ()
+    send: fields.ChannelNames = ()
     """Channels it speaks on; the first is where it speaks by default."""
 
 
@@ -112,11 +81,11 @@ class WirePlan(Strict):
     """The condition for a line to be handed over. Left out: every line is."""
 
 
-def _handles(given: Any) -> Any:
+def _one_or_several(given: Any) -> Any:
     return (given,) if isinstance(given, str) else given
 
 
-DealtTo = Annotated[Handles, BeforeValidator(_handles, json_schema_input_type=str | list[str])]
+DealtTo = Annotated[Handles, BeforeValidator(_one_or_several, json_schema_input_type=str | list[str])]
 
 
 def _text_as(field: str, model: Any) -> BeforeValidator:
@@ -127,13 +96,13 @@ def _text_as(field: str, model: Any) -> BeforeValidator:
 
 
 Wires = Items[Annotated[WirePlan, _text_as("to", WirePlan)]]
-Channels = dict[ChannelName, Annotated[ChannelPlan, _text_as("description", ChannelPlan)]]
+Channels = dict[fields.ChannelName, Annotated[ChannelPlan, _text_as("description", ChannelPlan)]]
 
 
 class CastEntry(Strict):
     """A cast entry: a creature by the name of its file, with its place in this world."""
 
-    use: CreatureName
+    use: fields.CreatureName
     """The creature: creatures/NAME.yaml."""
     handle: Handle | None = None
     """Its handle. Left out: the name of its file."""
@@ -165,11 +134,14 @@ class Troupe(Strict):
     root: Handle | None = None
     """The handle of this cast's own root. Left out: the scenario's, if it is in this cast."""
 
+    @property
+    def handles(self) -> list[str]:
+        """The handles of its members, in their order."""
+        return [entry.name for entry in self.cast]
 
-class Deal(Strict):
+
+class Deal(Strict, populate_by_name=True):
     """A fact that code deals to one or several creatures of the cast, and to nobody else."""
-
-    model_config = ConfigDict(populate_by_name=True)
 
     to: DealtTo = Field(min_length=1)
     """Who gets it: a handle, or a list of handles that all get the same."""
@@ -211,7 +183,7 @@ class PolicyPlan(Strict):
 
     population_max: Count | None = None
     """How many creatures of the run may live at once. Left out: no limit."""
-    edits_per_turn_max: int | None = Field(default=None, ge=0, le=number_max)
+    edits_per_turn_max: int | None = Field(default=None, ge=0, le=fields.number_max)
     """How many changes the run's tools may make in one turn of a graph. Left out: no limit."""
     protected: Handles = ()
     """Handles of creatures that no tool may remove or stop."""
@@ -226,7 +198,7 @@ class CompetitionPlan(Strict):
 
     kind: Literal["none", "judged", "versus"] = "none"
     """How it is played."""
-    teams: dict[TeamName, Annotated[Handles, Field(min_length=1)]] = Field(default_factory=dict)
+    teams: dict[fields.TeamName, Annotated[Handles, Field(min_length=1)]] = Field(default_factory=dict)
     """Each team and the handles of its members."""
     contestants: Handles = ()
     """Handles that a judge may name, without teams."""
@@ -264,7 +236,7 @@ class EndsWhenPlan(Strict):
         return self
 
 
-Fields = Annotated[dict[FieldName, FieldType], Field(max_length=list_items_max)]
+Fields = Annotated[dict[fields.FieldName, FieldType], Field(max_length=fields.list_items_max)]
 
 
 class Scenario(Strict):
@@ -272,7 +244,7 @@ class Scenario(Strict):
 
     __repr__ = repr_of("name", "title", "goal")
 
-    name: WorldName
+    name: fields.WorldName
     """The world's name on the command line."""
     title: Text = ""
     """The world's title."""
@@ -288,11 +260,11 @@ class Scenario(Strict):
     """The handle of the root: privileged, hears every channel, answers the visitor."""
     channels: Channels | None = None
     """Open channels. Left out: `stage` alone."""
-    spawnable: CreatureNames = ()
+    spawnable: fields.CreatureNames = ()
     """Creatures that may be added during the play."""
     kinds: dict[Kind, Fields] = Field(default_factory=dict)
     """This world's own kinds of events, with their fields and types."""
-    deal: dict[FieldName, Deal] = Field(default_factory=dict)
+    deal: dict[fields.FieldName, Deal] = Field(default_factory=dict)
     """What code deals in secret, and to whom."""
     governor: GovernorPlan = GovernorPlan()
     """Limits of a run: turns, calls, money, time."""
@@ -306,9 +278,9 @@ class Scenario(Strict):
     """Suggestions for a visitor who wants to disturb."""
     ends_when: EndsWhenPlan | None = None
     """What ends a run."""
-    language: Language = "en"
+    language: fields.Language = "en"
     """The language that creatures must speak."""
-    troupes: dict[WorldName, Troupe] = Field(default_factory=dict)
+    troupes: dict[fields.WorldName, Troupe] = Field(default_factory=dict)
     """Several casts, each with its own channels, instead of `cast`."""
 
     @model_validator(mode="after")
@@ -331,6 +303,11 @@ class Scenario(Strict):
         """Every cast that the world opens with, by name, with handles, channels and rights filled in."""
         return {name: self._filled(troupe) for name, troupe in self.casts.items()}
 
+    @property
+    def cast_by_handle(self) -> dict[str, str]:
+        """The creature's name by handle, roots included."""
+        return {entry.name: entry.use for stage in self.stages.values() for entry in stage.cast}
+
     def as_json(self) -> Json:
         """The scenario as a plain object with every value filled in."""
         plain: Json = self.model_dump(mode="json", by_alias=True)
@@ -338,43 +315,31 @@ class Scenario(Strict):
         return {**plain, "troupes": stages} if self.troupes else {**plain, **stages[self.name]}
 
     def _filled(self, troupe: Troupe) -> Troupe:
-        cast, root = troupe.cast, troupe.root
-        if root is None and any(entry.name == self.root for entry in cast):
-            root = self.root
-        if root is not None and all(entry.name != root for entry in cast):
-            cast = (*cast, CastEntry(use=root))
+        """The same cast with its root: privileged, listening everywhere, and with everybody able to report to it.
+
+        A creature that sends nowhere may send on a channel for reports, which is opened if it does not exist.
+        """
+        root = troupe.root or (self.root if self.root in troupe.handles else None)
+        cast = [*troupe.cast, *([CastEntry(use=root)] if root and root not in troupe.handles else ())]
         channels = dict(troupe.channels or self.channels or {STAGE: ChannelPlan()})
         everywhere = EntryChannels(listen=tuple(channels), send=tuple(channels))
-        cast = tuple(
-            entry.model_copy(update={"handle": entry.name, "channels": entry.channels or everywhere})
-            for entry in cast
-        )
+        joined = {entry.name: entry.channels or everywhere for entry in cast}
         if root is not None:
-            cast = _rooted(cast, root, channels)
-        return Troupe(cast=cast, channels=channels, opening=troupe.opening or self.opening, root=root)
+            silent = [handle for handle, on in joined.items() if handle != root and not on.send]
+            if silent:
+                channels.setdefault(REPORTS, ChannelPlan(description="what is reported to the root"))
+            for handle in silent:
+                joined[handle] = EntryChannels(listen=joined[handle].listen, send=(REPORTS,))
+            joined[root] = EntryChannels(listen=tuple(channels), send=joined[root].send)
+
+        def filled(entry: CastEntry) -> CastEntry:
+            is_privileged = entry.privileged or entry.name == root
+            place = {"handle": entry.name, "channels": joined[entry.name], "privileged": is_privileged}
+            return entry.model_copy(update=place)
+
+        opening = troupe.opening or self.opening
+        return Troupe(cast=tuple(map(filled, cast)), channels=channels, opening=opening, root=root)
 
 
-def _rooted(
-    cast: tuple[CastEntry, ...], root: str, channels: dict[str, ChannelPlan]
-) -> tuple[CastEntry, ...]:
-    """A cast whose root is privileged and listens everywhere, and in which everybody can report to it.
-
-    A creature that sends nowhere may send on a channel for reports, which is opened if it does not exist.
-    """
-    joined = {entry.name: entry.channels or EntryChannels() for entry in cast}
-    silent = {handle for handle, place in joined.items() if handle != root and not place.send}
-    if silent:
-        channels.setdefault(REPORTS, ChannelPlan(description="what is reported to the root"))
-    changed: dict[str, dict[str, Any]] = {
-        handle: {"channels": EntryChannels(listen=joined[handle].listen, send=(REPORTS,))}
-        for handle in silent
-    }
-    hearing = EntryChannels(listen=tuple(channels), send=joined[root].send)
-    changed[root] = {"privileged": True, "channels": hearing}
-    return tuple(entry.model_copy(update=changed.get(entry.name)) for entry in cast)
-
-
-CORE_KINDS = frozenset(
-    value for name, value in vars(core).items() if name.isupper() and isinstance(value, str)
-)
+CORE_KINDS = frozenset(kind for name, kind in vars(core).items() if name.isupper() and isinstance(kind, str))
 """Every kind that the engine knows by name."""

@@ -6,12 +6,12 @@ Always holds: no message of the validation library is shown. An unknown field na
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from glasshouse.manifests.problem import NOWHERE, At, Complaint, likely, meant, shown
-from glasshouse.manifests.yaml_source import Node, Source
+from glasshouse.manifests.problem import At, Complaint, likely, shown
+from glasshouse.manifests.yaml_source import Source
 
 rounds_max = 8
 
@@ -48,7 +48,9 @@ def valid_part_of(
     Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If a required
     field is missing, its value comes from `filler`.
     """
-    root, plain, damaged = source.root or Node(NOWHERE), source.data, set[str]()
+    root, plain, damaged = source.root, source.data, set[str]()
+    if root is None:
+        return None, [], damaged, source
     complaints: list[Complaint] | None = None
     for _ in range(rounds_max):
         try:
@@ -102,7 +104,7 @@ def _not_one_of(given: object, expected: str) -> str:
     words = [word.strip("' ") for word in expected.replace(" or ", ",").split(",")]
     if not isinstance(given, str):
         return f"this should be one of {', '.join(words)}, not {_described(given)}."
-    return f"{shown(given)} is not one of {', '.join(words)}. {meant(given, words)}".rstrip()
+    return f"{shown(given)} is not one of {', '.join(words)}. {likely(given, words, '')}".rstrip()
 
 
 def _described(given: object) -> str:
@@ -118,38 +120,12 @@ def _described(given: object) -> str:
 
 
 def _known_fields(model: type[BaseModel], at: At) -> list[str]:
-    """The names of the fields that are allowed at a place of a model's data."""
-    annotation: Any = model
+    """The names of the fields that are allowed at a place of a model's data, read from its JSON schema."""
+    schema = place = model.model_json_schema()
     for part in at:
-        annotation = _inner(annotation, part)
-    inner = _model_in(annotation)
-    return [] if inner is None else [field.alias or name for name, field in inner.model_fields.items()]
-
-
-def _inner(annotation: Any, part: str | int) -> Any:
-    model = _model_in(annotation)
-    if model is not None:
-        fields = {field.alias or name: field for name, field in model.model_fields.items()}
-        return fields[str(part)].annotation if str(part) in fields else None
-    for candidate in _alternatives(annotation):
-        if get_origin(candidate) is dict:
-            return get_args(candidate)[1]
-        if get_origin(candidate) is tuple:
-            return get_args(candidate)[0]
-    return None
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    for candidate in _alternatives(annotation):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
-
-
-def _alternatives(annotation: Any) -> list[Any]:
-    """The alternatives of a union, without the metadata of `Annotated`."""
-    if get_origin(annotation) in {dict, tuple} or isinstance(annotation, type):
-        return [annotation]
-    if hasattr(annotation, "__metadata__"):
-        return _alternatives(annotation.__origin__)
-    return [inner for argument in get_args(annotation) for inner in _alternatives(argument)]
+        fields = place.get("properties", {})
+        inner = fields.get(part) or place.get("items") or place["additionalProperties"]
+        options = inner.get("anyOf", [inner])
+        model_name = next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), None)
+        place = options[0] if model_name is None else schema["$defs"][model_name]
+    return list(place["properties"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from glasshouse.errors import UnknownName
-from glasshouse.manifests.yaml_source import Source, source_of, yaml_bytes_max
+from glasshouse.manifests.yaml_source import source_at
 
 SCENARIO_FILE = "scenario.yaml"
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
@@ -63,26 +63,8 @@ def world_folders_in(folder: Path) -> list[Path]:
     return sorted(child for child in folder.iterdir() if (child / SCENARIO_FILE).is_file())
 
 
-def source_at(path: Path) -> Source:
-    """The content of a YAML file; that it cannot be opened is a problem like any other."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(yaml_bytes_max + 1)
-    except OSError as fault:
-        text = f"the file cannot be read ({fault.strerror}). Check its permissions."
-        return Source.unreadable(shown_path(path), text)
-    return source_of(content, shown_path(path))
-
-
-def shown_path(path: Path) -> str:
-    """A path as messages show it: relative to the current folder if it is inside."""
-    absolute, here = path.absolute(), Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
-
-
 def _worlds_in(folder: Path, where: Literal["here", "bundled"]) -> Iterator[FoundWorld]:
     for world in world_folders_in(folder):
         root = source_at(world / SCENARIO_FILE).root
-        node = None if root is None else root.child("title")
-        title = node.scalar if node is not None and isinstance(node.scalar, str) else ""
-        yield FoundWorld(world.name, title, str(world), where)
+        title = root.children["title"].scalar if root is not None and "title" in root.children else ""
+        yield FoundWorld(world.name, title if isinstance(title, str) else "", str(world), where)

@@ -10,24 +10,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    NodeEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 
-from glasshouse.manifests.problem import NOWHERE, At, Complaint, Place, Problem, field_named, shown
+from glasshouse.manifests.problem import At, Complaint, Place, Problem, field_named, shown
 from glasshouse.manifests.yaml_errors import words_for
 
 yaml_bytes_max = 1_048_576
@@ -37,8 +27,11 @@ yaml_digits_max = 15
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_CONSTANTS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -50,54 +43,47 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Node:
-    """A value and where it stands. Exactly one of `fields` and `items` is there, or neither for a scalar."""
+    """A value and where it stands: a mapping, a list or a scalar."""
 
     place: Place
     scalar: Scalar = None
-    fields: dict[str, Node] | None = None
-    items: tuple[Node, ...] | None = None
-    keys: dict[str, Place] = field(default_factory=dict)
-    size: int = 1
-    levels: int = 0
+    sort: type[dict[str, Any]] | type[list[Any]] | None = None
+    """What its children make: a mapping or a list. A scalar has none."""
+    children: dict[str | int, Node] = field(default_factory=dict)
+    """The values by key or list index."""
+    keys: dict[str | int, Place] = field(default_factory=dict)
+    """Where each key of a mapping stands."""
 
     @property
     def data(self) -> Any:
         """The plain value."""
-        if self.fields is not None:
-            return {name: node.data for name, node in self.fields.items()}
-        if self.items is not None:
-            return [node.data for node in self.items]
-        return self.scalar
+        if self.sort is dict:
+            return {name: node.data for name, node in self.children.items()}
+        return self.scalar if self.sort is None else [node.data for node in self.children.values()]
 
-    def child(self, part: str | int) -> Node | None:
-        """What stands under a key or at a list place, if anything."""
-        if self.fields is not None and isinstance(part, str):
-            return self.fields.get(part)
-        if self.items is not None and isinstance(part, int) and 0 <= part < len(self.items):
-            return self.items[part]
-        return None
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many values it stands for, and how many levels of them are nested in it."""
+        extents = [node.extent for node in self.children.values()]
+        return 1 + sum(size for size, _ in extents), max([1 + levels for _, levels in extents], default=0)
 
     def place_of(self, at: At, *, of_key: bool = False) -> Place:
         """Where a field stands, or the nearest thing round it that is there."""
-        if not at:
-            return self.place
-        child = self.child(at[0])
-        if len(at) == 1 and of_key and isinstance(at[0], str) and at[0] in self.keys:
+        if of_key and len(at) == 1 and at[0] in self.keys:
             return self.keys[at[0]]
+        child = self.children.get(at[0]) if at else None
         return self.place if child is None else child.place_of(at[1:], of_key=of_key)
 
     def without(self, at: At) -> Node:
         """The same without the field at this place."""
-        child = self.child(at[0]) if at else None
-        if child is None:
+        if at[0] not in self.children:
             return self
-        rest = child.without(at[1:]) if len(at) > 1 else None
-        if self.fields is not None:
-            kept = {name: rest if name == at[0] else node for name, node in self.fields.items()}
-            fields = {name: node for name, node in kept.items() if node is not None}
-            return Node(self.place, fields=fields, keys=self.keys)
-        listed = [rest if n == at[0] else node for n, node in enumerate(self.items or ())]
-        return Node(self.place, items=tuple(node for node in listed if node is not None))
+        children = dict(self.children)
+        if len(at) > 1:
+            children[at[0]] = children[at[0]].without(at[1:])
+        else:
+            del children[at[0]]
+        return replace(self, children=children if self.sort is dict else dict(enumerate(children.values())))
 
 
 @dataclass(frozen=True)
@@ -109,9 +95,9 @@ class Source:
     problems: tuple[Problem, ...] = ()
 
     @classmethod
-    def unreadable(cls, path: str, text: str) -> Source:
+    def unreadable(cls, path: str, text: str, place: Place = _TOP) -> Source:
         """What stands for a file that could not be read at all."""
-        return cls(path, None, (Problem(path, *_TOP, "", text),))
+        return cls(path, None, (Problem(path, *place, "", text),))
 
     def problem(self, complaint: Complaint) -> Problem:
         """A complaint about this file with its line and column."""
@@ -128,39 +114,45 @@ class Source:
 def source_of(text: str | bytes, path: str) -> Source:
     """YAML text as data with places. `path` is how its problems name the file."""
     try:
-        decoded = _decoded(text)
-        _check_characters(decoded)
-        reader = _Reader(decoded, path)
+        reader = _Reader(_decoded(text.encode("utf-8", "replace") if isinstance(text, str) else text), path)
         return Source(path, reader.document(), tuple(reader.problems))
     except _Unreadable as fault:
-        return Source(path, None, (Problem(path, *fault.place, "", fault.text),))
+        return Source.unreadable(path, *fault.args)
+
+
+def source_at(path: Path) -> Source:
+    """A YAML file as data with places; that it cannot be opened is a problem like any other."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(yaml_bytes_max + 1)
+    except OSError as fault:
+        text = f"the file cannot be read ({fault.strerror}). Check its permissions."
+        return Source.unreadable(shown_path(path), text)
+    return source_of(content, shown_path(path))
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it: relative to the current folder if it is inside."""
+    absolute, here = path.absolute(), Path.cwd()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
 
 
 class _Unreadable(Exception):
-    def __init__(self, text: str, place: Place = _TOP) -> None:
-        super().__init__(text)
-        self.text = text
-        self.place = place
+    """Why a file cannot be read: a sentence, and the place if it is not the top."""
 
 
-def _decoded(text: str | bytes) -> str:
-    given = text.encode("utf-8", "replace") if isinstance(text, str) else text
+def _decoded(given: bytes) -> str:
     if len(given) > yaml_bytes_max:
         raise _Unreadable(f"the file has more than {yaml_bytes_max:,} bytes, and no more are read. Cut it.")
-    if isinstance(text, str):
-        return text
     try:
-        return text.decode("utf-8-sig")
+        text = given.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        before = text[: fault.start].decode("utf-8", "replace")
+        before = given[: fault.start].decode("utf-8", "replace")
         raise _Unreadable("this is no UTF-8. Save the file as UTF-8.", _end_of(before)) from fault
-
-
-def _check_characters(text: str) -> None:
-    match = _UNPRINTABLE.search(text)
-    if match:
+    if match := _UNPRINTABLE.search(text):
         words = f"the character {match[0]!r} cannot stand in YAML. Take it out."
         raise _Unreadable(words, _end_of(text[: match.start()]))
+    return text
 
 
 def _end_of(text: str) -> Place:
@@ -171,52 +163,52 @@ class _Reader:
     """Turns the parser's events into nodes; one use."""
 
     def __init__(self, text: str, path: str) -> None:
-        self.path = path
-        self.problems: list[Problem] = []
-        self.lines = text.split("\n")
+        self.path, self.problems = path, list[Problem]()
+        self._lines = text.split("\n")
         self._events = self._parsed(text)
-        self._anchored: dict[str, Node] = {}
-        self._nodes = 0
+        self._anchored, self._nodes = dict[str, Node](), 0
 
     def document(self) -> Node:
         """The one document of the file."""
         root = None
         for event in self._events:
-            if isinstance(event, DocumentStartEvent) and root is not None:
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
                 raise _Unreadable("a second document begins here. One file holds one.", _place(event))
-            if isinstance(event, NodeEvent):
+            if isinstance(event, yaml.NodeEvent):
                 root = self._node(event, ())
         if root is None:
             raise _Unreadable("the file is empty. Write its fields, such as 'name: ...'.")
         return root
 
-    def _parsed(self, text: str) -> Iterator[Event]:
+    def _parsed(self, text: str) -> Iterator[yaml.Event]:
         try:
             yield from yaml.parse(text, Loader=_LOADER)
         except yaml.MarkedYAMLError as fault:
-            words, mark = words_for(fault, self.lines)
-            place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
-            raise _Unreadable(words, self._within(place)) from fault
+            words, mark = words_for(fault, self._lines)
+            place = Place(mark.line + 1, mark.column + 1) if mark else _TOP
+            # The parser puts the end of a text on a line after the last: the last line's end is meant.
+            last = Place(len(self._lines), len(self._lines[-1]) + 1)
+            raise _Unreadable(words, place if place.line <= last.line else last) from fault
         except (yaml.YAMLError, ValueError, OverflowError) as fault:
             raise _Unreadable("this cannot be read as YAML. Look for a stray character.") from fault
 
-    def _within(self, place: Place) -> Place:
-        """The parser puts the end of a text on a line after the last: the last line's end is meant."""
-        if place.line <= len(self.lines):
-            return place
-        return Place(len(self.lines), len(self.lines[-1]) + 1)
-
     def _node(self, event: Any, at: At) -> Node:
-        if isinstance(event, AliasEvent):
-            aliased = self._aliased(event)
-            self._count(aliased.size, len(at) + aliased.levels, _place(event))
+        aliased = self._aliased(event) if isinstance(event, yaml.AliasEvent) else None
+        values, levels = (1, 0) if aliased is None else aliased.extent
+        self._nodes += values
+        if self._nodes > yaml_nodes_max:
+            words = f"the file stands for more than {yaml_nodes_max:,} values, aliases counted. Cut it."
+            raise _Unreadable(words, _place(event))
+        if len(at) + levels > yaml_levels_max:
+            words = f"this is nested deeper than {yaml_levels_max} levels. Make it flatter."
+            raise _Unreadable(words, _place(event))
+        if aliased is not None:
             return aliased
-        self._count(1, len(at), _place(event))
         if event.tag is not None:
-            self._complain(at, _place(event), f"the tag {event.tag} is not used here. Take it off.")
-        if isinstance(event, MappingStartEvent):
+            self._complain(at, event, f"the tag {event.tag} is not used here. Take it off.")
+        if isinstance(event, yaml.MappingStartEvent):
             node = self._mapping(event, at)
-        elif isinstance(event, SequenceStartEvent):
+        elif isinstance(event, yaml.SequenceStartEvent):
             node = self._sequence(event, at)
         else:
             node = Node(_place(event), scalar=self._scalar(event, at))
@@ -224,88 +216,61 @@ class _Reader:
             self._anchored[event.anchor] = node
         return node
 
-    def _aliased(self, event: Any) -> Node:
-        node = self._anchored.get(event.anchor)
-        if node is None:
-            raise _Unreadable(
-                f"nothing above is marked &{event.anchor}, so *{event.anchor} stands for nothing."
-                " Mark it before it is used, and not round itself.",
-                _place(event),
-            )
-        return node
+    def _aliased(self, event: yaml.AliasEvent) -> Node:
+        if event.anchor in self._anchored:
+            return self._anchored[event.anchor]
+        words = f"nothing above is marked &{event.anchor}, so *{event.anchor} stands for nothing."
+        raise _Unreadable(f"{words} Mark it before it is used, and not round itself.", _place(event))
 
-    def _count(self, values: int, levels: int, place: Place) -> None:
-        self._nodes += values
-        if self._nodes > yaml_nodes_max:
-            words = f"the file stands for more than {yaml_nodes_max:,} values, aliases counted. Cut it."
-            raise _Unreadable(words, place)
-        if levels > yaml_levels_max:
-            raise _Unreadable(f"this is nested deeper than {yaml_levels_max} levels. Make it flatter.", place)
-
-    def _mapping(self, event: Event, at: At) -> Node:
-        fields: dict[str, Node] = {}
-        keys: dict[str, Place] = {}
-        while not isinstance(key := next(self._events), MappingEndEvent):
-            if not isinstance(key, ScalarEvent):
+    def _mapping(self, event: yaml.Event, at: At) -> Node:
+        node = Node(_place(event), sort=dict)
+        while not isinstance(key := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(key, yaml.ScalarEvent):
                 raise _Unreadable("a key is one word, not a list, a mapping or an alias.", _place(key))
             name = self._text(key, at)
             value = self._node(next(self._events), (*at, name))
             if name == "<<":
-                self._complain(at, _place(key), "'<<' is not used here. Write the fields out.")
-            elif name in fields:
-                words = f"this key is there twice: first in line {keys[name].line}. Keep one."
-                self._complain((*at, name), _place(key), words)
+                self._complain(at, key, "'<<' is not used here. Write the fields out.")
+            elif name in node.keys:
+                words = f"this key is there twice: first in line {node.keys[name].line}. Keep one."
+                self._complain((*at, name), key, words)
             else:
-                fields[name], keys[name] = value, _place(key)
-        size, levels = _extent(fields.values())
-        return Node(_place(event), fields=fields, keys=keys, size=size, levels=levels)
+                node.children[name], node.keys[name] = value, _place(key)
+        return node
 
-    def _sequence(self, event: Event, at: At) -> Node:
-        items: list[Node] = []
-        while not isinstance(item := next(self._events), SequenceEndEvent):
-            items.append(self._node(item, (*at, len(items))))
-        size, levels = _extent(items)
-        return Node(_place(event), items=tuple(items), size=size, levels=levels)
+    def _sequence(self, event: yaml.Event, at: At) -> Node:
+        node = Node(_place(event), sort=list)
+        while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+            index = len(node.children)
+            node.children[index] = self._node(item, (*at, index))
+        return node
 
     def _scalar(self, event: Any, at: At) -> Scalar:
         text = self._text(event, at)
         if not event.implicit[0] or event.style in {"'", '"', "|", ">"}:
             return text
-        if text in _NULL:
-            return None
-        if text in _TRUTH:
-            return _TRUTH[text]
-        if _WHOLE.fullmatch(text) and len(text) <= yaml_digits_max:
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        is_whole, is_number = _WHOLE.fullmatch(text), _NUMBER.fullmatch(text)
+        if is_whole and len(text) <= yaml_digits_max:
             return int(text)
-        if _NO_NUMBER.fullmatch(text):
-            return self._no_number(text, event, at)
-        if _NUMBER.fullmatch(text):
-            number = float(text)
-            whole_too_large = _WHOLE.fullmatch(text) or not math.isfinite(number)
-            return self._no_number(text, event, at) if whole_too_large else number
-        return text
-
-    def _no_number(self, text: str, event: Event, at: At) -> Scalar:
-        words = f"{shown(text)} is no number that can be kept. Put it in quotes if it is text."
-        self._complain(at, _place(event), words)
+        if is_number and not is_whole and math.isfinite(float(text)):
+            return float(text)
+        if is_number or _NO_NUMBER.fullmatch(text):
+            words = f"{shown(text)} is no number that can be kept. Put it in quotes if it is text."
+            self._complain(at, event, words)
         return text
 
     def _text(self, event: Any, at: At) -> str:
         text: str = event.value
         if text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text):
             return text
-        self._complain(at, _place(event), "this escape stands for no character. Write the character itself.")
+        self._complain(at, event, "this escape stands for no character. Write the character itself.")
         return text.encode("utf-8", "replace").decode()
 
-    def _complain(self, at: At, place: Place, text: str) -> None:
-        self.problems.append(Problem(self.path, *place, field_named(at), text))
+    def _complain(self, at: At, event: yaml.Event, text: str) -> None:
+        self.problems.append(Problem(self.path, *_place(event), field_named(at), text))
 
 
-def _extent(children: Collection[Node]) -> tuple[int, int]:
-    levels = max((node.levels for node in children), default=0)
-    return 1 + sum(node.size for node in children), 1 + levels
-
-
-def _place(event: Event) -> Place:
-    mark = event.start_mark
-    return Place(mark.line + 1, mark.column + 1) if mark else NOWHERE
+def _place(event: Any) -> Place:
+    return Place(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -33,7 +33,8 @@ def check(
     from glasshouse.assembly import usual_tools
     from glasshouse.cli.drawing.screen import counted, one_line, print_json
     from glasshouse.manifests.loading import problems_in
-    from glasshouse.manifests.world_folders import find_world, shown_path
+    from glasshouse.manifests.world_folders import find_world
+    from glasshouse.manifests.yaml_source import shown_path
 
     checked = Path(path) if Path(path).exists() else find_world(path)
     problems = problems_in(checked, tools=usual_tools().names())

@@ -36,7 +36,8 @@ def _cast_size(folder: str) -> int:
     """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
     from pathlib import Path
 
-    from glasshouse.manifests.world_folders import SCENARIO_FILE, source_at
+    from glasshouse.manifests.world_folders import SCENARIO_FILE
+    from glasshouse.manifests.yaml_source import source_at
 
     scenario: Any = source_at(Path(folder) / SCENARIO_FILE).data
     if not isinstance(scenario, dict):
