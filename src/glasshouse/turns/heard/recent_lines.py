@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -79,9 +79,9 @@ class RecentLines(msgspec.Struct, dict=True):
 
     def total_at(self, upto: int | None) -> int:
         """How many lines had been said here up to a lamport time."""
-        lines = self.lines
+        lines = self.lines_cache
         if upto is None or not lines or lines[-1].lamport <= upto:
-            return self.total
+            return self.dropped + self.count
         return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
 
     def note(self, event: Event) -> None:
@@ -315,6 +315,37 @@ def _was_there_for(world: World, root: CreatureState, table: RecentLines) -> boo
     return True
 
 
+Heard = list[tuple[str, RecentLines, bool]]
+"""Places, their tables, and whether the creature hears all lines there."""
+
+
+class _Places(NamedTuple):
+    """The places of a creature's lines, of those where something was said."""
+
+    said_count: int
+    """In how many places of the house something was said. A new place may be one of the creature's."""
+    own: RecentLines | None
+    """For a root: what it heard on all channels."""
+    channels: Heard
+    without_channel: list[tuple[str, RecentLines]]
+    """The graphs that it was in, and its own place."""
+
+
+def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places:
+    said, key = tables.said, (_Places, creature.id)
+    places: _Places | None = world.shape_cache.get(key)
+    if places is None or places.said_count != len(said):
+        ears = creature.ears
+        without_channel = dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id])
+        places = world.shape_cache[key] = _Places(
+            len(said),
+            said.get(by_rule(creature.id)) if creature.is_root else None,
+            [(c, table, ears[c].is_full and ears[c].is_open) for c, table in picked(said, ears).items()],
+            [*picked(said, without_channel).items()],
+        )
+    return places
+
+
 def heard_by(
     tables: Tables, world: World, creature: CreatureState, upto: int | None = None
 ) -> tuple[list[Event], int]:
@@ -322,67 +353,56 @@ def heard_by(
 
     With `upto`, lines after that lamport time are left out.
     """
-    own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
-    if own is not None:
-        return _heard_by_root(tables, world, creature, own, upto)
-    ears, said = creature.ears, tables.said
+    places = _places_of(tables, world, creature)
+    if places.own is not None:
+        return _heard_by_root(tables, world, creature, places, upto)
+    ears = creature.ears
     lines: list[Event] = []
-    total, channels, has_others = 0, 0, False
-    for channel_id, ear in ears.items():
-        table = said.get(channel_id)
-        if table is not None:
-            channels += 1
-            total += _count_heard(tables, channel_id, table, creature.id, upto)
-            lines += _all(table, upto) if ear.is_full and ear.is_open else _seen(creature, table, upto)
-    if channels > 1:
+    total, has_others = 0, False
+    for channel_id, table, is_all_heard in places.channels:
+        total += _count_heard(tables, channel_id, table, creature.id, upto)
+        heard = _all(table, upto) if is_all_heard else _seen(creature, table, upto)
+        lines = lines + heard if lines else heard
+    if len(places.channels) > 1:
         lines.sort(key=lambda event: _time_of(world, event))
-    for place in _places_without_channel(creature):
-        table = said.get(place)
-        more = [] if table is None else _seen(creature, table, upto)
-        if more := [event for event in more if event.channel_id not in ears]:
+    for _, table in places.without_channel:
+        if more := [event for event in _seen(creature, table, upto) if event.channel_id not in ears]:
             _set_in(world, lines, more)
             has_others = True
-    newest = lines[-heard_lines_max:]
+    newest = lines[-heard_lines_max:] if len(lines) > heard_lines_max else lines
     on_channels = sum([event.channel_id in ears for event in newest]) if has_others else len(newest)
     return newest, max(0, total - on_channels)
 
 
 def _heard_by_root(
-    tables: Tables, world: World, creature: CreatureState, own: RecentLines, upto: int | None
+    tables: Tables, world: World, creature: CreatureState, places: _Places, upto: int | None
 ) -> tuple[list[Event], int]:
     """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
-    lines = _all(own, upto)
+    assert places.own is not None
+    lines = _all(places.own, upto)
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
         # Its own table lacks lines that were said on its channels before it began to listen.
-        for table in picked(tables.said, creature.ears).values():
+        for _, table, _ in places.channels:
             by_id.update([(event.id, event) for event in _seen(creature, table, upto)])
         lines = sorted(by_id.values(), key=lambda event: _time_of(world, event))
-    for table in picked(tables.said, _places_without_channel(creature)).values():
+    for _, table in places.without_channel:
         _set_in(world, lines, [event for event in _seen(creature, table, upto) if event.id not in by_id])
     newest = lines[-heard_lines_max:]
     on_channels = sum([event.channel_id is not None for event in newest])
-    return newest, max(0, own.total_at(upto) - on_channels)
+    return newest, max(0, places.own.total_at(upto) - on_channels)
 
 
-Heard = list[tuple[str, RecentLines, bool]]
-"""Places, their tables, and whether the creature hears all lines there."""
-
-
-def places_heard(tables: Tables, creature: CreatureState) -> Heard:
+def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
     """The places where a creature may have heard others: the channels that it hears, and its graphs."""
-    own = tables.said.get(by_rule(creature.id)) if creature.is_root else None
+    _, own, channels, without_channel = _places_of(tables, world, creature)
     heard: Heard = [] if own is None else [(by_rule(creature.id), own, True)]
     if own is None or creature.id in tables.with_a_past:
-        for channel_id, ear in creature.ears.items():
-            table = tables.said.get(channel_id)
-            if table is not None:
-                heard.append((channel_id, table, ear.is_full and ear.is_open))
-    for graph_id in dict.fromkeys([stay.graph_id for stay in creature.stays]):
-        table = tables.said.get(graph_id)
-        if table is not None and not table.speakers.keys() <= RESERVED_ACTORS:
-            heard.append((graph_id, table, False))
+        heard += channels
+    for place, table in without_channel:
+        if place != creature.id and not table.speakers.keys() <= RESERVED_ACTORS:
+            heard.append((place, table, False))
     return heard
 
 
@@ -414,11 +434,6 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
     total = table.total_at(upto)
     until = min(total, tables.left.get(channel_id, {}).get(name, total))
     return until - tables.missed.get(channel_id, {}).get(name, 0)
-
-
-def _places_without_channel(creature: CreatureState) -> list[str]:
-    """The other places of a creature's lines: the graphs that it was in, and its own place."""
-    return list(dict.fromkeys([*[stay.graph_id for stay in creature.stays], creature.id]))
 
 
 def _all(table: RecentLines, upto: int | None) -> list[Event]:

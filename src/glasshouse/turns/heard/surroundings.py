@@ -46,8 +46,27 @@ class _Shared(NamedTuple):
     """The first members: one more than is shown, because a creature is not its own neighbour."""
 
 
+class _Mine(NamedTuple):
+    """What one creature sees of the shape of its graph."""
+
+    channels: tuple[tuple[str, int], ...]
+    around: Around
+
+
 def around_of(world: World, creature: CreatureState) -> Around:
     """The present surroundings of a creature in its graph."""
+    return _mine_of(world, creature).around
+
+
+def _mine_of(world: World, creature: CreatureState) -> _Mine:
+    key = (_Mine, creature.id)
+    mine: _Mine | None = world.shape_cache.get(key)
+    if mine is None:
+        mine = world.shape_cache[key] = _seen_by(world, creature)
+    return mine
+
+
+def _seen_by(world: World, creature: CreatureState) -> _Mine:
     mine, channels = creature.id, tuple(_channels_seen(world, creature).items())
     shared: _Shared | None = world.shape_cache.get(channels)
     if shared is None:
@@ -55,7 +74,7 @@ def around_of(world: World, creature: CreatureState) -> Around:
     neighbours = [neighbour for name, neighbour in shared.nearest if name != mine][:neighbours_max]
     wired_to, wired_from = _wired(world, mine) if mine in world.wires_of else ((), ())
     children = world.children_of.get(mine, {}) if creature.is_privileged else {}
-    return Around(
+    around = Around(
         shared.listens,
         shared.sends,
         tuple(neighbours),
@@ -66,6 +85,7 @@ def around_of(world: World, creature: CreatureState) -> Around:
         tuple([name_for(world, creature, child) for child in islice(children, neighbours_max)]),
         len(children),
     )
+    return _Mine(channels[:channels_seen_max], around)
 
 
 def _shared(world: World, channels: Iterable[tuple[str, int]]) -> _Shared:
@@ -119,8 +139,8 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
 
     Creatures that hear the same get the same cached object, if all creatures in it are in their graph.
     """
-    channels = (*islice(_channels_seen(world, creature).items(), channels_seen_max),)
-    heard = places_heard(tables, creature)
+    channels = _mine_of(world, creature).channels
+    heard = places_heard(tables, world, creature)
     key = (creature.graph_id, channels, *[place for place, _, _ in heard])
     # Speakers are only ever added, so an unchanged number of speakers means unchanged speakers.
     counts = [len(table.speakers) for _, table, _ in heard]
@@ -131,7 +151,11 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
             names = dict.fromkeys(islice(heard[0][1].speakers, kept[0][0], None))
         else:
             members = [name for channel_id, _ in channels for name in _members(world, channel_id)]
-            names, handles = dict.fromkeys(members) | speakers_in(creature, heard), {}
+            # A cause may be an event of the engine, so its actors are always included.
+            names, handles = (
+                dict.fromkeys([*members, *sorted(RESERVED_ACTORS)]) | speakers_in(creature, heard),
+                {},
+            )
         handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
         is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
         if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):

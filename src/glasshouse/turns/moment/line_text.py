@@ -147,10 +147,11 @@ def reading_of(event: Event, known_as: str | None) -> Reading:
 
 def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading:
     handle, origin = speaker_of(actor, known_as)
-    text = payload.get("text")
-    others = {field: value for field, value in payload.items() if field != "text"}
-    points = {field: ids for field, value in others.items() if (ids := _ids_in(value))}
-    rest = {field: value for field, value in others.items() if field not in points}
+    rest = payload.copy()
+    text = rest.pop("text", None)
+    points = {field: ids for field, value in rest.items() if (ids := _ids_in(value))} if rest else {}
+    for field in points:
+        del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     number = _NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS
     return Reading(

@@ -35,7 +35,7 @@ class Neighbour(msgspec.Struct, frozen=True):
     """The names of the channels that both are on."""
 
 
-class Around(msgspec.Struct, frozen=True):
+class Around(msgspec.Struct, frozen=True, cache_hash=True):
     """A creature's surroundings in its graph at one moment. Its size is bounded, however large the graph is."""
 
     listens: tuple[str, ...] = ()

@@ -128,7 +128,7 @@ def written_for(moment: Moment) -> Written:
     system = _system(moment.handle, moment.character, playbill.goal, playbill.language, schema_text)
     tokens = moment.context_tokens_max - moment.reply_tokens_max - repair_tokens_max - tokens_guessed(system)
     lines = numbered_lines(moment)
-    sections, indexes = _sections(moment, lines)
+    sections, indexes, is_cause_shown = _sections(moment, lines)
     user = _text_of(sections)
     if tokens_guessed(user) > tokens:
         user = _fitted(sections, len(user), chars_max=max(0, tokens - 1) * chars_per_token_min)
@@ -144,7 +144,15 @@ def written_for(moment: Moment) -> Written:
         reply_tokens_max=moment.reply_tokens_max,
         is_untrusted=_is_untrusted(moment, lines, sections, indexes) if moment.tools or moment.talk else None,
     )
-    return Written(prompt, _shown(moment, lines, indexes))
+    ids_of = lines.ids_of
+    shown = Shown(
+        ids_of(indexes[DISCUSSION]),
+        ids_of(indexes[SCENE]),
+        ids_of(indexes[REMEMBERED]),
+        ids_of(indexes[DISTURBANCES]),
+        (moment.cause.id,) if is_cause_shown else (),
+    )
+    return Written(prompt, shown)
 
 
 def repair_prompt(prompt: Prompt, raw: str, problem: str) -> Prompt:
@@ -186,32 +194,37 @@ def _listed(texts: tuple[str, ...]) -> str:
     return "; ".join(one_line(text) for text in texts)
 
 
-def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]], dict[str, Sequence[int]]]:
-    """The user message by headings, in the order they are written in; and the indexes of the lines in it."""
+def _sections(
+    moment: Moment, lines: NumberedLines
+) -> tuple[dict[str, list[str]], dict[str, Sequence[int]], bool]:
+    """The user message by headings, in the order they are written in; the indexes of the lines in it; and whether the
+    cause is a line in it."""
     discussed = discussed_lines(moment, lines)
     disturbances = disturbance_lines(moment, lines)
-    cause, older = lines.index_of(moment.cause.id), older_cause(moment, lines)
-    scene = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:]
-    observed = [lines.reading(index).payload.get("text") for index in scene]
-    scene_texts = [quoted(text, line_chars_max) for text in observed if isinstance(text, str) and text]
+    cause, text = lines.index_of(moment.cause.id), lines.text
+    scene, scene_texts = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:], []
     shown = {*discussed, *disturbances, *scene}
-    if cause is not None:
+    if scene:
+        observed = lines.reading(scene[0]).payload.get("text")
+        scene_texts = [quoted(observed, line_chars_max)] if isinstance(observed, str) and observed else []
+    if cause is None:
+        older = older_cause(moment, lines)
+        line = "" if older is None else older[1]
+    else:
         shown.add(cause)
+        line = text(cause)
     remembered = remembered_lines(moment, lines, shown, _about(moment, lines, cause))
-    text = lines.text
-    facts = islice(moment.known.items(), facts_shown_max)
     sections = {
         DISCUSSION: lines.texts(discussed),
         AROUND: list(around_lines(moment.around)),
         SCENE: scene_texts,
-        KNOWN: [f"{one_line(key)}: {_fact(value)}" for key, value in facts],
+        KNOWN: [
+            f"{one_line(key)}: {_fact(value)}" for key, value in islice(moment.known.items(), facts_shown_max)
+        ],
         REMEMBERED: [text(index) for index in remembered],
         DISTURBANCES: [text(index) for index in disturbances],
         TOOLS_SAID: [_tool_line(talk) for talk in moment.talk],
-        ANSWERED: [
-            *_answered(moment, text(cause) if cause is not None else "" if older is None else older[1]),
-            _last_line(moment.handle, moment.character),
-        ],
+        ANSWERED: [*_answered(moment, line), _last_line(moment.handle, moment.character)],
     }
     indexes: dict[str, Sequence[int]] = {
         DISCUSSION: discussed,
@@ -219,7 +232,7 @@ def _sections(moment: Moment, lines: NumberedLines) -> tuple[dict[str, list[str]
         REMEMBERED: remembered,
         DISTURBANCES: disturbances,
     }
-    return sections, indexes
+    return sections, indexes, bool(line)
 
 
 def _tool_line(talk: ToolTalk) -> str:
@@ -237,19 +250,6 @@ def _is_untrusted(
         return True
     said = moment.talk[len(moment.talk) - len(sections[TOOLS_SAID]) :]
     return any(not talk.answer.is_engine for talk in said)
-
-
-def _shown(moment: Moment, lines: NumberedLines, indexes: dict[str, Sequence[int]]) -> Shown:
-    """The events behind the lines of a prompt, after all cutting."""
-    events, first = lines.events, lines.first
-    cause = moment.cause
-    discussed, scene, remembered, disturbances = [
-        tuple([events[index - first].id for index in indexes[heading]])
-        for heading in (DISCUSSION, SCENE, REMEMBERED, DISTURBANCES)
-    ]
-    is_shown = lines.index_of(cause.id) is not None or older_cause(moment, lines) is not None
-    answered = (cause.id,) if is_shown else ()
-    return Shown(discussed, scene, remembered, disturbances, answered)
 
 
 def _answered(moment: Moment, line: str) -> list[str]:
@@ -290,7 +290,7 @@ def _last_line(handle: str, character: Character) -> str:
 
 
 def _text_of(sections: dict[str, list[str]]) -> str:
-    return "\n".join([text for heading, lines in sections.items() if lines for text in (heading, *lines)])
+    return "\n".join(["\n".join((heading, *lines)) for heading, lines in sections.items() if lines])
 
 
 def _fitted(sections: dict[str, list[str]], chars: int, *, chars_max: int) -> str:

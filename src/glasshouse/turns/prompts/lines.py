@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeVar
@@ -29,6 +29,8 @@ from glasshouse.turns.moment.moment import Moment
 
 numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
+names_of_gone_max: Final = 256
+"""How many speakers without a line are kept by name, before the lines are rebuilt without them."""
 memory_lines_max: Final = 6
 reflections_max: Final = 3
 disturbances_max: Final = 3
@@ -55,11 +57,11 @@ class NumberedLines:
     def __init__(self) -> None:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
-        """The handle of each speaker with which these lines were written."""
-        self.lines_by: dict[str, int] = {}
+        """The handle of each speaker with which these lines, and older ones, were written."""
         self.recent: tuple[Event, ...] = ()
         self.first = 0
-        self.events: list[Event] = []
+        self.ids: list[str] = []
+        """The event id at each index."""
         self.readings: list[Reading] = []
         self.plain: list[str | None] = []
         """The physical line at each index; none if it depends on other lines, for its ref or for what it cites."""
@@ -75,7 +77,7 @@ class NumberedLines:
     @property
     def indexes(self) -> range:
         """The indexes of all lines, oldest first."""
-        return range(self.first, self.first + len(self.events))
+        return range(self.first, self.first + len(self.ids))
 
     def reading(self, index: int) -> Reading:
         """The reading at an index."""
@@ -102,6 +104,15 @@ class NumberedLines:
         plain = [text for text in texts if text is not None]
         return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
 
+    def ids_of(self, indexes: Sequence[int]) -> tuple[str, ...]:
+        """The event ids of the lines at some indexes."""
+        if not indexes:
+            return ()
+        ids, first = self.ids, self.first
+        if isinstance(indexes, range):
+            return tuple(ids[indexes.start - first : indexes.stop - first])
+        return tuple([ids[index - first] for index in indexes])
+
     def line_of_older(self, event: Event) -> tuple[str, str]:
         """Ref and physical line of an event that is older than all lines here. None of them has this ref."""
         reading = reading_of(event, self.handles.get(event.actor))
@@ -116,6 +127,8 @@ class NumberedLines:
     def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str], creature_id: str) -> bool:
         """Add the new lines; false if a speaker has another name now, or `recent` does not continue these lines."""
         gone, before = 0, self.recent
+        if len(self.names) > names_of_gone_max + heard_lines_max:
+            return False
         if before:
             if not recent or recent[0].lamport > before[-1].lamport or recent[0] not in before:
                 return False
@@ -136,11 +149,10 @@ class NumberedLines:
         return True
 
     def _add(self, event: Event) -> None:
-        index = self.first + len(self.events)
+        index = self.first + len(self.ids)
         known_as = self.names[event.actor] = self.handles.get(event.actor)
-        self.lines_by[event.actor] = self.lines_by.get(event.actor, 0) + 1
         reading = reading_of(event, known_as)
-        self.events.append(event)
+        self.ids.append(event.id)
         self.index_by_id[event.id] = index
         self.readings.append(reading)
         same = self.numbers[reading.number]
@@ -158,13 +170,15 @@ class NumberedLines:
         """The indexes of the lines that name a creature and are not its own, oldest first."""
         if len(self.naming_cache) >= naming_cache_handles_max:
             self.naming_cache.clear()
-        indexes, looked_at = self.naming_cache.get((creature_id, handle), ([], 0))
-        for index in self._where_named(handle, max(looked_at, self.first)):
-            at = index - self.first
-            if self.events[at].actor != creature_id and _is_named_in(self.readings[at].body, handle):
+        key, first, readings = (creature_id, handle), self.first, self.readings
+        indexes, looked_at = self.naming_cache.get(key, ([], 0))
+        for index in self._where_named(handle, max(looked_at, first)):
+            reading = readings[index - first]
+            if reading.actor != creature_id and _is_named_in(reading.body, handle):
                 indexes.append(index)
-        del indexes[: bisect_left(indexes, self.first)]
-        self.naming_cache[creature_id, handle] = indexes, self.first + len(self.events)
+        if indexes:
+            del indexes[: bisect_left(indexes, first)]
+        self.naming_cache[key] = indexes, first + len(readings)
         return indexes
 
     def _where_named(self, handle: str, since: int) -> Iterable[int]:
@@ -172,28 +186,28 @@ class NumberedLines:
 
         Lines that are not ASCII are always included, because only the pattern knows which of their letters are equal.
         """
-        words = content_words(handle) if handle.isascii() else ()
+        words = _words_of_handle(handle) if handle.isascii() else ()
         if not words:
-            return range(since, self.first + len(self.events))
+            return range(since, self.first + len(self.ids))
         rarest = min([self.words.get(word, []) for word in words], key=len)
         indexes = rarest[bisect_left(rarest, since) :]
         others = self.not_ascii[bisect_left(self.not_ascii, since) :]
         return sorted({*indexes, *others}) if others else indexes
 
     def _drop_oldest(self) -> None:
-        reading, event, index = self.readings.pop(0), self.events.pop(0), self.first
-        del self.index_by_id[event.id], self.plain[0]
-        self.lines_by[event.actor] -= 1
-        if not self.lines_by[event.actor]:
-            del self.lines_by[event.actor], self.names[event.actor]
+        reading, index = self.readings.pop(0), self.first
+        del self.index_by_id[self.ids.pop(0)], self.plain[0]
         self.first += 1
         _drop_first(self.kinds, (reading.kind,))
         _drop_first(self.words, reading.words)
-        _drop_first(self.numbers, (reading.number,))
-        if reading.number in self.numbers:
+        same = self.numbers[reading.number]
+        del same[0]
+        if same:
             # The next line with this number is now the first, so its ref has no letter.
-            at = self.numbers[reading.number][0] - self.first
+            at = same[0] - self.first
             self.plain[at] = self.readings[at].plain
+        else:
+            del self.numbers[reading.number]
         for indexes in (self.striking, self.not_ascii):
             if indexes and indexes[0] == index:
                 del indexes[0]
@@ -217,7 +231,7 @@ def event_ids_by_ref(moment: Moment) -> dict[str, str]:
     lines = numbered_lines(moment)
     older = older_cause(moment, lines)
     ids = {} if older is None else {older[0]: moment.cause.id}
-    return ids | {lines.ref(index): event.id for index, event in enumerate(lines.events, lines.first)}
+    return ids | {lines.ref(index): event_id for index, event_id in enumerate(lines.ids, lines.first)}
 
 
 def older_cause(moment: Moment, lines: NumberedLines) -> tuple[str, str] | None:
@@ -233,19 +247,18 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
-    recent, keys = moment.recent_events, [(moment.house_id, moment.creature_id)]
-    if recent:
-        keys.insert(0, (moment.house_id, recent[-1].channel_id or recent[-1].graph_id))
-    for lines in [_numbered_cache.pop(key) for key in keys if key in _numbered_cache]:
-        if lines.move_on(recent, moment.handles, moment.creature_id):
+    recent, creature_id = moment.recent_events, moment.creature_id
+    place = (recent[-1].channel_id or recent[-1].graph_id) if recent else creature_id
+    keys = (moment.house_id, place), (moment.house_id, creature_id)
+    for lines in (_numbered_cache.pop(keys[0], None), _numbered_cache.pop(keys[1], None)):
+        if lines is not None and lines.move_on(recent, moment.handles, creature_id):
             break
     else:
         lines = NumberedLines()
-        lines.move_on(recent, moment.handles, moment.creature_id)
+        lines.move_on(recent, moment.handles, creature_id)
     while len(_numbered_cache) + len(keys) > numbered_cache_keys_max:
         del _numbered_cache[next(iter(_numbered_cache))]
-    for key in keys:
-        _numbered_cache[key] = lines
+    _numbered_cache[keys[0]] = _numbered_cache[keys[1]] = lines
     return lines
 
 
@@ -254,8 +267,9 @@ K = TypeVar("K")
 
 def _drop_first(indexes_by: dict[K, list[int]], keys: Iterable[K]) -> None:
     for key in keys:
-        del indexes_by[key][0]
-        if not indexes_by[key]:
+        indexes = indexes_by[key]
+        del indexes[0]
+        if not indexes:
             del indexes_by[key]
 
 
@@ -263,6 +277,9 @@ def _is_named_in(body: str, handle: str) -> bool:
     if body.isascii() and handle.isascii() and handle.lower() not in body.lower():
         return False
     return _naming(handle).search(body) is not None
+
+
+_words_of_handle = lru_cache(maxsize=naming_cache_handles_max)(content_words)
 
 
 @lru_cache(maxsize=naming_cache_handles_max)
@@ -328,23 +345,21 @@ def _relevances(
     """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines."""
     interests = interests_of(moment.character)
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
-    striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]} - shown
+    striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]}
     relevances: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
         for indexes in _rarest(lines, words, words_max):
-            for index in indexes[-lines_a_word_max:]:
-                if index not in shown:
-                    relevances[index] = relevances.get(index, 1) + weight
-    for index in striking:
+            for index in set(indexes[-lines_a_word_max:]) - shown:
+                relevances[index] = relevances.get(index, 1) + weight
+    for index in striking - shown:
         words = frozenset(lines.reading(index).words)
         asked, cared_for = words.intersection(about), words.intersection(interests)
         relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
-    for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
-        if index not in shown:
-            relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
+    for index in set(lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]) - shown:
+        relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
     return relevances
 
 

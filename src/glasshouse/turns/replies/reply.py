@@ -41,6 +41,7 @@ objects_tried_max: Final = 8
 thought_chars_max: Final = 2_000
 mood_chars_max: Final = 60
 reason_chars_max: Final = 400
+_NOTES: Final = (("thought", thought_chars_max), ("mood", mood_chars_max))
 words_said_over_asked_max: Final = 2
 """How many times `say_words_max` a line may have before it is cut: a little over is alive, an essay is not."""
 word_chars_max: Final = 24
@@ -109,7 +110,7 @@ def draft_from(
 
 def _read(raw_text: str, moment: Moment, *, is_last: bool) -> Draft | Passed | ToolCall | Problem:
     text = raw_text[:reply_chars_max]
-    if (thinking := _THINKING.match(text)) is not None:
+    if "<" in text and (thinking := _THINKING.match(text)) is not None:
         text = text[thinking.end() :]
     try:
         if answers_in_prose(moment.character):
@@ -198,11 +199,11 @@ def _kind(given: object, offered: tuple[str, ...], *, has_tools: bool) -> str:
 
 
 def _private(reply: Json) -> Json | None:
-    notes = {
-        "thought": _note(reply.get("thought"), thought_chars_max),
-        "mood": _note(reply.get("mood"), mood_chars_max),
-    }
-    return {name: note for name, note in notes.items() if note} or None
+    private: Json = {}
+    for name, chars_max in _NOTES:
+        if note := _note(reply.get(name), chars_max):
+            private[name] = note
+    return private or None
 
 
 def _note(value: object, chars_max: int) -> str:
