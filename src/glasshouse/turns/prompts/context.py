@@ -203,7 +203,7 @@ def _sections(
     disturbances = disturbance_lines(moment, lines)
     cause, text = lines.index_of(moment.cause.id), lines.text
     scene, scene_texts = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:], []
-    shown = {*discussed, *disturbances, *scene}
+    others = {*disturbances, *scene}
     if scene:
         observed = lines.reading(scene[0]).payload.get("text")
         scene_texts = [quoted(observed, line_chars_max)] if isinstance(observed, str) and observed else []
@@ -211,9 +211,9 @@ def _sections(
         older = older_cause(moment, lines)
         line = "" if older is None else older[1]
     else:
-        shown.add(cause)
+        others.add(cause)
         line = text(cause)
-    remembered = remembered_lines(moment, lines, shown, _about(moment, lines, cause))
+    remembered = remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
     sections = {
         DISCUSSION: lines.texts(discussed),
         AROUND: list(around_lines(moment.around)),

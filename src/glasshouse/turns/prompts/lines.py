@@ -17,7 +17,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import islice
 from typing import Final, TypeVar
 
 from glasshouse.events import kinds
@@ -305,11 +304,10 @@ def window_start(window: int, lines_count: int) -> int:
 
 def discussed_lines(moment: Moment, lines: NumberedLines) -> range:
     """The indexes of the discussion: all lines for a judge, the window for others."""
-    indexes = lines.indexes
-    if moment.character.role == "judge":
-        return indexes
-    left = window_start(moment.character.memory.window, moment.lines_before + len(indexes))
-    return indexes[max(0, left - moment.lines_before) :]
+    count, before, left = len(lines.ids), moment.lines_before, 0
+    if moment.character.role != "judge":
+        left = max(0, window_start(moment.character.memory.window, before + count) - before)
+    return range(lines.first + min(left, count), lines.first + count)
 
 
 def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
@@ -322,68 +320,75 @@ def disturbance_lines(moment: Moment, lines: NumberedLines) -> list[int]:
 
 
 def remembered_lines(
-    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
+    moment: Moment, lines: NumberedLines, discussed: range, others: Set[int], about: Collection[str]
 ) -> list[int]:
-    """The most relevant lines that are not shown already, oldest first. Own reflections are chosen first."""
+    """The most relevant lines that are neither discussed nor among `others`, oldest first. Own reflections are chosen
+    first."""
     first, readings = lines.first, lines.readings
     count = len(readings)
     oldest = max(0, count - heard_lines_max)
     since = oldest - heard_lines_max // 4
     scored: list[int] = []
-    for index, relevance in _relevances(moment, lines, shown, about).items():
+    for index, relevance in _relevances(moment, lines, discussed.start, about).items():
         at = index - first
-        if at >= oldest:
+        if at >= oldest and index not in others:
             # One number holds the score and the index, so that of two equal scores the newer line comes first.
             scored.append(relevance * readings[at].importance * (at - since) * count + at)
+    if not scored:
+        return []
     scored.sort(reverse=True)
-    return _chosen(lines, [number % count + first for number in scored], shown)
+    shown = [*readings[discussed.start - first :], *[readings[index - first] for index in others]]
+    return _chosen(lines, [number % count for number in scored], {reading.body for reading in shown})
 
 
-def _relevances(
-    moment: Moment, lines: NumberedLines, shown: Set[int], about: Collection[str]
-) -> dict[int, int]:
-    """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines."""
+def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
+    """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines. These
+    are older than the index `newer`."""
     interests = interests_of(moment.character)
-    reflections = lines.kinds.get(kinds.AGENT_REFLECTED, ())
-    striking = {*lines.striking[-striking_lines_max:], *reflections[-striking_lines_max:]}
     relevances: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
         for indexes in _rarest(lines, words, words_max):
-            for index in set(indexes[-lines_a_word_max:]) - shown:
+            for index in indexes[-lines_a_word_max:]:
+                if index >= newer:
+                    break
                 relevances[index] = relevances.get(index, 1) + weight
-    for index in striking - shown:
-        words = frozenset(lines.reading(index).words)
-        asked, cared_for = words.intersection(about), words.intersection(interests)
-        relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
-    for index in set(lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]) - shown:
+    reflections = lines.kinds.get(kinds.AGENT_REFLECTED, [])
+    for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
+        if index < newer:
+            said = frozenset(lines.reading(index).words)
+            asked, cared_for = said.intersection(about), said.intersection(interests)
+            relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
+    for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
+        if index >= newer:
+            break
         relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
     return relevances
 
 
-def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> Iterable[list[int]]:
+def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> list[list[int]]:
     """The indexes of lines with the rarest of these words. A word in many lines says little."""
     by_word = lines.words
     said = [by_word[word] for word in words if word in by_word]
-    return said if len(said) <= words_max else islice(sorted(said, key=len), words_max)
+    return said if len(said) <= words_max else sorted(said, key=len)[:words_max]
 
 
-def _chosen(lines: NumberedLines, best_first: list[int], shown: Set[int]) -> list[int]:
+def _chosen(lines: NumberedLines, best_first: list[int], taken: set[str]) -> list[int]:
+    """The indexes of the lines to remember, of those at some positions. A line with a body in `taken` is left out."""
     first, readings = lines.first, lines.readings
-    taken = {readings[index - first].body for index in shown}
     has_reflections = kinds.AGENT_REFLECTED in lines.kinds
     reflections: list[int] = []
     others: list[int] = []
-    for index in best_first:
-        reading = readings[index - first]
+    for at in best_first:
+        reading = readings[at]
         if reading.body in taken:
             continue
         is_reflection = has_reflections and reading.kind == kinds.AGENT_REFLECTED
         mind, room = (reflections, reflections_max) if is_reflection else (others, memory_lines_max)
         if len(mind) < room:
-            mind.append(index)
+            mind.append(first + at)
             taken.add(reading.body)
         elif not has_reflections:
             break
