@@ -143,12 +143,7 @@ def _asked_for(called: Event) -> object:
 
 def completion_of(call: Call) -> Completion:
     """The completion of a recorded model call."""
+    tokens = call.usage
     return Completion(
-        text=call.completion,
-        model=call.model,
-        input_tokens=call.usage.input,
-        output_tokens=call.usage.output,
-        usd=call.usd,
-        reasoning=call.reasoning,
-        milliseconds=call.milliseconds,
+        call.completion, call.model, tokens.input, tokens.output, call.usd, call.reasoning, call.milliseconds
     )

@@ -8,20 +8,13 @@ the story, after the same prompts and answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from collections.abc import Sequence
+from typing import Final
 
 from glasshouse.events.event import Event, place_of
 from glasshouse.events.model_use import Call
-from glasshouse.runtime.acts.act_so_far import (
-    ActKey,
-    ActSoFar,
-    Step,
-    act_so_far_of,
-    completion_of,
-    step_alike,
-    ways_of,
-)
+from glasshouse.runtime.acts import act_so_far
+from glasshouse.runtime.acts.act_so_far import ActKey, ActSoFar, Step
 from glasshouse.runtime.acts.asking import Recorded
 from glasshouse.runtime.ledger.history import HistoryReader
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -29,8 +22,8 @@ from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest
 from glasshouse.world.state.state import CreatureState
 
 
-class Answers(Protocol):
-    """Answers the calls of acts from a record, if there is one."""
+class Answers:
+    """Answers the calls of acts from a record. This base class has no record; its subclasses override it."""
 
     given: Counter[str]
     """How many calls of each run were answered from the record since this house was opened."""
@@ -38,14 +31,17 @@ class Answers(Protocol):
     async def make_ready(self, run_id: str) -> None:
         """Load the record for a run, if it is not yet loaded."""
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's model calls; None if there are none."""
+        return None
 
-    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:
-        """The time up to which the recorded act saw the past, if it is on record."""
+    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (as the others name it)
+        """The time up to which the recorded act saw the past, if it is on record. A live act sees the current past."""
+        return None
 
-    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
+    def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:  # noqa: ARG002 (as the others name it)
         """The recorded step for the last of an act's tool calls so far; None if the tool is to be called now."""
+        return None
 
     async def before_commit(self, who: str) -> None:
         """Awaited before anything is written. `who` is the id of the creature that acts, of the graph that begins a
@@ -59,7 +55,7 @@ Key = tuple[str, str, str, str, int]
 """Profile, model, system message, user message, seed."""
 
 
-class Recall:
+class Recall(Answers):
     """The answers of parent runs, loaded when a branch is first driven."""
 
     def __init__(self, ledger: Ledger, history: HistoryReader) -> None:
@@ -67,44 +63,39 @@ class Recall:
         self._history = history
         self._calls_cache: dict[str, dict[Key, Call]] = {}
         self._ways_cache: dict[str, dict[ActKey, list[ActSoFar]]] = {}
-        self.given: Counter[str] = Counter()
-        """How many calls of each run were answered from the record since this house was opened."""
+        self.given = Counter()
 
     async def make_ready(self, run_id: str) -> None:
         """Load the answers that the parent of a branch got after the branch point, and those of the parent's own
         parents."""
-        purses = self._ledger.folded.runs.purses
-        branch_of = None if run_id not in purses else purses[run_id].branch_of
-        if branch_of is None or run_id in self._calls_cache:
+        parent = self._history.parent_of(run_id)
+        if parent is None or run_id in self._calls_cache:
             return
-        events: list[Event] = []
+        calls: dict[Key, Call] = {}
         ways: dict[ActKey, list[ActSoFar]] = {}
-        while branch_of is not None and self._history.is_of_this_house(branch_of):
-            cut = (await self._history.event(branch_of.at)).position or 0
-            told = await self._history.events_of_run(branch_of.run_id)
-            events += [event for event in told if (event.position or 0) > cut]
-            self._note_ways(ways, told, cut)
-            branch_of = purses[branch_of.run_id].branch_of if branch_of.run_id in purses else None
-        self._calls_cache[run_id], self._ways_cache[run_id] = _by_key(events), ways
-
-    def _note_ways(self, ways: dict[ActKey, list[ActSoFar]], told: Sequence[Event], cut: int) -> None:
-        """Keep the tool calls of acts that wrote anything after the cut."""
-        in_order = sorted(told, key=lambda event: event.position or 0)
-        for key, way in ways_of(in_order, self._key_of).items():
-            if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
-                ways.setdefault(key, []).append(act_so_far_of(way))
+        while parent is not None:
+            cut = (await self._history.event(parent.at)).position or 0
+            story = await self._history.events_of_run(parent.run_id)
+            for use in [event.model for event in story if event.model and (event.position or 0) > cut]:
+                for call in use.calls_answered:
+                    if len(calls) < calls_recalled_max:
+                        calls.setdefault((use.profile, call.model, call.system, call.user, call.seed), call)
+            story.sort(key=lambda event: event.position or 0)
+            for key, way in act_so_far.ways_of(story, self._key_of).items():
+                if (way[-1].position or 0) > cut and len(ways) < calls_recalled_max:
+                    ways.setdefault(key, []).append(act_so_far.act_so_far_of(way))
+            parent = self._history.parent_of(parent.run_id)
+        self._calls_cache[run_id], self._ways_cache[run_id] = calls, ways
 
     def _key_of(self, event: Event) -> ActKey | None:
         world = self._ledger.world
-        gone = world.departed.get(event.actor)
-        creature = world.creatures.get(event.actor) or (None if gone is None else gone.creature)
+        creature = world.ever(event.actor)
         if creature is None or event.caused_by is None:
             return None
         session_id, seq = place_of(event.caused_by)
-        session = world.sessions[session_id]
-        return creature.ordinal, session.segment.base + seq - session.skew
+        return creature.ordinal, world.sessions[session_id].story_time(seq)
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers for a creature with this profile and model; None if there are none."""
         run_id = creature.run_id or ""
         calls = self._calls_cache.get(run_id)
@@ -117,7 +108,7 @@ class Recall:
             if call is None:
                 return None
             self.given[run_id] += 1
-            return completion_of(call)
+            return act_so_far.completion_of(call)
 
         return recorded
 
@@ -127,20 +118,5 @@ class Recall:
         if not ways:
             return None
         acts = ways.get((creature.ordinal, self._ledger.world.story_time(cause)), ())
-        return next((found for act in acts if (found := step_alike(way, act.steps)) is not None), None)
-
-    def seen_upto(self, creature: CreatureState, cause: Event) -> int | None:  # noqa: ARG002 (the protocol's names)
-        """None: a live act sees the current past."""
-        return None
-
-    async def before_commit(self, who: str) -> None:
-        """Nothing to do: only a replay has recorded changes to repeat."""
-
-
-def _by_key(events: Iterable[Event]) -> dict[Key, Call]:
-    calls: dict[Key, Call] = {}
-    for use in [event.model for event in events if event.model is not None]:
-        for call in use.calls_answered:
-            if len(calls) < calls_recalled_max:
-                calls.setdefault((use.profile, call.model, call.system, call.user, call.seed), call)
-    return calls
+        steps = (act_so_far.step_alike(way, act.steps) for act in acts)
+        return next((step for step in steps if step is not None), None)

@@ -122,7 +122,7 @@ class HistoryReader:
         """The past that a branch shares with its parent, then the events of the branch, in the order of the story."""
         own = await self.events_of_its_own(run_id)
         end = (await self.event(branch_of.at)).position or 0
-        if self.is_of_this_house(branch_of):
+        if self.parent_of(run_id) is not None:
             past = [e for e in await self.events_of_run(branch_of.run_id) if (e.position or 0) <= end]
         else:
             past = await self._past_of(the_run(self._ledger.world, run_id).session_id)
@@ -130,10 +130,14 @@ class HistoryReader:
         whole = [*past, *[event for event in own if event.id not in ids_of_past]]
         return sorted(whole, key=lambda event: place_in_story(self._sessions, event))
 
-    def is_of_this_house(self, branch_of: BranchOf) -> bool:
-        """Whether the run that a branch grows from was played here. Runs of two houses may have the same id."""
-        is_imported = self._sessions[place_of(branch_of.at)[0]].segment.is_imported
-        return branch_of.run_id in self._ledger.world.runs and not is_imported
+    def parent_of(self, run_id: str) -> BranchOf | None:
+        """The run that a branch or a resumed run continues, if it was played here, and the last event of their common
+        past. Runs of two houses may have the same id."""
+        purse = self._ledger.folded.runs.purses.get(run_id)
+        parent = None if purse is None else purse.branch_of
+        if parent is None or self._sessions[place_of(parent.at)[0]].segment.is_imported:
+            return None
+        return parent if parent.run_id in self._ledger.world.runs else None
 
     async def _past_of(self, session_id: str) -> list[Event]:
         """The history that a session inherits from its ancestors, without its own events."""

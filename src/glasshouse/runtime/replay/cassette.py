@@ -24,6 +24,7 @@ from glasshouse.runtime.acts.act_so_far import (
     ways_of,
 )
 from glasshouse.runtime.acts.asking import Recorded
+from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route, Store
 from glasshouse.turns.moment.moment import Moment
@@ -63,7 +64,7 @@ def act_of(event: Event) -> Act | None:
     return (event.actor, event.caused_by) if is_step and event.caused_by is not None else None
 
 
-class Cassette:
+class Cassette(Answers):
     """The recorded acts: how each ended, which tools it used, and what its models answered."""
 
     def __init__(self, events: Sequence[Event], begun: Mapping[str, tuple[Act, list[Event]]]) -> None:
@@ -88,9 +89,6 @@ class Cassette:
         if self.wait_for_turn_of is not None:
             await self.wait_for_turn_of(who)
 
-    async def make_ready(self, run_id: str) -> None:
-        """Nothing to do: the record is already loaded."""
-
     def end_of(self, creature_id: str, cause_id: str) -> Event | None:
         """The recorded event that ended an act."""
         return self._ends.get((creature_id, cause_id))
@@ -111,7 +109,7 @@ class Cassette:
             return None
         return time_of(self.world(), as_of)
 
-    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (the protocol's names)
+    def answers(self, creature: CreatureState, cause: Event, profile: str, model: str) -> Recorded | None:  # noqa: ARG002 (as the others name it)
         """The recorded answers to an act's calls, in order: those that led to tool calls, then those of its end."""
         act = (creature.id, cause.id)
         end = self.end_of(*act)

@@ -85,8 +85,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
     story = [event for event in await house.history.events_of_run(run_id) if (event.position or 0) <= upto]
     sessions = house.ledger.world.sessions
     run_ids = _company_of(run_id, sessions)
-    purse = house.ledger.folded.runs.purses.get(run_id)
-    branch_of = None if purse is None else purse.branch_of
+    parent = house.history.parent_of(run_id)
     return RunRecord(
         run_id=run_id,
         story=tuple(story),
@@ -97,7 +96,7 @@ async def record_of(house: House, run_id: str) -> RunRecord:
         run_ids=run_ids,
         sessions=frozenset([name for name, one in sessions.items() if run_ids & {*one.runs, *one.writers}]),
         segments={segment.id: segment for segment in await house.store.segments_after(starts_after)},
-        grows_from=branch_of.run_id if branch_of and house.history.is_of_this_house(branch_of) else None,
+        grows_from=None if parent is None else parent.run_id,
     )
 
 
