@@ -208,16 +208,12 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Creature:
         """Add a creature: in a new graph, or on the commons of `graph`."""
-        return await self._edits.add_creature(
-            manifest,
-            agent=agent,
-            graph=graph,
-            handle=handle,
-            is_privileged=is_privileged,
-            parent=None if parent is None else id_of(parent),
-            run=run,
-            dry_run=dry_run,
-        )
+        if not isinstance(manifest, Manifest):
+            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        facts = (manifest.name, manifest.as_json(), manifest.digest)
+        parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
+        intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id)
+        return await self._edits.add_creature(intent, manifest, agent, dry_run=dry_run)
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Remove a creature with its edges and wires. The graph splits if the creature was its only connection."""
@@ -337,13 +333,13 @@ class Terrarium:
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
     ) -> Coroutine[Any, Any, Event]:
         """Append an event of a creature. Once this is awaited, the event is durable."""
-        return self._edits.append(id_of(creature_id), draft, caused_by=caused_by, dry_run=dry_run)
+        return self._edits.append(id_of(creature_id), draft, caused_by, dry_run=dry_run)
 
     def append_nowait(
         self, creature_id: CreatureOrId, draft: Draft, *, caused_by: str | None = None
     ) -> Acknowledgement:
         """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
-        return self._edits.append_nowait(id_of(creature_id), draft, caused_by=caused_by)
+        return self._edits.append_nowait(id_of(creature_id), draft, caused_by)
 
     async def append_all(
         self,
@@ -354,8 +350,7 @@ class Terrarium:
         dry_run: bool = False,
     ) -> tuple[Event, ...]:
         """Append several events of a creature as one batch: all or nothing."""
-        given = id_of(creature_id)
-        events = await self._edits.append_all(given, drafts, caused_by=caused_by, dry_run=dry_run)
+        events = await self._edits.append_all(id_of(creature_id), drafts, caused_by, dry_run=dry_run)
         return tuple(map(own_copy, events))
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
@@ -428,7 +423,7 @@ class Terrarium:
         Branches are left out unless `branches` is true: the past that they share with their parents would count
         twice. If `run_ids` is given, exactly those runs count, also branches.
         """
-        return self._archive.leaderboard(by, world=world, run_ids=run_ids, branches=branches)
+        return self._archive.leaderboard(by, world, run_ids, branches=branches)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
         """The runs that a leaderboard leaves out, because they would count the result of another run again."""

@@ -59,9 +59,7 @@ class Archive:
         """A session with its ancestors and descendants."""
         return lineage_views.lineage_of(self._ledger.world, session_id)
 
-    async def history(
-        self, session_id: str, after: str | None = None, upto: str | None = None
-    ) -> AsyncIterator[Event]:
+    async def history(self, session_id: str, after: str | None, upto: str | None) -> AsyncIterator[Event]:
         """The events that a session remembers, in order, each once. `after` is exclusive, `upto` is inclusive."""
         async for page in self._house.history.pages(session_id, after, upto):
             for event in page:
@@ -81,12 +79,7 @@ class Archive:
         return {name: one.skew for name, one in self._ledger.world.sessions.items() if one.skew}
 
     def leaderboard(
-        self,
-        by: By = "creature",
-        *,
-        world: str | None = None,
-        run_ids: Collection[str] | None = None,
-        branches: bool = False,
+        self, by: By, world: str | None, run_ids: Collection[str] | None, *, branches: bool
     ) -> tuple[Standing, ...]:
         """Who won how often, over all finished contests, best first: by creature, team or model.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import UnknownName
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.inside import check_gives_no_right
@@ -53,37 +53,16 @@ class GraphEdits:
     # Creatures
 
     async def add_creature(
-        self,
-        manifest: Manifest,
-        *,
-        agent: Agent | None = None,
-        graph: str | None = None,
-        handle: str | None = None,
-        is_privileged: bool = False,
-        parent: str | None = None,
-        run: str | None = None,
-        dry_run: bool = False,
+        self, intent: intents.AddCreature, manifest: Manifest, agent: Agent | None, *, dry_run: bool
     ) -> Creature:
-        """Add a creature: in a new graph, or on the commons of `graph`."""
-        if not isinstance(manifest, Manifest):
-            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        """Add a creature with this manifest, which `agent` plays, or the agent that its manifest names."""
         for name in manifest.tools:
             if name not in self._tools.names():
                 raise UnknownName(
                     where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
                 )
-        if is_privileged:
+        if intent.is_privileged:
             check_gives_no_right(self._ledger)
-        intent = intents.AddCreature(
-            name=manifest.name,
-            manifest=manifest.as_json(),
-            manifest_digest=manifest.digest,
-            handle=handle,
-            graph_id=graph,
-            is_privileged=is_privileged,
-            parent=parent,
-            run_id=run or self.default_run_id,
-        )
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
         self._minds.remember(manifest)
@@ -94,9 +73,7 @@ class GraphEdits:
 
         return await self._ledger.change_and_see(intent, settled)
 
-    async def alter(
-        self, intent: intents.StartCreature | intents.StopCreature | intents.GrantPrivilege, *, dry_run: bool
-    ) -> Creature:
+    async def alter(self, intent: intents.GraphEdit, *, dry_run: bool) -> Creature:
         """Decide an intent that changes one creature, and return the creature after the change."""
         if isinstance(intent, intents.GrantPrivilege):
             check_gives_no_right(self._ledger)
@@ -151,9 +128,7 @@ class GraphEdits:
 
     # Lines
 
-    async def append(
-        self, creature_id: str, draft: Draft, *, caused_by: str | None = None, dry_run: bool = False
-    ) -> Event:
+    async def append(self, creature_id: str, draft: Draft, caused_by: str | None, *, dry_run: bool) -> Event:
         """Append an event of a creature. On return it is durable."""
         ledger = self._ledger
         if dry_run:
@@ -164,19 +139,12 @@ class GraphEdits:
         await queued.acknowledged
         return own_copy(queued.events[0])
 
-    def append_nowait(
-        self, creature_id: str, draft: Draft, *, caused_by: str | None = None
-    ) -> Acknowledgement:
+    def append_nowait(self, creature_id: str, draft: Draft, caused_by: str | None) -> Acknowledgement:
         """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
         return Acknowledgement(self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
-        self,
-        creature_id: str,
-        drafts: Iterable[Draft],
-        *,
-        caused_by: str | None = None,
-        dry_run: bool = False,
+        self, creature_id: str, drafts: Iterable[Draft], caused_by: str | None, *, dry_run: bool
     ) -> tuple[Event, ...]:
         """Append several events of a creature as one batch: all or nothing."""
         intent = intents.Say(creature_id, tuple(drafts), caused_by)
