@@ -12,7 +12,7 @@ from typing import Final
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import payload_of
-from glasshouse.views.stage import Part, StageProjection, Touched
+from glasshouse.views.stage import StageProjection, Touched, leave_only
 
 OF_THE_CAST: Final = frozenset(
     {
@@ -55,16 +55,10 @@ class Follower:
     def cast_brought_to(self, stage: StageProjection) -> Touched:
         """Make a stage's cast equal to the creatures of the graph, and return the parts of the stage that changed."""
         here = {name: None for name, graph_id in self._graph_of.items() if graph_id == self.graph_id}
-        gone = [name for name in stage.cast if name not in here]
-        for name in gone:
-            del stage.cast[name]
-        touched: list[Part] = [("cast", name) for name in gone]
-        for name in here:
-            member = self._everybody.cast.get(name)
-            if member is not None and stage.cast.get(name) != member:
-                stage.cast[name] = member
-                touched.append(("cast", name))
-        return tuple(touched)
+        gone, known = leave_only(stage, here), self._everybody.cast
+        new = {name: known[name] for name in here if name in known and stage.cast.get(name) != known[name]}
+        stage.cast.update(new)
+        return (*gone, *[("cast", name) for name in new])
 
     def _moves(self, event: Event) -> dict[str, str | None]:
         """Creature -> the graph that an event brings it to; none if the event removes it."""

@@ -7,7 +7,7 @@ the role may not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -271,9 +271,11 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
 
 def _restate(stage: StageProjection, event: Event) -> Touched:
     """Remove creatures from the cast that a branch or resumed session did not take over from its past."""
-    if stage.run_id is None:
-        return NOTHING
-    living = set(restated_of(event).creatures.values())
+    return NOTHING if stage.run_id is None else leave_only(stage, set(restated_of(event).creatures.values()))
+
+
+def leave_only(stage: StageProjection, living: Container[str]) -> Touched:
+    """Remove all other creatures from the cast, and return the parts of the stage that changed."""
     gone = [creature for creature in stage.cast if creature not in living]
     for creature in gone:
         del stage.cast[creature]

@@ -42,7 +42,7 @@ def graph_of(world: World, graph_id: str) -> Graph:
         name=graph.name,
         session_id=graph.session_id,
         turn=graph.turn,
-        creature_ids=tuple(sorted(graph.creatures, key=lambda name: world.creatures[name].born)),
+        creature_ids=tuple(world.by_age(graph.creatures)),
         channels=tuple(graph.channels.owners),
         wires=tuple([world.wires[wire_id] for wire_id in wires]),
     )
@@ -56,16 +56,10 @@ def graphs_of(world: World) -> tuple[Graph, ...]:
 
 def channel_of(world: World, channel: ChannelState) -> Channel:
     """A channel as a value, with its listeners and senders."""
-    members = world.topology.members_of.get(channel.id, {})
-    return Channel(
-        id=channel.id,
-        name=channel.name,
-        description=channel.description,
-        history=channel.history,
-        graph_id=channel.graph_id,
-        listeners=tuple([name for name, directions in members.items() if directions & LISTEN]),
-        senders=tuple([name for name, directions in members.items() if directions & SEND]),
-    )
+    members = world.topology.members_of.get(channel.id, {}).items()
+    listeners, senders = [tuple([name for name, how in members if how & wanted]) for wanted in (LISTEN, SEND)]
+    about = (channel.id, channel.name, channel.description, channel.history, channel.graph_id)
+    return Channel(*about, listeners, senders)
 
 
 def environment_of(world: World, graph_id: str) -> Environment:
@@ -88,12 +82,5 @@ def _shape(world: World, graph: Graph) -> Shape:
 
 
 def _member(world: World, creature: CreatureState) -> Member:
-    return Member(
-        id=creature.id,
-        handle=creature.handle,
-        role=world.facts_of(creature).role,
-        run_id=creature.run_id,
-        parent=creature.parent,
-        is_privileged=creature.is_privileged,
-        is_running=creature.is_running,
-    )
+    role, marks = world.facts_of(creature).role, (creature.is_privileged, creature.is_running)
+    return Member(creature.id, creature.handle, role, creature.run_id, creature.parent, *marks)

@@ -53,15 +53,5 @@ def transcript_of(events: Iterable[Event], run_id: str | None = None) -> Iterato
 def line_of(note: Note) -> TranscriptLine:
     """A note of the stage as a line of the transcript."""
     private = note.private if note.voice in ("cast", "judge", "visitor") else None
-    return TranscriptLine(
-        id=note.id,
-        turn=note.turn,
-        voice=note.voice,
-        who=note.handle,
-        kind=note.kind,
-        text=note.text,
-        fields=note.fields,
-        channel=note.channel,
-        thought=text_in(private, "thought"),
-        mood=text_in(private, "mood"),
-    )
+    said = (note.id, note.turn, note.voice, note.handle, note.kind, note.text, note.fields, note.channel)
+    return TranscriptLine(*said, text_in(private, "thought"), text_in(private, "mood"))

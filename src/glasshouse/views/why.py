@@ -150,15 +150,11 @@ def is_cited(value: object) -> bool:
 
 def for_role(link: Link, role: Role) -> Link:
     """The link without what the role may not read."""
-    lines = link.lines
-    if role == "spectator":
-        lines = tuple(
-            [replace(line, text="") if line.kind == kinds.AGENT_THOUGHT else line for line in lines]
-        )
+    hidden = kinds.AGENT_THOUGHT if role == "spectator" else None
     return replace(
         link,
         event=redacted(link.event, role),
-        lines=lines,
+        lines=tuple([replace(line, text="") if line.kind == hidden else line for line in link.lines]),
         tools=tuple(
             ToolUse(redacted(use.called, role), use.returned and redacted(use.returned, role))
             for use in link.tools

@@ -109,9 +109,8 @@ def other_graphs(folded: Folded, caller: CreatureState) -> Iterator[GraphState]:
 
 def _is_played(world: World, graph: GraphState) -> bool:
     """Whether one of a graph's first creatures is in a run that has not finished."""
-    some = (world.creatures[name] for name in islice(graph.creatures, creatures_looked_at_max))
-    runs = [world.runs.get(creature.run_id or "") for creature in some]
-    return any(run is None or run.status != "finished" for run in runs)
+    some = islice(graph.creatures, creatures_looked_at_max)
+    return any(not world.is_finished(world.creatures[name].run_id) for name in some)
 
 
 def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:

@@ -200,9 +200,7 @@ def _close(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request
 
 
 def _join(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
-    creature = caller
-    if given.creature is not None:
-        creature = creature_called_anywhere(folded, caller, given.creature)
+    creature = caller if given.creature is None else creature_called_anywhere(folded, caller, given.creature)
     if creature.graph_id != caller.graph_id:
         return _merge(folded, caller, creature, given)
     channel = channel_called(folded.world, caller, _channel_name(given))
@@ -213,9 +211,7 @@ def _join(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
 
 def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given: ChannelEdit) -> Request:
     """Connect the caller to a creature of another graph; then both are on the channel."""
-    channel_id = None
-    if given.channel is not None:
-        channel_id = channel_called(folded.world, caller, given.channel).id
+    channel_id = None if given.channel is None else channel_called(folded.world, caller, given.channel).id
     source, target = (stranger, caller) if given.direction == "send" else (caller, stranger)
     intent = intents.Connect(source.id, target.id, channel_id, both=given.direction == "both")
     deed, done = f"join {stranger.handle}'s graph", f"You are one graph with {stranger.handle}"

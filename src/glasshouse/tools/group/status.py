@@ -165,9 +165,8 @@ def _creature(folded: Folded, creature: CreatureState) -> CreatureStatus:
 
 
 def _channel(world: World, channel: ChannelState) -> ChannelStatus:
-    members = world.topology.members_of.get(channel.id, {})
-    listeners = sum(1 for directions in members.values() if directions & LISTEN)
-    senders = sum(1 for directions in members.values() if directions & SEND)
+    members = world.topology.members_of.get(channel.id, {}).values()
+    listeners, senders = [sum([how & wanted > 0 for how in members]) for wanted in (LISTEN, SEND)]
     return ChannelStatus(channel.name, listeners, senders, channel.description[:description_chars_told_max])
 
 

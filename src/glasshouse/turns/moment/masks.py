@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 from glasshouse.events.event import Event
@@ -56,7 +57,8 @@ class Masks:
     """The labels of one run's contestants."""
 
     def __init__(self, seats: tuple[Seat, ...], rng_seed: int) -> None:
-        order = sorted(range(len(seats)), key=lambda seat: _draw(f"{rng_seed}/label/{seat}"))
+        draws = [blake2b(f"{rng_seed}/label/{n}".encode(), digest_size=8).digest() for n in range(len(seats))]
+        order = sorted(range(len(seats)), key=draws.__getitem__)
         self.winners: dict[str, str] = {}
         """Name in a verdict -> label, in the order of the labels."""
         self.events_cache: dict[int, tuple[Event, Event]] = {}
@@ -65,8 +67,8 @@ class Masks:
         self._handles: dict[str, str] = {}
         self._names: dict[str, str] = {}
         word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
-        for letter, number in enumerate(order):
-            self._seat(seats[number], f"{word} {_letters(letter)}")
+        for index, number in enumerate(order):
+            self._seat(seats[number], f"{word} {_letters(index)}")
         self.over_talk = _covering(self._labels)
         """Replaces contestants' handles by labels in what a creature said."""
         self.over_names = _covering(self._labels, is_within=True)
@@ -87,10 +89,6 @@ class Masks:
         """The label that a judge reads for a handle; the handle itself if it is not a contestant's."""
         return self._labels.get(_folded(handle), handle)
 
-    def is_worn_by(self, handle: str | None) -> bool:
-        """Whether this handle is a contestant's."""
-        return handle is not None and _folded(handle) in self._labels
-
     def over(self, value: Any) -> Any:
         """A field's value with labels for all contestants named in it, also in the keys of objects."""
         if isinstance(value, str):
@@ -98,10 +96,6 @@ class Masks:
         if isinstance(value, dict):
             return {self.over_talk(str(name)): self.over(part) for name, part in value.items()}
         return _mapped(value, self.over)
-
-    def over_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Fields with labels in their values. The names of the fields stay."""
-        return {name: self.over(value) for name, value in fields.items()}
 
     def off(self, value: Any) -> Any:
         """What a judge wrote, with handles instead of labels."""
@@ -173,19 +167,14 @@ def _covering(labels: Mapping[str, str], *, is_within: bool = False) -> Callable
     pattern = re.compile(rf"{before}(the\s)?({parts}){after})", re.IGNORECASE)
 
     def label(match: re.Match[str]) -> str:
-        name = next(
-            name for name, spelling in zip(names, match.groups()[2:], strict=True) if spelling is not None
-        )
+        name = next(compress(names, match.groups()[2:]))
         if not is_within and "-" not in name and is_common_word(match):
             return match[0]
         worn = labels[name]
         is_opening = match[1] is not None and match[1][0].isupper()
         return worn[:1].upper() + worn[1:] if is_opening else worn
 
-    def covered(text: str) -> str:
-        return pattern.sub(label, text)
-
-    return covered
+    return lambda text: pattern.sub(label, text)
 
 
 def is_common_word(match: re.Match[str]) -> bool:
@@ -209,10 +198,6 @@ def is_common_word(match: re.Match[str]) -> bool:
     if _NO_NAME_AFTER.search(before):
         return True
     return _SOMEBODY_DOES.search(before) is not None and _DOING.match(text, end) is not None
-
-
-def _draw(seed: str) -> bytes:
-    return blake2b(seed.encode(), digest_size=8).digest()
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:

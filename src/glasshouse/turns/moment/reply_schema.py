@@ -115,21 +115,19 @@ def _branch(kind: str, playbill: Playbill, handles: tuple[str, ...]) -> Json:
     fields = {
         name: _field_schema(sort, playbill, handles) for name, sort in fields_of(kind, playbill).items()
     }
-    properties = {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING, **fields}
-    return _object(properties, ["kind", "thought", *fields])
+    return _object({**_start(kind), **fields}, ["kind", "thought", *fields])
 
 
 def _tool_branch(offer: ToolOffer) -> Json:
     arguments: Json = offer.parameters.get("properties", {})
-    properties = {
-        "kind": {"const": kinds.TOOL_CALLED},
-        "thought": _STRING,
-        "mood": _STRING,
-        "tool": {"const": offer.name},
-        **{name: schema for name, schema in arguments.items() if name not in RESERVED_ARGUMENTS},
-    }
+    fields = {name: schema for name, schema in arguments.items() if name not in RESERVED_ARGUMENTS}
+    properties = {**_start(kinds.TOOL_CALLED), "tool": {"const": offer.name}, **fields}
     required = ["kind", "thought", "tool", *offer.parameters.get("required", ())]
     return _object(properties, required, description=offer.description)
+
+
+def _start(kind: str) -> Json:
+    return {"kind": {"const": kind}, "thought": _STRING, "mood": _STRING}
 
 
 def _object(properties: Json, required: list[str], **described: str) -> Json:

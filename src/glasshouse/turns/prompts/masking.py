@@ -62,8 +62,8 @@ def _event(masks: Masks, event: Event, handle: str | None) -> Event:
     kept = masks.events_cache.get(id(event.payload))
     if kept is not None and kept[0] is event:
         return kept[1]
-    payload = masks.over_fields(event.payload)
-    is_same = payload == event.payload and not masks.is_worn_by(handle)
+    payload = {name: masks.over(value) for name, value in event.payload.items()}
+    is_same = payload == event.payload and (handle is None or masks.label_of(handle) == handle)
     covered = event if is_same else replace(event, payload=payload)
     if len(masks.events_cache) >= masked_cache_events_max:
         del masks.events_cache[next(iter(masks.events_cache))]
