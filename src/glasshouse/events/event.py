@@ -15,7 +15,7 @@ from functools import reduce
 from typing import Any, Final, TypeAlias, TypeGuard
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.kinds import check_kind, well_formed_cache
@@ -117,24 +117,9 @@ def usage_in(events: Iterable[Event]) -> Usage:
 
 def own_copy(event: Event) -> Event:
     """A copy of the event for code outside the engine: changing its JSON does not change the original."""
-    copy = replace(event)
-    force_setattr(copy, "payload", _copied(event.payload))
-    if event.private is not None:
-        force_setattr(copy, "private", _copied(event.private))
-    if event.sealed is not None:
-        force_setattr(copy, "sealed", _copied(event.sealed))
-    return copy
-
-
-_FLAT: Final = frozenset({str, int, float, bool, type(None)})
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, dict):
-        if _FLAT.issuperset(map(type, value.values())):
-            return value.copy()
-        return {name: part if type(part) is str else _copied(part) for name, part in value.items()}
-    return [_copied(part) for part in value] if isinstance(value, list) else value
+    copied = msgspec.to_builtins
+    payload, private, sealed = copied(event.payload), copied(event.private), copied(event.sealed)
+    return replace(event, payload=payload, private=private, sealed=sealed)
 
 
 def event_id(session_id: str, seq: int) -> str:

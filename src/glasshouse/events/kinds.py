@@ -48,33 +48,23 @@ SESSION_RESTATED: Final = "session.restated"
 CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
 
-ENGINE: Final = frozenset(
-    {
-        CREATURE_STARTED,
-        CREATURE_STOPPED,
-        CREATURE_RENAMED,
-        CHANNEL_OPENED,
-        CHANNEL_CLOSED,
-        CHANNEL_RENAMED,
-        CHANNEL_JOINED,
-        CHANNEL_LEFT,
-        OUTPUT_WIRE_ADDED,
-        OUTPUT_WIRE_REMOVED,
-        PARENT_LINK_CHANGED,
-        TOPOLOGY_CHANGED,
-        SESSION_FORKED,
-        SESSION_RESTATED,
-        CREATURE_SESSION_ATTACHED,
-        PRIVILEGE_GRANTED,
-    }
+_OF_CREATURES: Final = frozenset({CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED})
+_OF_CHANNELS: Final = frozenset(
+    {CHANNEL_OPENED, CHANNEL_CLOSED, CHANNEL_RENAMED, CHANNEL_JOINED, CHANNEL_LEFT}
 )
+_OF_LINKS: Final = frozenset({OUTPUT_WIRE_ADDED, OUTPUT_WIRE_REMOVED, PARENT_LINK_CHANGED, TOPOLOGY_CHANGED})
+_OF_SESSIONS: Final = frozenset({SESSION_FORKED, SESSION_RESTATED, CREATURE_SESSION_ATTACHED})
+
+ENGINE: Final = _OF_CREATURES | _OF_CHANNELS | _OF_LINKS | _OF_SESSIONS
+"""Kinds that the engine writes about the shape of the world."""
 
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})
 """Kinds that the engine writes during an act. Any other kind that a creature writes ends its act."""
 
-_OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED, TURN_STARTED})
+OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED})
+"""Kinds that begin a run or change its status."""
 
-NEVER_GRANTED: Final = ENGINE | MID_ACT | _OF_RUNS | {USER_INJECTED, ACT_DISCARDED}
+NEVER_GRANTED: Final = ENGINE | MID_ACT | OF_RUNS | {TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
 """Kinds that only the engine, the conductor and the visitor write. No manifest can grant them to a creature."""
 
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
@@ -83,7 +73,7 @@ WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
 """Kinds that only their actor sees again. No other creature sees or answers them."""
 
-WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | _OF_RUNS
+WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | OF_RUNS | {TURN_STARTED}
 """Kinds of a run that are not lines. No creature hears them."""
 
 NO_LINES: Final = WITHOUT_WORDS | ENGINE

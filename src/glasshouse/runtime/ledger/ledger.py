@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import force_setattr, replace
 
 from glasshouse.errors import Conflict, StoreDamaged, StoreError, StoreFailed
-from glasshouse.events import codec
+from glasshouse.events import codec, kinds
 from glasshouse.events.codec import encoded_within_bounds
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.reprs import shown
@@ -41,7 +41,7 @@ from glasshouse.world.decisions.decision import Write, event_of, stamped
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
 from glasshouse.world.fold import evolve as folds
-from glasshouse.world.fold.evolve import MOVE_THE_WORLD, OF_RUNS, begin, evolve, note_written, take_in
+from glasshouse.world.fold.evolve import MOVE_THE_WORLD, begin, evolve, note_written, take_in
 from glasshouse.world.state.state import Segment, World
 from glasshouse.world.state.values import Change
 
@@ -313,7 +313,7 @@ class Ledger:
 
     def _stage(self, decided: tuple[Write, ...], beside: Batch) -> Queued:
         events, writes = self._folded(decided)
-        if events[0].kind in OF_RUNS:
+        if events[0].kind in kinds.OF_RUNS:
             self.graphs_moved[EVERY_GRAPH] = None
         return self._enqueue(replace(beside, writes=tuple(writes)), events)
 

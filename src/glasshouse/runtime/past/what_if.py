@@ -19,7 +19,7 @@ from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.moment.prompt import PROFILES
 from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
-from glasshouse.world.fold.evolve import manifest_facts
+from glasshouse.world.state.state import manifest_facts
 
 Edge = tuple[str, str] | tuple[str, str, str]
 """Two handles, and optionally the name of a channel."""

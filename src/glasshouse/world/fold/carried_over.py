@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from glasshouse.events.carried import (
-    CarriedAges,
-    CarriedCreature,
-    CarriedEar,
-    CarriedShape,
-    CarriedSpan,
-    CarriedStay,
-    CarriedWire,
-)
-from glasshouse.events.payloads import SessionRestated, converted
+from msgspec.structs import replace
+
+from glasshouse.events import carried
+from glasshouse.events.carried import CarriedAges, CarriedCreature, CarriedShape, CarriedStay, CarriedWire
+from glasshouse.events.event import Event
+from glasshouse.events.payloads import SessionRestated, converted, picked
 from glasshouse.world.fold.members import leave
 from glasshouse.world.state.state import CreatureState, Ear, GraphState, Handing, Stay, World
 from glasshouse.world.state.topology import LISTEN
@@ -28,12 +24,10 @@ from glasshouse.world.state.values import Wire
 def shape_of(world: World, graph: GraphState) -> CarriedShape:
     """What a graph carries over."""
     creatures = {name: heard_of(world, world.creatures[name]) for name in graph.creatures}
-    members = {
-        channel: list(world.topology.members_of.get(channel, ()))
-        for channel in graph.channels.owners.values()
-    }
-    runs = dict.fromkeys(world.creatures[name].run_id or "" for name in graph.creatures)
-    born = {run_id: world.runs[run_id].creatures_born for run_id in runs if run_id and run_id in world.runs}
+    topology, channels = world.topology, graph.channels.owners.values()
+    members = {channel: list(topology.members_of.get(channel, ())) for channel in channels}
+    runs = picked(world.runs, [world.creatures[name].run_id or "" for name in graph.creatures])
+    born = {run_id: run.creatures_born for run_id, run in runs.items() if run_id}
     return CarriedShape(graph.name, graph.turn, creatures, [], members, born)
 
 
@@ -48,44 +42,36 @@ def ages_of(world: World, graphs: Sequence[GraphState]) -> list[CarriedAges]:
     births = 0
     for graph in graphs:
         births += 1 + len(graph.creatures) + len(graph.channels.owners)
-        ages.append(
-            CarriedAges(
-                {name: numbers[name] for name in graph.creatures},
-                {channel: numbers[channel] for channel in graph.channels.owners.values()},
-                births,
-            )
-        )
+        channels = picked(numbers, graph.channels.owners.values())
+        ages.append(CarriedAges(picked(numbers, graph.creatures), channels, births))
     return ages
 
 
 def heard_of(world: World, creature: CreatureState) -> CarriedCreature:
     """The past of one creature."""
-    channels = list(world.topology.channels_of.get(creature.id, ()))
     return CarriedCreature(
         stays=converted(creature.stays, list[CarriedStay]),
         ears={channel_id: _ear_then(ear) for channel_id, ear in creature.ears.items()},
-        channels=channels,
+        channels=list(world.topology.channels_of.get(creature.id, ())),
         ordinal=creature.ordinal,
         reborn=creature.reborn,
         handed={wire_id: list(map(_wire_then, parts)) for wire_id, parts in (creature.handed or {}).items()},
     )
 
 
-def _ear_then(ear: Ear) -> CarriedEar:
+def _ear_then(ear: Ear) -> carried.CarriedEar:
     begins, ends = ear.spans[::2], ear.spans[1::2]
-    return CarriedEar(ear.is_full, list(map(CarriedSpan, begins, [*ends, None])))
+    return carried.CarriedEar(ear.is_full, list(map(carried.CarriedSpan, begins, [*ends, None])))
 
 
-def _ear_now(ear: CarriedEar) -> Ear:
+def _ear_now(ear: carried.CarriedEar) -> Ear:
     times = [time for span in ear.spans for time in (span.since, span.until)]
     return Ear(ear.is_full, tuple([time for time in times if time is not None]))
 
 
 def _wire_then(handing: Handing) -> CarriedWire:
-    wire = handing.wire
-    return CarriedWire(
-        wire.source, wire.target, handing.since, handing.until, wire.with_content, wire.prompt, wire.when
-    )
+    wire, spans = handing.wire, (handing.since, handing.until)
+    return CarriedWire(wire.source, wire.target, *spans, wire.with_content, wire.prompt, wire.when)
 
 
 def places_of(shape: CarriedShape) -> dict[str, None]:
@@ -104,14 +90,14 @@ def departed_of(world: World, names: Iterable[str]) -> dict[str, list[CarriedSta
         other = world.ever(name)
         stays = list(world.remembered.get(name, ()))
         if other is not None:
-            now = other.stays[-1]
-            stays += [*other.stays[:-1], Stay(now.graph_id, now.since, now.until, other.handle)]
+            stays += [*other.stays[:-1], replace(other.stays[-1], handle=other.handle)]
         departed[name] = converted(stays, list[CarriedStay])
     return departed
 
 
-def take_over(world: World, graph: GraphState, restated: SessionRestated, lamport: int) -> None:
+def take_over(world: World, event: Event, restated: SessionRestated) -> None:
     """Give the creatures of a restated graph the past that was carried over."""
+    graph, lamport = world.graphs[event.graph_id], event.lamport
     shape, names, places = restated.carried.shape, restated.creatures, restated.places
     graph.name, graph.turn = shape.name, shape.turn
     for key, heard in shape.creatures.items():

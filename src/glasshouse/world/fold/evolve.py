@@ -10,42 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from msgspec.structs import asdict
-
 from glasshouse.events import kinds, payloads
-from glasshouse.events.event import Event, Json
-from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of, restated_of
+from glasshouse.world.fold import members
 from glasshouse.world.fold.carried_over import take_over
-from glasshouse.world.fold.members import (
-    absorb,
-    channel_arriving,
-    creature_arriving,
-    depart,
-    move,
-    note_unwired,
-    note_wired,
-    wire_arriving,
-)
-from glasshouse.world.state.state import (
-    Ear,
-    GraphState,
-    ManifestFacts,
-    RunFacts,
-    Segment,
-    SessionState,
-    World,
-)
-from glasshouse.world.state.topology import BITS, LISTEN
+from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, World, manifest_facts
+from glasshouse.world.state.topology import BITS, LISTEN, discard
 from glasshouse.world.state.values import GOES_ON
 
 version: Final = 10
 """Increased when the fold changes, so that snapshots of the old fold are not used."""
 
 
-OF_RUNS: Final = frozenset({kinds.RUN_STARTED, kinds.RUN_PAUSED, kinds.RUN_CONTINUED, kinds.RUN_FINISHED})
-
-MOVE_THE_WORLD: Final = kinds.ENGINE | OF_RUNS | {kinds.TURN_STARTED}
+MOVE_THE_WORLD: Final = kinds.ENGINE | kinds.OF_RUNS | {kinds.TURN_STARTED}
 """The kinds that change more than the length of their session."""
 
 
@@ -91,7 +69,7 @@ def evolve(world: World, event: Event) -> None:
         graph = world.graphs.get(event.graph_id)
         if graph is not None:
             graph.turn = event.turn
-    elif kind in OF_RUNS:
+    elif kind in kinds.OF_RUNS:
         _run_moved(world, event)
 
 
@@ -105,21 +83,17 @@ def note_written(world: World, event: Event) -> None:
 
 def _run_moved(world: World, event: Event) -> None:
     run = _run(world, event.run_id or "", event.session_id)
-    if event.kind == kinds.RUN_STARTED:
-        if not run.is_begun:  # A resumed run is recorded in each of its graphs.
-            run.is_begun, run.session_id = True, event.session_id
-        session = world.sessions[event.session_id]
-        if session.segment.origin not in GOES_ON:
-            session.note_run(run.id)
-        recipe = payload_of(event, RunStarted).recipe
-        if recipe is not None:
-            session.recipes += (recipe,)
-    elif event.kind == kinds.RUN_PAUSED:
-        run.status = "paused"
-    elif event.kind == kinds.RUN_CONTINUED:
-        run.status = "playing"
-    else:
-        run.status = "finished"
+    if event.kind != kinds.RUN_STARTED:
+        is_paused, is_finished = event.kind == kinds.RUN_PAUSED, event.kind == kinds.RUN_FINISHED
+        run.status = "paused" if is_paused else "finished" if is_finished else "playing"
+        return
+    if not run.is_begun:  # A resumed run is recorded in each of its graphs.
+        run.is_begun, run.session_id = True, event.session_id
+    session = world.sessions[event.session_id]
+    if session.segment.origin not in GOES_ON:
+        session.note_run(run.id)
+    recipe = payload_of(event, RunStarted).recipe
+    session.recipes += () if recipe is None else (recipe,)
 
 
 def _run(world: World, run_id: str, session_id: str) -> RunFacts:
@@ -185,9 +159,11 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         world.manifests[payload.manifest_digest] = manifest_facts(payload.manifest or {})
     stem, _, number = payload.creature.partition("~")
     world.numbers_given[stem] = max(world.numbers_given.get(stem, 0), int(number or 1))
-    graph = world.graphs.get(event.graph_id) or _graph_born(world, event, payload.handle)
+    graph = world.graphs.get(event.graph_id)
+    if graph is None:
+        graph = members.graph_arriving(world, event.graph_id, payload.handle, event.session_id)
     world.births += 1
-    creature = world.creatures[payload.creature] = creature_arriving(payload, event, world.births)
+    creature = world.creatures[payload.creature] = members.creature_arriving(payload, event, world.births)
     if payload.is_root:
         graph.roots[payload.creature] = None
     if payload.run_id is not None:
@@ -206,18 +182,6 @@ def _creature_started(world: World, event: Event, payload: payloads.CreatureStar
         world.children_of.setdefault(payload.parent, {})[payload.creature] = None
 
 
-def manifest_facts(manifest: Json) -> ManifestFacts:
-    """A manifest with the fields that rules read."""
-    return ManifestFacts(**asdict(fields_of(manifest)), manifest=manifest)
-
-
-def _graph_born(world: World, event: Event, name: str, turn: int = 0) -> GraphState:
-    world.births += 1
-    graph = GraphState(event.graph_id, name, event.session_id, world.births, turn)
-    world.graphs[graph.id] = graph
-    return graph
-
-
 def _creature_stopped(world: World, event: Event, payload: payloads.CreatureStopped) -> None:
     creature = world.creatures[payload.creature]
     if payload.reason == "stopped":
@@ -230,20 +194,12 @@ def _creature_stopped(world: World, event: Event, payload: payloads.CreatureStop
     world.topology.remove_creature(creature.id)
     world.children_of.pop(creature.id, None)
     if creature.parent is not None:
-        _drop(world.children_of, creature.parent, creature.id)
+        discard(world.children_of, creature.parent, creature.id)
     del world.creatures[creature.id]
     if creature.run_id is not None:
         world.runs[creature.run_id].creatures_living -= 1
     _note_left(world.sessions[event.session_id], creature.id, event.seq)
-    depart(world, creature, event)
-
-
-def _drop(table: dict[str, dict[str, None]], key: str, entry: str) -> None:
-    row = table.get(key)
-    if row is not None:
-        row.pop(entry, None)
-        if not row:
-            del table[key]
+    members.depart(world, creature, event)
 
 
 def _creature_renamed(world: World, _event: Event, payload: payloads.CreatureRenamed) -> None:
@@ -254,7 +210,7 @@ def _creature_renamed(world: World, _event: Event, payload: payloads.CreatureRen
 
 def _channel_opened(world: World, event: Event, payload: payloads.ChannelOpened) -> None:
     world.births += 1
-    world.channels[payload.channel_id] = channel_arriving(payload, event, world.births)
+    world.channels[payload.channel_id] = members.channel_arriving(payload, event, world.births)
     world.graphs[event.graph_id].channels.take(payload.name, payload.channel_id)
 
 
@@ -292,23 +248,23 @@ def _channel_left(world: World, event: Event, payload: payloads.ChannelEdge) -> 
 
 
 def _wire_added(world: World, event: Event, payload: payloads.WireAdded) -> None:
-    wire = world.wires[payload.edge_id] = wire_arriving(payload)
-    note_wired(world, wire, event.lamport)
+    wire = world.wires[payload.edge_id] = members.wire_arriving(payload)
+    members.note_wired(world, wire, event.lamport)
     world.wires_of.setdefault(payload.source, {})[payload.edge_id] = None
     world.wires_of.setdefault(payload.target, {})[payload.edge_id] = None
 
 
 def _wire_removed(world: World, event: Event, payload: payloads.WireRemoved) -> None:
     world.wires.pop(payload.edge_id, None)
-    note_unwired(world, payload.target, payload.edge_id, event.lamport)
-    _drop(world.wires_of, payload.source, payload.edge_id)
-    _drop(world.wires_of, payload.target, payload.edge_id)
+    members.note_unwired(world, payload.target, payload.edge_id, event.lamport)
+    discard(world.wires_of, payload.source, payload.edge_id)
+    discard(world.wires_of, payload.target, payload.edge_id)
 
 
 def _parent_changed(world: World, _event: Event, payload: payloads.ParentChanged) -> None:
     world.creatures[payload.child].parent = payload.new_parent
     if payload.old_parent is not None:
-        _drop(world.children_of, payload.old_parent, payload.child)
+        discard(world.children_of, payload.old_parent, payload.child)
     if payload.new_parent is not None:
         world.children_of.setdefault(payload.new_parent, {})[payload.child] = None
 
@@ -319,7 +275,7 @@ def _topology_changed(world: World, event: Event, payload: payloads.TopologyChan
         survivor.session_id = event.session_id
         for graph_id in payload.old_graph_ids:
             if graph_id != survivor.id:
-                absorb(world, survivor, world.graphs[graph_id], event.lamport)
+                members.absorb(world, survivor, world.graphs[graph_id], event.lamport)
     elif not payload.new_graph_ids:
         for graph_id in payload.old_graph_ids:
             for channel_id in world.graphs.pop(graph_id).channels.owners.values():
@@ -334,7 +290,7 @@ def _session_forked(world: World, event: Event, payload: payloads.SessionForked)
         graph.session_id = event.session_id
     elif payload.how == "split":
         parent = world.graphs[world.sessions[payload.parents[0]].segment.graph_id]
-        _graph_born(world, event, name="", turn=parent.turn)
+        members.graph_arriving(world, event.graph_id, "", event.session_id, parent.turn)
 
 
 def _session_attached(world: World, event: Event, payload: payloads.SessionAttached) -> None:
@@ -344,11 +300,7 @@ def _session_attached(world: World, event: Event, payload: payloads.SessionAttac
     for name in payload.creatures:
         creature = world.creatures[name]
         if creature.graph_id != graph.id:
-            move(world, creature, graph, session.segment.base + 1)
-
-
-def _session_restated(world: World, event: Event, payload: payloads.SessionRestated) -> None:
-    take_over(world, world.graphs[event.graph_id], payload, event.lamport)
+            members.move(world, creature, graph, session.segment.base + 1)
 
 
 def _privilege_granted(world: World, _event: Event, payload: payloads.PrivilegeGranted) -> None:
@@ -369,7 +321,7 @@ _FOLDS: dict[str, Callable[[World, Event, Any], None]] = {
     kinds.PARENT_LINK_CHANGED: _parent_changed,
     kinds.TOPOLOGY_CHANGED: _topology_changed,
     kinds.SESSION_FORKED: _session_forked,
-    kinds.SESSION_RESTATED: _session_restated,
+    kinds.SESSION_RESTATED: take_over,
     kinds.CREATURE_SESSION_ATTACHED: _session_attached,
     kinds.PRIVILEGE_GRANTED: _privilege_granted,
 }

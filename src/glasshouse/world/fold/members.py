@@ -13,15 +13,8 @@ from typing import Final
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import ChannelOpened, CreatureStarted, TopologyChanged, WireAdded, payload_of
-from glasshouse.world.state.state import (
-    ChannelState,
-    CreatureState,
-    Departed,
-    GraphState,
-    Handing,
-    Stay,
-    World,
-)
+from glasshouse.world.state import state
+from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, Stay, World
 from glasshouse.world.state.values import Wire
 
 departed_creatures_max: Final = 10_000
@@ -58,6 +51,13 @@ def wire_arriving(payload: WireAdded) -> Wire:
     return Wire(
         payload.edge_id, payload.source, payload.target, payload.with_content, payload.prompt, payload.when
     )
+
+
+def graph_arriving(world: World, graph_id: str, name: str, session_id: str, turn: int = 0) -> GraphState:
+    """Add a graph without members to the world."""
+    world.births += 1
+    graph = world.graphs[graph_id] = GraphState(graph_id, name, session_id, world.births, turn)
+    return graph
 
 
 def absorb(world: World, survivor: GraphState, dropped: GraphState, lamport: int) -> None:
@@ -110,10 +110,8 @@ def part_unseen(world: World, event: Event) -> None:
             " file lacks the side that names the others.",
             "Import that side as well, or ask in the store where it was played.",
         )
-    world.births += 1
-    parent = world.graphs[event.graph_id]
-    graph = GraphState(payload.new_graph_ids[1], "", event.session_id, world.births, parent.turn)
-    world.graphs[graph.id] = graph
+    turn = world.graphs[event.graph_id].turn
+    graph = graph_arriving(world, payload.new_graph_ids[1], "", event.session_id, turn)
     for name in payload.affected_creatures:
         move(world, world.creatures[name], graph, event.lamport + 1)
 
@@ -132,7 +130,7 @@ def depart(world: World, creature: CreatureState, event: Event) -> None:
     for ear in creature.ears.values():
         if ear.is_open:
             ear.spans += (event.lamport,)
-    world.departed[creature.id] = Departed(creature, event.id)
+    world.departed[creature.id] = state.Departed(creature, event.id)
 
 
 def note_wired(world: World, wire: Wire, lamport: int) -> None:
@@ -140,7 +138,7 @@ def note_wired(world: World, wire: Wire, lamport: int) -> None:
     target = world.creatures[wire.target]
     if target.handed is None:
         target.handed = {}
-    target.handed.setdefault(wire.id, []).append(Handing(wire, lamport))
+    target.handed.setdefault(wire.id, []).append(state.Handing(wire, lamport))
 
 
 def note_unwired(world: World, target_id: str, wire_id: str, lamport: int) -> None:

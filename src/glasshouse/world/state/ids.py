@@ -7,7 +7,7 @@ twice in one terrarium, even after the creature was removed (ADR 0008). An unkno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -136,28 +136,29 @@ def next_creature_id(given: dict[str, int], name: str) -> str:
 
 def the_creature(world: World, creature_id: str) -> CreatureState:
     """A live creature by id, or a refusal."""
-    return _known("creature", creature_id, world.creatures)
+    return known("creature", creature_id, world.creatures)
 
 
 def the_graph(world: World, graph_id: str) -> GraphState:
     """An open graph by id, or a refusal."""
-    return _known("open graph", graph_id, world.graphs)
+    return known("open graph", graph_id, world.graphs)
 
 
 def the_session(world: World, session_id: str) -> SessionState:
     """A session by id, or a refusal."""
-    return _known("session", session_id, world.sessions)
+    return known("session", session_id, world.sessions)
 
 
 def the_run(world: World, run_id: str) -> RunFacts:
     """A run by id, or a refusal."""
-    return _known("run", run_id, world.runs)
+    return known("run", run_id, world.runs)
 
 
-def _known(noun: str, name: str, known: dict[str, T]) -> T:
-    entry = known.get(name)
+def known(noun: str, name: str, entries: Mapping[str, T]) -> T:
+    """The entry of this name, or a refusal that names a similar one."""
+    entry = entries.get(name)
     if entry is None:
-        raise UnknownName(noun=noun, name=name, known=known)
+        raise UnknownName(noun=noun, name=name, known=entries)
     return entry
 
 

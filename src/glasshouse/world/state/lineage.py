@@ -15,8 +15,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import msgspec
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused
 from glasshouse.events.event import Event, place_of
+from glasshouse.world.state.ids import known
 from glasshouse.world.state.state import Segment, SessionState
 from glasshouse.world.state.values import GOES_ON
 
@@ -70,7 +71,7 @@ def place_in_story(sessions: Mapping[str, SessionState], event: Event) -> tuple[
 
 def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> dict[str, int]:
     """Every segment that a session sees, its own first, each with the last visible seq."""
-    own = _session(sessions, session_id)
+    own = known("session", session_id, sessions)
     prefixes = {session_id: own.head}
     waiting = [own.segment]
     while waiting:
@@ -81,13 +82,6 @@ def visible_prefixes(sessions: Mapping[str, SessionState], session_id: str) -> d
             if seen is None or parent.upto > seen:
                 prefixes[parent.session_id] = parent.upto
     return prefixes
-
-
-def _session(sessions: Mapping[str, SessionState], session_id: str) -> SessionState:
-    session = sessions.get(session_id)
-    if session is None:
-        raise UnknownName(noun="session", name=session_id, known=sessions)
-    return session
 
 
 def moment_of(sessions: Mapping[str, SessionState], prefixes: Mapping[str, int], event_id: str) -> Moment:
@@ -127,7 +121,7 @@ def spans_before(
 
     It visits only segments that reach into that time, so the cost does not grow with the length of the history.
     """
-    since = _session(sessions, session_id).segment.base + seq - lamports
+    since = known("session", session_id, sessions).segment.base + seq - lamports
     prefixes, waiting = {session_id: seq}, [session_id]
     while waiting:
         for parent in sessions[waiting.pop()].segment.parents:
@@ -216,7 +210,7 @@ def descendants_of(sessions: Mapping[str, SessionState], session_id: str) -> lis
     descendants: dict[str, None] = {}
     waiting = [session_id]
     while waiting:
-        for child in _session(sessions, waiting.pop()).children or ():
+        for child in known("session", waiting.pop(), sessions).children or ():
             if child not in descendants:
                 descendants[child] = None
                 waiting.append(child)

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from glasshouse.events.event import Event, Json
-from glasshouse.events.manifest_fields import ManifestFields
+from glasshouse.events.manifest_fields import ManifestFields, fields_of
 from glasshouse.events.payloads import History, Recipe
 from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
@@ -229,6 +230,11 @@ class ManifestFacts(ManifestFields, frozen=True, gc=False):
     """The fields of a manifest that rules read, and the manifest itself."""
 
     manifest: Json = msgspec.field(default_factory=dict)
+
+
+def manifest_facts(manifest: Json) -> ManifestFacts:
+    """A manifest with the fields that rules read."""
+    return ManifestFacts(**asdict(fields_of(manifest)), manifest=manifest)
 
 
 RunStatus = Literal["playing", "paused", "finished"]

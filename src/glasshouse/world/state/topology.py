@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
 from glasshouse.events.payloads import Direction
+
+T = TypeVar("T")
 
 LISTEN = 1
 SEND = 2
@@ -53,18 +55,18 @@ class Topology(msgspec.Struct):
             self.channels_of[creature][channel] = left
             self.members_of[channel][creature] = left
         else:
-            _discard(self.channels_of, creature, channel)
-            _discard(self.members_of, channel, creature)
+            discard(self.channels_of, creature, channel)
+            discard(self.members_of, channel, creature)
 
     def remove_creature(self, creature: str) -> None:
         """Drop a creature and all its edges."""
         for channel in self.channels_of.pop(creature, {}):
-            _discard(self.members_of, channel, creature)
+            discard(self.members_of, channel, creature)
 
     def remove_channel(self, channel: str) -> None:
         """Drop a channel and all its edges."""
         for creature in self.members_of.pop(channel, {}):
-            _discard(self.channels_of, creature, channel)
+            discard(self.channels_of, creature, channel)
 
     def directions(self, creature: str, channel: str) -> int:
         """The bits of one edge; 0 if there is none."""
@@ -87,10 +89,13 @@ _NO_EDGES: dict[str, int] = {}
 _GONE: Final = -1
 
 
-def _discard(table: dict[str, dict[str, int]], key: str, entry: str) -> None:
+def discard(table: dict[str, dict[str, T]], key: str, entry: str) -> None:
+    """Remove an entry of a row, and the row if it is empty then."""
     row = table.get(key)
-    if row is not None and row.pop(entry, None) is not None and not row:
-        del table[key]
+    if row is not None:
+        row.pop(entry, None)
+        if not row:
+            del table[key]
 
 
 class _Ground:
