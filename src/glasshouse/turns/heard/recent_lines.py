@@ -19,18 +19,10 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.events import kinds
+from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
-from glasshouse.events.payloads import (
-    ChannelEdge,
-    SessionRestated,
-    converted,
-    payload_of,
-    picked,
-    restated_of,
-    sealed_of,
-)
+from glasshouse.events.payloads import converted, payload_of, picked, restated_of, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.world.fold.carried_over import chained_via
 from glasshouse.world.hearing.hearing import visible_to
@@ -233,7 +225,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             with_a_past=picked(self.with_a_past, owners),
         )
 
-    def _take_over(self, world: World, restated: SessionRestated, lamport: int) -> None:
+    def _take_over(self, world: World, restated: payloads.SessionRestated, lamport: int) -> None:
         """Take over the lines of a restated past. If it had taken over an older past, the names of both are chained."""
         past, shape, named = restated.carried.tables, restated.carried.shape, restated.creatures
         names = self.renamed[restated.session] = Renamed(named, restated.places, restated.runs)
@@ -274,7 +266,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
                 counts.setdefault(channel_id, {})[name] = table.total
 
     def _note_joined(self, world: World, event: Event) -> None:
-        edge = payload_of(event, ChannelEdge)
+        edge = payload_of(event, payloads.ChannelEdge)
         channel_id, name, table = edge.channel_id, edge.creature, self.said.get(edge.channel_id)
         if table is None or edge.direction != "listen":
             return
@@ -286,13 +278,13 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             late[name] = late.get(name, 0) + table.total - there_until
 
     def _note_left(self, event: Event) -> None:
-        edge = payload_of(event, ChannelEdge)
+        edge = payload_of(event, payloads.ChannelEdge)
         if edge.direction == "listen":
             table = self.said.get(edge.channel_id)
             self.left.setdefault(edge.channel_id, {})[edge.creature] = 0 if table is None else table.total
 
 
-def _place_now(restated: SessionRestated, place: str) -> str:
+def _place_now(restated: payloads.SessionRestated, place: str) -> str:
     """The present name of a place of the past: of a channel, a graph, a creature, or a root's own place."""
     if place.startswith(ROOTS_OWN):
         return by_rule(restated.creatures[place.removeprefix(ROOTS_OWN)])
