@@ -132,7 +132,7 @@ class Conductor:
 
     async def _settle(self, until: Until) -> None:
         """Wait until the last writes in every graph of a drive are durable."""
-        for graph_id in tuple(until.graph_ids):
+        for graph_id in tuple(until.played):
             await self._wait_for_durability(graph_id)
 
     async def _make_ready(self) -> None:
@@ -288,7 +288,7 @@ class Conductor:
         stopped_by = None if thought is None else thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by.reason)
-            return done if event is None else done._replace(kind="end", event=event)
+            return done if event is None else Advanced("end", graph.id, graph.turn, event)
         if isinstance(stopped_by, ModelUnreachable):
             paused = MoveRun(run_id, RunPaused(str(stopped_by)), graph.id)
             await self._ledger.change(paused, by="outage")

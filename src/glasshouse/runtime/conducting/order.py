@@ -9,10 +9,11 @@ one can meet it (ADR 0046). A turn of a graph counts once for a drive, also if i
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+import msgspec
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
@@ -54,13 +55,24 @@ class Conducted:
         return self.turns > 0 or self.last is not None
 
 
-class Advanced(NamedTuple):
+class Advanced(msgspec.Struct, frozen=True):
     """One step of a graph: the end of a run, the start of a turn, or an act. An act without an event wrote nothing."""
 
     kind: Literal["end", "turn", "act"]
     graph_id: str
     turn: int
     event: Event | None = None
+
+
+class Progress(msgspec.Struct):
+    """What a drive has played in one graph: the turn of its last step, how many turns, and the steps of that turn."""
+
+    turn: int | None = None
+    turns: int = 0
+    steps: int = 0
+
+
+NOT_PLAYED = Progress()
 
 
 @dataclass
@@ -73,8 +85,8 @@ class Until:
     run_ids: Sequence[str] = ()
     ended: list[Event] = field(default_factory=list)
     last: Event | None = None
-    graph_ids: set[str] = field(default_factory=set)
-    """The graphs in which this drive took a step."""
+    played: dict[str, Progress] = field(default_factory=dict)
+    """The graphs in which this drive took a step, or to which such a step moved a creature."""
     turns_just_begun: set[str] = field(default_factory=set)
     """The graphs whose last step began a turn: the gate is not asked again before the first act of that turn."""
     is_held: bool = False
@@ -83,9 +95,6 @@ class Until:
     """Whether a graph has played all its turns and still has something to do."""
     _gates: set[asyncio.Future[bool | None]] = field(default_factory=set)
     _acts_played: int = 0
-    _played: Counter[str] = field(default_factory=Counter)
-    _turn_of: dict[str, int] = field(default_factory=dict)
-    _steps: Counter[str] = field(default_factory=Counter)
 
     async def has_passed(self, gate: Awaitable[bool | None]) -> bool:
         """Wait at a gate; False if it returns False, or if the drive ended meanwhile."""
@@ -109,37 +118,37 @@ class Until:
 
     def allows(self, graph_id: str, turn: int) -> bool:
         """Whether a graph may take a step in this turn. Turn 0 means the end of a run, which needs no turn."""
-        if self.turns is None or turn == 0 or self._turn_of.get(graph_id) == turn:
+        if self.turns is None or turn == 0:
             return True
-        if self._played[graph_id] < self.turns:
+        played = self.played.get(graph_id, NOT_PLAYED)
+        if played.turn == turn or played.turns < self.turns:
             return True
         self.has_used_up_turns = True
         return False
 
     def note(self, done: Advanced) -> None:
         """Count a step."""
-        kind, graph_id, turn, event = done
-        self.graph_ids.add(graph_id)
-        steps = self._steps[graph_id] + 1
-        if kind != "end" and self._turn_of.get(graph_id) != turn:
-            self._turn_of[graph_id] = turn
-            self._played[graph_id] += 1
-            steps = 1
-        self._steps[graph_id] = steps
-        if steps > steps_in_a_turn_max:
+        played = self._played_in(done.graph_id)
+        played.steps += 1
+        if done.kind != "end" and played.turn != done.turn:
+            played.turn, played.turns, played.steps = done.turn, played.turns + 1, 1
+        if played.steps > steps_in_a_turn_max:
             raise Refused(
-                f"Graph {graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
+                f"Graph {done.graph_id} did not come to an end of its turn.", "Lower max_calls_per_turn."
             )
-        if kind == "turn":
-            self.turns_just_begun.add(graph_id)
+        if done.kind == "turn":
+            self.turns_just_begun.add(done.graph_id)
             return
-        self.turns_just_begun.discard(graph_id)
-        if event is not None:
-            self.last = event
+        self.turns_just_begun.discard(done.graph_id)
+        if done.event is not None:
+            self.last = done.event
             self._acts_played += 1
-            self.graph_ids.add(event.graph_id)  # A tool may have moved the creature to another graph.
-            if kind == "end":
-                self.ended.append(event)
+            self._played_in(done.event.graph_id)  # A tool may have moved the creature to another graph.
+            if done.kind == "end":
+                self.ended.append(done.event)
+
+    def _played_in(self, graph_id: str) -> Progress:
+        return self.played.get(graph_id) or self.played.setdefault(graph_id, Progress())
 
     def reached(self) -> Because | None:
         """Why the drive must end, even if something is still due; None if it may continue."""
@@ -162,10 +171,12 @@ class Until:
 
     def conducted(self, because: Because) -> Conducted:
         """The result of the drive."""
-        return Conducted(because, self._played.total(), tuple(self.ended), self.last)
+        return Conducted(
+            because, sum([played.turns for played in self.played.values()]), tuple(self.ended), self.last
+        )
 
 
-class Next(NamedTuple):
+class Next(msgspec.Struct, frozen=True):
     """What a graph has to do next, if anything."""
 
     turn: int | None
@@ -195,7 +206,8 @@ class Agendas:
         return self._ready_cache
 
     def _look_up(self, moved: dict[str, None]) -> None:
-        world, graphs = self._ledger.world, dict[str, object](moved)
+        world = self._ledger.world
+        graphs: Iterable[str] = tuple(moved)
         known = (len(world.sessions), len(world.graphs))
         if EVERY_GRAPH in moved:
             graphs = {**self._ready_cache, **world.graphs}
@@ -322,17 +334,16 @@ class Lockstep(Order):
     def next_graph(self, until: Until) -> str | None:
         """The first graph, or None if it has no turns left: to continue with another graph would change the order."""
         graphs = self._ledger.world.graphs
-        turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready()]
+        turns = [(ahead.turn or 0, graphs[name].born, name) for name, ahead in self._ready().items()]
         turn, _, first = min(turns, default=(0, 0, None))
         return first if first is not None and until.allows(first, turn) else None
 
-    def _ready(self) -> Iterable[tuple[str, Next]]:
+    def _ready(self) -> Mapping[str, Next]:
         ready = self._agendas.ready()
-        if self._graph_id is not None:
-            return [(self._graph_id, ready[self._graph_id])] if self._graph_id in ready else []
-        if not self._run_ids:
-            return ready.items()
-        return [(name, ready[name]) for name in self._agendas.graphs_of(*self._run_ids) if name in ready]
+        if self._graph_id is None and not self._run_ids:
+            return ready
+        names = [self._graph_id] if self._graph_id else self._agendas.graphs_of(*self._run_ids)
+        return {name: ready[name] for name in names if name in ready}
 
     def is_next(self, graph_id: str, until: Until) -> bool:
         """Whether this graph is still first."""
@@ -360,7 +371,7 @@ class Free(Lockstep):
 
     def next_graph(self, until: Until) -> str | None:
         """A graph that has something to do and no task yet."""
-        ready = (name for name, _ in self._ready() if name not in self._tasks)
+        ready = (name for name in self._ready() if name not in self._tasks)
         return next((name for name in ready if self.is_next(name, until)), None)
 
     def is_next(self, graph_id: str, until: Until) -> bool:
@@ -390,7 +401,7 @@ class Free(Lockstep):
         while there and self._turn(there[-1], until) != lowest:
             there.pop()
         if not there:
-            driven = {name for name, _ in self._ready()}
+            driven = self._ready()
             turns = {
                 name: self._turn(name, until) for name in self._agendas.graphs_of(run_id) if name in driven
             }

@@ -34,7 +34,6 @@ from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
-from glasshouse.turns.runs.agenda import Agenda
 from glasshouse.world.decisions.acts import line_of, speaker_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Write, event_of, stamped
@@ -101,7 +100,7 @@ class Ledger:
     """Decides intents, stamps, queues and commits their events, and keeps the pending world."""
 
     def __init__(self, store: Store, clock: Clock, subscriptions: Subscriptions) -> None:
-        self.folded = Folded()
+        self._use(Folded())
         self.takes_more = False
         self.acts_begun: dict[tuple[str, str], bool] = {}
         """The acts that have begun and are not written yet, by creature and cause. The value says whether the act has
@@ -127,16 +126,6 @@ class Ledger:
         self._broken: BaseException | None = None
         self._is_refolding = False
         self._is_closing = False
-
-    @property
-    def world(self) -> World:
-        """The pending world: the committed events and those on their way, folded."""
-        return self.folded.world
-
-    @property
-    def agenda(self) -> Agenda:
-        """The acts that are owed in the pending world."""
-        return self.folded.agenda
 
     async def open(self) -> None:
         """Fold what the store holds and start the writer."""
@@ -496,8 +485,14 @@ class Ledger:
             self._is_refolding = False
             self._move_gate()
 
-    def _take(self, folded: Folded) -> None:
+    def _use(self, folded: Folded) -> None:
         self.folded = folded
+        self.world = folded.world
+        """The pending world: the committed events and those on their way, folded."""
+        self.agenda = folded.agenda
+
+    def _take(self, folded: Folded) -> None:
+        self._use(folded)
         self.refolds += 1
         self.graphs_moved[EVERY_GRAPH] = None
         self._events_since_snapshot = self._store.position - folded.position

@@ -130,14 +130,18 @@ class Agenda(msgspec.Struct, dict=True):
         return None
 
     def _ready(self, world: World, graph: GraphState) -> Ready:
-        creatures, reactions, ticks = world.creatures, Queue(), Queue()
+        creatures = world.creatures
+        reactions: Queue = []
         for name in names_in_both(graph.creatures, self.owed):
             owed = self.first_due(name, graph.turn)
             if owed is not None:
                 reactions.append((_place_of_owed(world, creatures[name], owed), name, owed.cause))
-        for name in names_in_both(graph.creatures, self.ticks):
-            tick = self.ticks[name]
-            ticks.append(((tick.due, 0, creatures[name].born), name, tick.cause))
+        ticks: Queue = [
+            ((tick.due, 0, creatures[name].born), name, tick.cause)
+            for name, tick in [
+                (name, self.ticks[name]) for name in names_in_both(graph.creatures, self.ticks)
+            ]
+        ]
         heapify(reactions)
         heapify(ticks)
         return Ready(graph.session_id, graph.turn, reactions, ticks)
@@ -373,7 +377,8 @@ def _first(
     queue: Queue, owed_by: Callable[[str], Owed | None], graph: GraphState, is_free: Callable[[str], bool]
 ) -> tuple[str, Owed] | None:
     """The first free creature of a queue, and what it owes. Creatures before it that are not free keep their place."""
-    waiting, first = Queue(), None
+    waiting: Queue = []
+    first: tuple[str, Owed] | None = None
     while queue and first is None:
         _, name, cause = queue[0]
         owed = owed_by(name) if name in graph.creatures else None
