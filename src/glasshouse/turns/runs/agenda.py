@@ -30,6 +30,7 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAgenda
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import converted, payload_of, picked, restated_of
+from glasshouse.turns.runs.members import members_of
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN
@@ -137,10 +138,7 @@ class Agenda(msgspec.Struct, dict=True):
             if owed is not None:
                 reactions.append((_place_of_owed(world, creatures[name], owed), name, owed.cause))
         ticks: Queue = [
-            ((tick.due, 0, creatures[name].born), name, tick.cause)
-            for name, tick in [
-                (name, self.ticks[name]) for name in names_in_both(graph.creatures, self.ticks)
-            ]
+            ((tick.due, 0, creatures[name].born), name, tick.cause) for name, tick in self._ticks_in(graph)
         ]
         heapify(reactions)
         heapify(ticks)
@@ -187,24 +185,24 @@ class Agenda(msgspec.Struct, dict=True):
             if event.ends_its_act:
                 self._settle(world, event.actor, cause)
             return False
+        creature = world.creatures[event.actor]
         if tick.as_of is None or tick.due < event.turn:
             # The first tick of a turn: all ticks of a batch see the past up to here, even after a crash.
-            for name, other in self._ticks_beside(world, event.actor):
+            for name, other in self._ticks_in(world.graphs[creature.graph_id]):
                 if other.as_of is None:
                     self.ticks[name] = replace(other, as_of=event.lamport - 1)
-        is_together = world.facts_of(world.creatures[event.actor]).schedule.together
+        is_together = world.facts_of(creature).schedule.together
         if is_together and event.actor not in self.under_way and _may_begin(tick, event):
             # The whole batch has begun: all its creatures see the world before this event.
-            for name, other in self._ticks_beside(world, event.actor):
+            for name, other in self._ticks_in(world.graphs[creature.graph_id]):
                 if other.begun_by is None:
                     self.ticks[name] = replace(other, begun_by=event.id, was=None)
         if event.ends_its_act:
             del self.ticks[event.actor]
         return True
 
-    def _ticks_beside(self, world: World, name: str) -> list[tuple[str, Owed]]:
-        members = world.graphs[world.creatures[name].graph_id].creatures
-        return [(member, self.ticks[member]) for member in names_in_both(members, self.ticks)]
+    def _ticks_in(self, graph: GraphState) -> list[tuple[str, Owed]]:
+        return [(name, self.ticks[name]) for name in names_in_both(graph.creatures, self.ticks)]
 
     def _note_under_way(self, event: Event) -> bool:
         """Note what an act writes before its end, and forget it at its end. True if the event was caused by a tick."""
@@ -257,13 +255,18 @@ class Agenda(msgspec.Struct, dict=True):
     def _owe_ticks(self, world: World, event: Event) -> None:
         """Add the ticks of this turn. A creature whose last tick still waits does not get a second one."""
         graph = world.graphs.get(event.graph_id)
-        for name in () if graph is None else graph.creatures:
-            creature, waiting = world.creatures[name], self.ticks.get(name)
-            if waiting is not None and waiting.begun_by is not None:
-                self.ticks[name] = replace(waiting, begun_by=None)  # It joins the batch of this turn.
-            every = world.facts_of(creature).schedule.tick_every
-            if every and event.turn % every == 0 and creature.is_running and _is_playing(world, creature):
-                self.ticks.setdefault(name, Owed(event.id, event.lamport, due=event.turn))
+        if graph is None:
+            return
+        for name, tick in self._ticks_in(graph):
+            if tick.begun_by is not None:
+                self.ticks[name] = replace(tick, begun_by=None)  # It joins the batch of this turn.
+        for name, every in members_of(world, graph).tickers:
+            if (
+                event.turn % every == 0
+                and name not in self.ticks
+                and _is_playing(world, world.creatures[name])
+            ):
+                self.ticks[name] = Owed(event.id, event.lamport, due=event.turn)
 
     def _forget_run(self, world: World, run_id: str | None) -> None:
         """Remove all debts of the creatures of a finished run."""
@@ -363,9 +366,11 @@ _NOTHING: Final[dict[str, Owed]] = {}
 
 def names_in_both(members: Mapping[str, object], owing: Mapping[str, object]) -> list[str]:
     """The names in both, found by iterating over the shorter of the two."""
-    if len(members) <= len(owing):
-        return [name for name in members if name in owing]
-    return [name for name in owing if name in members]
+    if not owing:
+        return []
+    if len(members) > len(owing):
+        members, owing = owing, members
+    return [name for name in members if name in owing]
 
 
 def _place_of_owed(world: World, creature: CreatureState, owed: Owed) -> Place:

@@ -26,6 +26,7 @@ from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
 from glasshouse.events.payloads import Governor, converted, payload_of, restated_of, sealed_of, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
+from glasshouse.turns.runs.members import members_of
 from glasshouse.world.state.state import World
 
 version: Final = 8
@@ -324,7 +325,7 @@ class Runs(msgspec.Struct):
         passed = event.turn - clocks.turn
         clocks.begin_turn(event.turn)
         graph = world.graphs.get(event.graph_id)
-        for run_id in {world.creatures[name].run_id or "": None for name in graph.creatures} if graph else ():
+        for run_id in () if graph is None else members_of(world, graph).runs:
             purse, run = self.purses.get(run_id), world.runs.get(run_id)
             if purse is not None and run is not None and run.status == "playing":
                 count = clocks.turns[run_id] = clocks.turns.get(run_id, 0) + passed

@@ -14,6 +14,7 @@ import msgspec
 from glasshouse.events.event import Json
 from glasshouse.turns.moment.playbill import Beat
 from glasshouse.turns.runs.agenda import Agenda, Owed, names_in_both
+from glasshouse.turns.runs.members import members_of
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
@@ -112,21 +113,21 @@ def _tick(world: World, owed: Owed, name: str) -> Due:
 def next_turn(world: World, agenda: Agenda, runs: Runs, graph: GraphState) -> int | None:
     """The number of the next turn in which anything is due; none if nothing will be due in any turn."""
     turns: list[int] = []
-    for creature in map(world.creatures.__getitem__, graph.creatures):
-        if may_act(world, creature):
-            every = world.facts_of(creature).schedule.tick_every
-            if every == 1 or creature.id in agenda.owed or creature.id in agenda.ticks:
+    for name, every in members_of(world, graph).tickers:
+        if may_act(world, world.creatures[name]):
+            if every == 1:
                 return graph.turn + 1
-            if every:
-                turns.append((graph.turn // every + 1) * every)
+            turns.append((graph.turn // every + 1) * every)
+    owing = [*names_in_both(graph.creatures, agenda.owed), *names_in_both(graph.creatures, agenda.ticks)]
+    if any(may_act(world, world.creatures[name]) for name in owing):
+        return graph.turn + 1
     turns += [turn for turn, _, _ in beats_ahead(world, runs, graph)]
     return min(turns, default=None)
 
 
 def runs_acting(world: World, graph: GraphState) -> list[str]:
     """The runs of the creatures in a graph that may act, each once, in the order of the graph's members."""
-    members = map(world.creatures.__getitem__, graph.creatures)
-    names = dict.fromkeys([member.run_id or "" for member in members if member.is_running])
+    names = members_of(world, graph).runs_awake
     return [name for name in names if (run := world.runs.get(name)) is None or run.status == "playing"]
 
 
@@ -134,9 +135,10 @@ def beats_ahead(world: World, runs: Runs, graph: GraphState) -> list[tuple[int, 
     """The beats still to come in this graph: the graph's turn in which each comes, the beat, and its run."""
     ahead: list[tuple[int, Beat, str]] = []
     for run_id in runs_acting(world, graph):
-        purse, played = runs.purses.get(run_id), runs.turns_of(run_id, graph.id)
+        purse = runs.purses.get(run_id)
         if purse is None or not purse.playbill.beats:
             continue
+        played = runs.turns_of(run_id, graph.id)
         handles_here = {handle for name, handle in purse.cast.items() if name in graph.creatures}
         for beat in purse.playbill.beats:
             if beat.turn > played and (beat.at is None or beat.at in handles_here):
