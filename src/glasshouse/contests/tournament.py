@@ -66,12 +66,9 @@ class Tournament:
         is_against_solo: bool = False,
     ) -> None:
         check_draw(world, models, rounds, is_against_solo=is_against_solo)
-        self._terrarium = terrarium
-        self._world = world
-        self._models = tuple(models)
+        self._terrarium, self._world, self._models = terrarium, world, tuple(models)
         self._rounds = [(number + 1, rng_seed + number) for number in range(rounds)]
-        self._seed = seed
-        self._is_against_solo = is_against_solo
+        self._seed, self._is_against_solo = seed, is_against_solo
         for model in models:
             terrarium.check_model(model)
 
@@ -111,17 +108,10 @@ class Tournament:
                     yield _told(number, rng_seed, run, dict.fromkeys(order, model), runs)
 
     async def _played(
-        self,
-        world: LoadedWorld,
-        rng_seed: int,
-        models: Mapping[str, str],
-        governor: Governor | None = None,
-        lines: Mapping[str, list[Event]] | None = None,
+        self, world: LoadedWorld, rng_seed: int, models: Mapping[str, str], governor: Governor | None = None
     ) -> Run:
-        """Open a run, read out the given lines in it, play it to its end and return it."""
-        seed = self._seed if lines is None else None
-        run = await self._terrarium.open_world(world, seed, rng_seed, governor, models=models)
-        await _read_out(self._terrarium, run.id, lines or {})
+        """Play a world to its end and return its run."""
+        run = await self._terrarium.open_world(world, self._seed, rng_seed, governor, models=models)
         await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)
 
@@ -138,10 +128,15 @@ class Tournament:
         return await self._played(world, rng_seed, {SOLO: model}, purse)
 
     async def _read(self, runs: Mapping[str, str], order: tuple[str, ...], rng_seed: int, model: str) -> Run:
+        """Read both plays out to an assessor, in this order of seats, and return the run of the reading."""
         lines = {name: await _said_in(self._terrarium, runs[name]) for name in order}
-        kinds_said = dict.fromkeys(line.kind for some in lines.values() for line in some)
+        kinds_said = dict.fromkeys(line.kind for said in lines.values() for line in said)
         world = reading_world(self._world, order, kinds_said)
-        return await self._played(world, rng_seed, dict.fromkeys(order, model), lines=lines)
+        models = dict.fromkeys(order, model)
+        run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=models)
+        await _read_out(self._terrarium, run.id, lines)
+        await self._terrarium.run(run.id)
+        return self._terrarium.run_of(run.id)
 
 
 def check_draw(
@@ -182,32 +177,29 @@ async def _said_in(terrarium: Terrarium, run_id: str) -> list[Event]:
     """The newest public lines of a run, without those of judges."""
     events = await terrarium.run_events(run_id)
     births = [payload_of(event, CreatureStarted) for event in events if event.kind == kinds.CREATURE_STARTED]
-    judges = {born.creature for born in births if fields_of(born.manifest or {}).role == "judge"}
-    spoke = [
-        event
-        for event in events
-        if is_public_line(run_id, event) and event.actor not in RESERVED_ACTORS | judges
-    ]
+    silent = {
+        born.creature for born in births if fields_of(born.manifest or {}).role == "judge"
+    } | RESERVED_ACTORS
+    spoke = [event for event in events if is_public_line(run_id, event) and event.actor not in silent]
     return spoke[-lines_read_max:]
 
 
 async def _read_out(terrarium: Terrarium, run_id: str, lines: Mapping[str, list[Event]]) -> None:
     """Append the given lines for the creatures with these handles, one line of each in turn."""
-    readers = {one.handle: one.id for one in terrarium.creatures() if one.run_id == run_id}
+    readers = {reader.handle: reader.id for reader in terrarium.creatures() if reader.run_id == run_id}
     now: dict[str, str] = {}
     in_turn = zip_longest(*[[(readers[name], line) for line in said] for name, said in lines.items()])
     for reader, line in filter(None, chain.from_iterable(in_turn)):
-        payload = {
-            field: value for field, old in line.payload.items() if (value := _read(old, now)) is not None
-        }
-        told = await terrarium.append(reader, Draft(kind=line.kind, payload=payload, channel="stage"))
-        now[line.id] = told.id
+        fields = {name: _with_new_ids(value, now) for name, value in line.payload.items()}
+        payload = {name: value for name, value in fields.items() if value is not None}
+        event = await terrarium.append(reader, Draft(kind=line.kind, payload=payload, channel="stage"))
+        now[line.id] = event.id
 
 
-def _read(value: Any, now: Mapping[str, str]) -> Any:
+def _with_new_ids(value: Any, now: Mapping[str, str]) -> Any:
     """A field's value with the new ids of the events that it cites; none if it cites an event that was not read out."""
     if is_event_id(value):
         return now.get(value)
     if isinstance(value, list):
-        return [read for one in value if (read := _read(one, now)) is not None]
+        return [new for old in value if (new := _with_new_ids(old, now)) is not None]
     return value

@@ -43,8 +43,8 @@ class CheckedWorld:
     @property
     def troupes(self) -> list[tuple[At, Troupe]]:
         """Each cast as written, and where."""
-        scenario = self.scenario
-        return [(("troupes", n) if scenario.troupes else (), troupe) for n, troupe in scenario.casts.items()]
+        has_troupes = bool(self.scenario.troupes)
+        return [(("troupes", n) if has_troupes else (), troupe) for n, troupe in self.scenario.casts.items()]
 
     @property
     def entries(self) -> list[tuple[At, CastEntry]]:

@@ -41,12 +41,12 @@ def unknown_roots(world: CheckedWorld) -> Iterator[Complaint]:
     if not world.cast_is_complete:
         return
     scenario = world.scenario
-    roots = {scenario.root, *(troupe.root for _, troupe in world.troupes)} - {None}
-    troupes_of = {
-        root: [name for name, plan in scenario.troupes.items() if root in plan.handles] for root in roots
-    }
+
+    def homes_of(handle: str) -> list[str]:
+        return [name for name, troupe in scenario.troupes.items() if handle in troupe.handles]
+
     if scenario.root is not None and scenario.troupes:
-        homes = troupes_of[scenario.root]
+        homes = homes_of(scenario.root)
         if not homes:
             handles = [entry.name for _, entry in world.entries]
             yield Complaint(("root",), unknown("creature", scenario.root, handles))
@@ -58,9 +58,9 @@ def unknown_roots(world: CheckedWorld) -> Iterator[Complaint]:
         root = troupe.root
         if root is None or root in troupe.handles:
             continue
-        if troupes_of[root]:
+        if homes := homes_of(root):
             text = (
-                f"{root!r} plays in troupe {troupes_of[root][0]!r}, but a root must be in its own troupe."
+                f"{root!r} plays in troupe {homes[0]!r}, but a root must be in its own troupe."
                 f" {likely(root, troupe.handles)} If you want a second one, list it in this cast too."
             )
             yield Complaint((*at, "root"), text)

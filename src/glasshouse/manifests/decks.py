@@ -34,7 +34,7 @@ def decks_of(
     for key, deal in scenario.deal.items():
         try:
             deck = given[key] if key in given else _deck(deal.source, folder)
-            decks[key] = _checked(_paired(deck) if deal.odd_one else deck)
+            decks[key] = _checked(tuple(map(_pair, deck)) if deal.odd_one else deck)
         except _NoDeck as fault:
             complaints.append(Complaint(("deal", key, "from"), str(fault)))
         except BadWorld as fault:
@@ -55,8 +55,8 @@ def _deck(source: str | Deck, folder: Path | None) -> Deck:
         raise _NoDeck(f"{source!r} is not beside the scenario. Put the file there and write only its name.")
     files = sorted(path.name for path in folder.iterdir() if path.is_file())
     if source not in files:
-        text = f"there is no file {shown(source)} beside the scenario. {likely(source, files, '')}"
-        raise _NoDeck(text.rstrip())
+        text = f"there is no file {shown(source)} beside the scenario."
+        raise _NoDeck(f"{text} {likely(source, files, '')}".rstrip())
     path = folder / source
     return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
 
@@ -84,22 +84,13 @@ def _yaml_list(path: Path) -> Deck:
     return tuple(source.data)
 
 
-def _paired(deck: Deck) -> Deck:
-    """The pairs that a deal with an odd one draws from; in text, '|' separates the two."""
-    pairs = [_parts(card) for card in deck]
-    for card, pair in zip(deck, pairs, strict=True):
-        if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
-            text = str(card)[:card_shown_chars_max]
-            raise _NoDeck(
-                f"{text!r} is not a pair. For 'odd_one' write [one, other], or 'one | other' in text."
-            )
-    return tuple(pairs)
-
-
-def _parts(card: Any) -> list[Any]:
-    if isinstance(card, str):
-        return [part.strip() for part in card.split("|")]
-    return list(card) if isinstance(card, list | tuple) else [card]
+def _pair(card: Any) -> list[Any]:
+    """A card for a deal with an odd one; in text, '|' separates the two."""
+    pair = [part.strip() for part in card.split("|")] if isinstance(card, str) else card
+    if isinstance(pair, list | tuple) and len(pair) == 2 and all(pair) and pair[0] != pair[1]:
+        return list(pair)
+    text = f"{str(card)[:card_shown_chars_max]!r} is not a pair."
+    raise _NoDeck(f"{text} For 'odd_one' write [one, other], or 'one | other' in text.")
 
 
 def _checked(deck: Deck) -> Deck:
@@ -109,4 +100,4 @@ def _checked(deck: Deck) -> Deck:
         raise _NoDeck(f"there are {len(deck):,} cards. Keep at most {deck_cards_max:,}.")
     if any(card is None or len(canonical_json({"card": card})) > card_bytes_max for card in deck):
         raise _NoDeck(f"a card is empty, or larger than {card_bytes_max:,} bytes. Correct it.")
-    return tuple(deck)
+    return deck

@@ -123,7 +123,7 @@ class _CreatureFile:
 
     def __init__(self, path: Path) -> None:
         self.source = source_at(path)
-        manifest, complaints, _, _ = valid_part_of(self.source, Manifest, {"name": path.stem})
+        manifest, complaints, _, _ = valid_part_of(self.source, Manifest, path.stem)
         self.manifest = None if self.source.problems or complaints else manifest
         if manifest is not None and not complaints and manifest.name != path.stem:
             text = f"the file is called {path.stem}.yaml, so the name must be {path.stem!r}. Change one of the two."
@@ -136,7 +136,7 @@ def _read_world(folder: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld
     paths = sorted((folder / "creatures").glob("*.yaml"))[: creature_files_max + 1]
     creatures = {path.stem: _CreatureFile(path) for path in paths}
     source = source_at(folder / SCENARIO_FILE)
-    scenario, complaints, damaged, rest = valid_part_of(source, Scenario, {"name": "world"})
+    scenario, complaints, damaged, rest = valid_part_of(source, Scenario, "world")
     problems = [*source.problems, *map(source.problem, complaints)]
     problems += [problem for creature in creatures.values() for problem in creature.problems]
     if len(paths) > creature_files_max:

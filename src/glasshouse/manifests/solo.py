@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from glasshouse.events import kinds
 from glasshouse.manifests.fields import list_items_max
 from glasshouse.manifests.loading import LoadedWorld
-from glasshouse.manifests.manifest import Manifest, Memory, Schedule, Voice
+from glasshouse.manifests.manifest import Manifest, Memory, Profile, Schedule, Voice
 from glasshouse.manifests.scenario import CORE_KINDS, Scenario
 
 SOLO: Final = "solo"
@@ -22,13 +22,11 @@ ASSESSOR: Final = "assessor"
 
 part_told_chars_max: Final = 300
 assessor_turns_max: Final = 3
-_PROFILES: Final = ("tiny", "fast", "balanced", "strong")
 
 
 def players_of(world: LoadedWorld) -> dict[str, Manifest]:
     """The manifests of everybody in the cast except judges, by handle."""
-    entries = [entry for stage in world.scenario.stages.values() for entry in stage.cast]
-    cast = {entry.name: world.manifests[entry.use] for entry in entries}
+    cast = {handle: world.manifests[name] for handle, name in world.scenario.cast_by_handle.items()}
     return {handle: manifest for handle, manifest in cast.items() if manifest.role != "judge"}
 
 
@@ -36,8 +34,12 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
     """The same world for one creature that acts once a turn, as often as the troupe acted in its turns."""
     scenario, solo = world.scenario, _solo(world)
     ends = scenario.ends_when
-    is_ended_by_solo = ends is not None and ends.kind in solo.may_emit
-    beats = [(max(1, beat.turn * acts // max(1, turns)), beat) for beat in scenario.beats]
+    beats = [
+        # Without `at`: the solo sees every beat, whoever it was meant for.
+        {"turn": turn, "text": beat.text, "title": beat.title}
+        for beat in scenario.beats
+        if (turn := max(1, beat.turn * acts // max(1, turns))) <= acts
+    ]
     alone = Scenario.model_validate(
         {
             **_shared(world, SOLO),
@@ -45,17 +47,13 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
             "opening": scenario.opening or " ".join(stage.opening for stage in scenario.stages.values()),
             "seeds": list(scenario.seeds),
             "deal": {key: {"to": SOLO, "from": list(deck[:1])} for key, deck in world.decks.items()},
-            # Without `at`: the solo sees every beat, whoever it was meant for.
-            "beats": [
-                {"turn": turn, "text": beat.text, "title": beat.title} for turn, beat in beats if turn <= acts
-            ],
+            "beats": beats,
             "governor": {**scenario.governor.model_dump(), "max_turns": max(1, acts)},
-            "ends_when": ends.model_dump() if ends is not None and is_ended_by_solo else None,
+            "ends_when": ends.model_dump() if ends is not None and ends.kind in solo.may_emit else None,
         }
     )
     made = LoadedWorld.of(alone, [solo], decks=world.decks)
-    has_own_tools = any(":" in tool for tool in solo.tools)
-    return replace(made, path=world.path) if has_own_tools else made
+    return replace(made, path=world.path) if any(":" in tool for tool in solo.tools) else made
 
 
 def reading_world(world: LoadedWorld, order: Iterable[str], said: Iterable[str]) -> LoadedWorld:
@@ -80,14 +78,9 @@ _NEVER: Final = Schedule(tick_every=1_000_000)
 
 
 def _shared(world: LoadedWorld, what: str) -> dict[str, Any]:
-    scenario = world.scenario
-    return {
-        "name": f"{scenario.name[: 64 - len(what) - 1]}-{what}",
-        "title": scenario.title,
-        "goal": scenario.goal,
-        "kinds": scenario.as_json()["kinds"],
-        "language": scenario.language,
-    }
+    plain = world.scenario.as_json()
+    shared = {name: plain[name] for name in ("title", "goal", "kinds", "language")}
+    return {"name": f"{plain['name'][: 64 - len(what) - 1]}-{what}", **shared}
 
 
 def _solo(world: LoadedWorld) -> Manifest:
@@ -134,4 +127,4 @@ def _each_once(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _strongest(profiles: Iterable[str]) -> Any:
-    return max(profiles, key=_PROFILES.index, default="fast")
+    return max(profiles, key=get_args(Profile).index, default="fast")

@@ -5,7 +5,6 @@ Always holds: no message of the validation library is shown. An unknown field na
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -28,7 +27,9 @@ _EXPECTED = {
     "model_type": "a mapping of fields",
 }
 
-_BOUNDS = {
+_TEXTS = {
+    "missing": "this field is missing. Write it.",
+    "value_error": "{error}",
     "string_too_long": "this text is too long. Write at most {max_length:,} characters.",
     "string_too_short": "this text is empty. Write some.",
     "too_long": "there are {actual_length} items. Write at most {max_length}.",
@@ -41,12 +42,12 @@ _BOUNDS = {
 
 
 def valid_part_of(
-    source: Source, model: type[M], filler: Mapping[str, Any]
+    source: Source, model: type[M], name: str
 ) -> tuple[M | None, list[Complaint], set[str], Source]:
     """A model of the valid part of a file if there is one, what is wrong, which top-level fields lost a part, and the rest.
 
-    Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If a required
-    field is missing, its value comes from `filler`.
+    Invalid fields are cut out and the rest is validated again, so that the checks can still look at it. If the file has
+    no valid name, the rest gets this one.
     """
     root, plain, damaged = source.root, source.data, set[str]()
     if root is None:
@@ -60,19 +61,15 @@ def valid_part_of(
             errors: list[dict[str, Any]] = [dict(error) for error in fault.errors(include_url=False)]
         if complaints is None:
             complaints = [_complaint(error, model) for error in errors]
-        faults = {(error["type"], _at(error["loc"])) for error in errors}
-        cuts = {
-            at[:-1] if kind == "missing" else at
-            for kind, at in faults
-            if not (kind == "missing" and at[0] in filler and len(at) == 1)
-        }
+        faults = {(error["type"], _at(error["loc"])) for error in errors} - {("missing", ("name",))}
+        cuts = {at[:-1] if kind == "missing" else at for kind, at in faults}
         if () in cuts:
             break
         # From the end, so that no cut moves the index of a later one.
         for at in sorted(cuts, key=lambda at: [n if isinstance(n, int) else 0 for n in at], reverse=True):
             root = root.without(at)
         damaged |= {str(at[0]) for at in cuts}
-        plain = {**filler, **root.data}
+        plain = {"name": name, **root.data}
     return None, complaints or [], damaged, source
 
 
@@ -84,20 +81,15 @@ def _complaint(error: dict[str, Any], model: type[BaseModel]) -> Complaint:
     at, kind, given, context = _at(error["loc"]), error["type"], error.get("input"), error.get("ctx", {})
     if kind == "extra_forbidden":
         text = f"there is no such field. {likely(str(at[-1]), _known_fields(model, at[:-1]))}"
-        return Complaint(at, text, at_key=True)
-    if kind == "missing":
-        text = "this field is missing. Write it."
     elif kind in _EXPECTED:
         text = f"this should be {_EXPECTED[kind]}, not {_described(given)}."
-    elif kind in _BOUNDS:
-        text = _BOUNDS[kind].format(**context)
+    elif kind in _TEXTS:
+        text = _TEXTS[kind].format(**context)
     elif kind == "literal_error":
         text = _not_one_of(given, context["expected"])
-    elif kind == "value_error":
-        text = str(context["error"])
     else:
         text = f"{shown(given)} is not allowed here. Look up the field in the reference of world files."
-    return Complaint(at, text, at_key="[key]" in error["loc"])
+    return Complaint(at, text, at_key=kind == "extra_forbidden" or "[key]" in error["loc"])
 
 
 def _not_one_of(given: object, expected: str) -> str:
