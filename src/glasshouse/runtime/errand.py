@@ -110,10 +110,8 @@ class Errand:
         if self.before_commit is not None:
             await self.before_commit(self.creature_id)
         outcome = await self.ledger.edit(intent, self.creature_id, self.called.id, tell)
-        answered = [
-            e for e in outcome.events if e.kind == kinds.TOOL_RETURNED and e.caused_by == self.called.id
-        ]
-        self.returned = answered[0] if answered else None
+        answered = [event for event in outcome.events if event.kind == kinds.TOOL_RETURNED]
+        self.returned = next((event for event in answered if event.caused_by == self.called.id), None)
         return answers[0]
 
     def returning(self, answer: ToolAnswer, *, is_edit: bool = False) -> FollowCall:

@@ -42,20 +42,18 @@ class Parts:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
         self.tools = tools
-        answers = answers or Recall(house.ledger, house.history)
-        routes = Routes(router, house.ledger)
-        self.conductor = conductor = self._conductor(routes, answers, governor or Governor())
+        ledger, event = house.ledger, house.history.event
+        answers = answers or Recall(ledger, house.history)
+        routes = Routes(router, ledger)
+        warm_lines = WarmLines(house.store, ledger)
+        treasury = Treasury(ledger, clock)
+        desk = ToolDesk(ledger, tools, answers, event, warm_lines)
+        batch_worlds = BatchWorlds(house.store, event)
+        acts = Acts(ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds)
+        endings, limits = Endings(ledger), governor or Governor()
+        self.conductor = conductor = Conductor(
+            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes
+        )
         self.edits = GraphEdits(house, self.minds, self.tools)
         self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)
-
-    def _conductor(self, routes: Routes, answers: Answers, governor: Governor) -> Conductor:
-        """The conductor, with everything that acts need."""
-        house, ledger, event = self.house, self.house.ledger, self.house.history.event
-        treasury = Treasury(ledger, house.clock)
-        warm_lines = WarmLines(house.store, ledger)
-        desk = ToolDesk(ledger, self.tools, answers, event, warm_lines)
-        batch_worlds = BatchWorlds(house.store, event)
-        acts = Acts(ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds)
-        endings = Endings(ledger)
-        return Conductor(ledger, acts, house.clock, endings, event, governor, warm_lines, answers, routes)

@@ -114,24 +114,8 @@ def _digests(events: Sequence[Event], skews: Mapping[str, int]) -> list[str]:
     return texts
 
 
-class _Clock:
-    """A clock that shows the recorded time of the next event."""
-
-    def __init__(self, record: RunRecord, store: OverlayStore) -> None:
-        self._times = [event.created_at for event in record.events]
-        self._starts_after = record.starts_after
-        self._store = store
-
-    def now(self) -> datetime:
-        index = min(self._store.position - self._starts_after, len(self._times) - 1)
-        return self._times[index] if self._times else datetime.min.replace(tzinfo=UTC)
-
-    async def sleep(self, seconds: float) -> None:
-        """Do not wait: this clock moves only when events are written."""
-
-
 class _Replay:
-    """One replay of one record."""
+    """One replay of one record. It is also the clock of its house."""
 
     def __init__(self, record: RunRecord, cassette: Cassette, store: OverlayStore, tools: Toolbox) -> None:
         self.cassette = cassette
@@ -140,10 +124,11 @@ class _Replay:
         ends = accumulate([len(change.events) for change in record.changes], initial=record.starts_after)
         self._change_after = dict(zip(ends, record.changes, strict=False))
         """The recorded changes by the position before their first event."""
+        self._times = [event.created_at for event in record.events]
         self._seen_at = {event.id: event.position or 0 for event in record.events}
         self._parts = parts = Parts(
             store,
-            _Clock(record, store),
+            self,
             SeededIds(0),
             NoModel(),
             lambda _manifest: RecordedAgent(cassette),
@@ -201,6 +186,14 @@ class _Replay:
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
             await house.close(self._parts.stage.stop_acts)
+
+    def now(self) -> datetime:
+        """The recorded time of the next event."""
+        index = min(self._store.position - self._record.starts_after, len(self._times) - 1)
+        return self._times[index] if self._times else datetime.min.replace(tzinfo=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """Do not wait: the time changes only when events are written."""
 
     # What is next
 
