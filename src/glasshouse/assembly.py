@@ -15,16 +15,8 @@ from glasshouse.tools.function import tool
 from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.toolbox import JoinedTools, Toolbox
 
-__all__ = [
-    "MemoryStore",
-    "ModelRouter",
-    "SqliteStore",
-    "Toolbox",
-    "store_meant",
-    "tool",
-    "usual_agent",
-    "usual_tools",
-]
+__all__ = ["MemoryStore", "ModelRouter", "SqliteStore", "Toolbox", "tool"]
+"""The adapters that other modules take from here."""
 
 
 def store_meant(given: Store | str | Path | None) -> Store:

@@ -22,7 +22,6 @@ from glasshouse.world.decisions.decision import stamped
 from glasshouse.world.decisions.intents import Intent
 from glasshouse.world.fold.evolve import begin
 from glasshouse.world.fold.members import part_unseen
-from glasshouse.world.state.ids import the_session
 from glasshouse.world.state.lineage import ancestors_of
 from glasshouse.world.state.state import CreatureState, GraphState, SessionState, World
 from glasshouse.world.state.values import GROWN_APART
@@ -172,12 +171,10 @@ class Pasts:
 
     async def _meant(self, session_id: str, at: str | None) -> tuple[str, Event]:
         """The session and event to continue from. No creature lives in a fork, so a fork means its parent's event."""
-        known = the_session(self._ledger.world, session_id)
-        chosen = at or event_id(session_id, known.head)
-        writer, _ = place_of(self._history.event_meant(session_id, chosen))
-        segment = self._ledger.world.sessions[writer].segment
-        if segment.origin == "fork" and self._ledger.world.sessions[writer].head == 1 and segment.at:
-            parent = segment.parents[0]
+        chosen = self._history.event_meant(session_id, at or None)
+        session = self._ledger.world.sessions[place_of(chosen)[0]]
+        if session.segment.origin == "fork" and session.head == 1 and session.segment.at:
+            parent = session.segment.parents[0]
             return await self._meant(parent.session_id, event_id(parent.session_id, parent.upto))
         return session_id, await self._history.event(chosen)
 
