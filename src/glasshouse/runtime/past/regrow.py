@@ -18,14 +18,15 @@ from typing import Literal
 from msgspec.structs import replace
 
 from glasshouse.events import carried, kinds, payloads
-from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS
-from glasshouse.events.payloads import builtins_of, converted, picked
+from glasshouse.events.event import RESERVED_ACTORS
+from glasshouse.events.payloads import converted, picked
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.turns.runs.purses import Clocks, Purse, carried_run, merged
 from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.creatures import as_started, birth
-from glasshouse.world.decisions.runs import Ensemble, cast_entry, ensembles_of
+from glasshouse.world.decisions.decision import Fact
+from glasshouse.world.decisions.runs import Ensemble, cast_entry, dealt_to, ensembles_of
 from glasshouse.world.fold import carried_over
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState
 from glasshouse.world.state.topology import LISTEN, SEND
@@ -36,7 +37,7 @@ def restate_of(
     past: Past,
     how: Literal["branch", "resume"],
     what_if: WhatIf,
-    lines: tuple[intents.LineAfter, ...],
+    lines: tuple[Fact, ...],
     new_run: Callable[[], str],
     started: Mapping[str, payloads.RunStarted],
 ) -> intents.Restate:
@@ -76,7 +77,7 @@ def restate_of(
     return intents.Restate(how, past.at.id, tuple(regrown), tuple(runs), change, past.times_changed)
 
 
-def _graph_of(past: Past, line: intents.LineAfter) -> str:
+def _graph_of(past: Past, line: Fact) -> str:
     """The graph in which a line is said: that of its speaker, or the past's home graph for the visitor."""
     speaker = past.world.creatures.get(line.actor)
     return past.home if speaker is None else speaker.graph_id
@@ -314,17 +315,7 @@ class _Regrowth:
             for member, wire in pairs
         ]
 
-    def _dealt(self) -> list[intents.LineAfter]:
+    def _dealt(self) -> list[Fact]:
         """The deals to new creatures. The others keep what they were dealt."""
         dealt = [(member, self._keys[member.handle]) for member in self._members if member.dealt]
-        return [
-            intents.LineAfter(
-                kinds.WORLD_OBSERVED,
-                {"text": f"Something is dealt to {member.handle}, face down."},
-                CONDUCTOR,
-                run_id=self._run_id,
-                sealed=builtins_of(payloads.Sealed([key], member.dealt or {})),
-            )
-            for member, key in dealt
-            if key not in self._old
-        ]
+        return [dealt_to(member, key, self._run_id) for member, key in dealt if key not in self._old]

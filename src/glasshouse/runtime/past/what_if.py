@@ -18,7 +18,8 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.turns.moment.prompt import PROFILES
-from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, LineAfter, RemoveCreature
+from glasshouse.world.decisions.decision import Fact
+from glasshouse.world.decisions.intents import AddCreature, Connect, Disconnect, RemoveCreature
 from glasshouse.world.state.state import manifest_facts
 
 Edge = tuple[str, str] | tuple[str, str, str]
@@ -58,14 +59,14 @@ class WhatIf:
         return None if change == BranchChange() else change
 
 
-def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
+def changed(past: Past, what_if: WhatIf) -> tuple[Fact, ...]:
     """Apply the changes to a past, and return the lines that the branch begins with."""
     lines = _lines(past.at, what_if)
     run_id = _run_at(past)
     if what_if.disturb is not None:
         if not what_if.disturb.strip():
             raise Refused("The visitor says nothing.", "Write a sentence.")
-        lines.append(LineAfter(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
+        lines.append(Fact(kinds.USER_INJECTED, {"text": what_if.disturb}, VISITOR, run_id=run_id))
     for handle, profile in what_if.profiles.items():
         if profile not in PROFILES:
             raise UnknownName(noun="profile", name=profile, known=PROFILES)
@@ -86,16 +87,16 @@ def changed(past: Past, what_if: WhatIf) -> tuple[LineAfter, ...]:
     return tuple([line for line in lines if _can_be_said(past, line)])
 
 
-def _can_be_said(past: Past, line: LineAfter) -> bool:
+def _can_be_said(past: Past, line: Fact) -> bool:
     """Whether a line is written: not if a removed creature would only pass. Refuses a line without its speaker."""
     if line.actor in RESERVED_ACTORS:
         return True
     speaker = past.world.creatures.get(line.actor)
     if speaker is None and line.kind == kinds.AGENT_PASSED:
         return False
-    channel = past.world.channels.get(line.channel or "")
+    channel = past.world.channels.get(line.channel_id or "")
     graph_id = None if channel is None else channel.graph_id
-    if speaker is None or (line.channel is not None and graph_id != speaker.graph_id):
+    if speaker is None or (line.channel_id is not None and graph_id != speaker.graph_id):
         raise Refused(
             "Whoever says the line is not there to say it in this branch.",
             "Drop the line, or leave its speaker where it was.",
@@ -103,7 +104,7 @@ def _can_be_said(past: Past, line: LineAfter) -> bool:
     return True
 
 
-def _lines(at: Event, what_if: WhatIf) -> list[LineAfter]:
+def _lines(at: Event, what_if: WhatIf) -> list[Fact]:
     if not what_if.begins_before:
         return []
     if what_if.drop and what_if.replace is not None:
@@ -126,9 +127,9 @@ def check_line(at: Event) -> None:
         )
 
 
-def _line(at: Event, kind: str, payload: Json) -> LineAfter:
+def _line(at: Event, kind: str, payload: Json) -> Fact:
     channel = None if kind == kinds.AGENT_PASSED else at.channel_id
-    return LineAfter(kind, payload, at.actor, channel, at.caused_by, at.run_id)
+    return Fact(kind, payload, at.actor, channel, caused_by=at.caused_by, run_id=at.run_id)
 
 
 def _run_at(past: Past) -> str | None:

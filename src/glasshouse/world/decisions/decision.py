@@ -124,13 +124,13 @@ def stamped(world: World, write: Write, now: datetime) -> list[Event]:
     """The facts of a write as events, numbered after the last event of its session."""
     if write.opens is None:
         session = world.sessions[write.session_id]
-        seq, base = session.head, session.segment.base
-        graph = world.graphs.get(write.graph_id)
-        turn = 0 if graph is None else graph.turn
-    else:
-        seq, base, turn = 0, write.opens.base, _turn_at_birth(world, write)
-    if write.turn is not None:
-        turn = write.turn
+        seq, base, graph_ids = session.head, session.segment.base, [write.graph_id]
+    else:  # It begins at the latest turn of its parents' graphs. A parent in the same batch is at turn 0.
+        parents = [world.sessions.get(parent.session_id) for parent in write.opens.parents]
+        seq, base, graph_ids = 0, write.opens.base, [each.segment.graph_id for each in parents if each]
+    turn = write.turn
+    if turn is None:
+        turn = max([world.graphs[name].turn for name in graph_ids if name in world.graphs], default=0)
     return [
         event_of(fact, write.session_id, write.graph_id, number, base, turn, now)
         for number, fact in enumerate(write.facts, seq + 1)
@@ -163,11 +163,3 @@ def event_of(
         version = VERSIONS.get(fact.kind, 1)
         event = replace(event, sealed=fact.sealed, model=fact.model, schema_version=version)
     return event
-
-
-def _turn_at_birth(world: World, write: Write) -> int:
-    """The first turn of a new session: the latest of its parents' graphs. A parent in the same batch is at turn 0."""
-    parents = write.opens.parents if write.opens is not None else ()
-    known = [world.sessions[parent.session_id] for parent in parents if parent.session_id in world.sessions]
-    graph_ids = [session.segment.graph_id for session in known]
-    return max((world.graphs[name].turn for name in graph_ids if name in world.graphs), default=0)

@@ -13,6 +13,7 @@ from glasshouse.events import payloads
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Draft, Json
 from glasshouse.events.model_use import ModelUse
+from glasshouse.world.decisions.decision import Fact
 
 
 class Intent(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -307,18 +308,6 @@ class Reopened(msgspec.Struct, frozen=True, gc=False):
     members: tuple[tuple[str, int], ...] = ()
 
 
-class LineAfter(msgspec.Struct, frozen=True, gc=False):
-    """A line that a branch begins with, by a creature's key or a reserved actor."""
-
-    kind: str
-    payload: Json
-    actor: str
-    channel: str | None = None
-    caused_by: str | None = None
-    run_id: str | None = None
-    sealed: Json | None = None
-
-
 class Regrown(msgspec.Struct, frozen=True, gc=False):
     """One graph of a branch or a resumed session: its shape, and what it carries over from the past."""
 
@@ -337,7 +326,8 @@ class Regrown(msgspec.Struct, frozen=True, gc=False):
     """Other channels and graphs that a creature remembers."""
     strangers: tuple[str, ...] = ()
     """Remembered creatures that are not in this graph and whose ids may belong to others in this house."""
-    lines: tuple[LineAfter, ...] = ()
+    lines: tuple[Fact, ...] = ()
+    """The lines that it begins with, each with old ids."""
 
 
 class Rerun(msgspec.Struct, frozen=True, gc=False):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused
@@ -17,7 +18,7 @@ from glasshouse.events.carried import CarriedNames
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS
 from glasshouse.world.decisions import decision
 from glasshouse.world.decisions.decision import Decision, Fact, Write, fact_of
-from glasshouse.world.decisions.intents import Fork, LineAfter, Regrown, Rerun, Restate
+from glasshouse.world.decisions.intents import Fork, Regrown, Rerun, Restate
 from glasshouse.world.state import ids
 from glasshouse.world.state.state import Parent, Segment, World
 from glasshouse.world.state.topology import BITS
@@ -166,19 +167,17 @@ def _born(born: payloads.CreatureStarted, names: CarriedNames) -> Fact:
     return fact
 
 
-def _line(line: LineAfter, graph: Regrown, names: CarriedNames) -> Fact:
-    actor = line.actor if line.actor in RESERVED_ACTORS else names.creatures[line.actor]
-    sealed = line.sealed
+def _line(line: Fact, graph: Regrown, names: CarriedNames) -> Fact:
+    """A line that a branch begins with, under the new names."""
+    new, sealed = names.creatures, line.sealed
     if sealed is not None:
-        owners = [names.creatures.get(owner, owner) for owner in sealed.get("to", ())]
-        sealed = {**sealed, "to": owners}
-    return Fact(
-        line.kind,
-        line.payload,
-        actor,
-        channel_id=None if line.channel is None else names.places[line.channel],
-        channel=next((c.opened.name for c in graph.channels if c.opened.channel_id == line.channel), None),
-        caused_by=line.caused_by,
+        dealt = convert(sealed, payloads.Sealed)
+        sealed = payloads.builtins_of(replace(dealt, to=[new.get(owner, owner) for owner in dealt.to]))
+    return replace(
+        line,
+        actor=line.actor if line.actor in RESERVED_ACTORS else new[line.actor],
+        channel_id=None if line.channel_id is None else names.places[line.channel_id],
+        channel=next((c.opened.name for c in graph.channels if c.opened.channel_id == line.channel_id), None),
         run_id=None if line.run_id is None else names.runs.get(line.run_id, line.run_id),
         sealed=sealed,
     )

@@ -178,16 +178,17 @@ def _shown_first(intent: OpenRun, part: Ensemble, id_of: dict[str, str]) -> Iter
     """What was dealt, each for its owner only, and then the opening, for everybody."""
     for member in part.members:
         if member.dealt:
-            yield Fact(
-                kinds.WORLD_OBSERVED,
-                {"text": f"Something is dealt to {member.handle}, face down."},
-                CONDUCTOR,
-                sealed=payloads.builtins_of(payloads.Sealed([id_of[member.handle]], member.dealt)),
-                run_id=intent.run_id,
-            )
+            yield dealt_to(member, id_of[member.handle], intent.run_id)
     opening = part.opening or intent.opening
     if opening:
         yield Fact(kinds.WORLD_OBSERVED, {"text": opening}, CONDUCTOR, run_id=intent.run_id)
+
+
+def dealt_to(member: Member, creature_id: str, run_id: str) -> Fact:
+    """The fact that something is dealt to a creature. Only that creature may read what."""
+    text = f"Something is dealt to {member.handle}, face down."
+    sealed = payloads.builtins_of(payloads.Sealed([creature_id], member.dealt or {}))
+    return Fact(kinds.WORLD_OBSERVED, {"text": text}, CONDUCTOR, sealed=sealed, run_id=run_id)
 
 
 def run_begun(world: World, intent: BeginRun) -> Decision:

@@ -13,14 +13,8 @@ from typing import TypeVar
 
 from glasshouse.errors import Refused, UnknownName, in_brief
 from glasshouse.events.event import RESERVED_ACTORS
-from glasshouse.world.state.state import (
-    ChannelState,
-    CreatureState,
-    GraphState,
-    RunFacts,
-    SessionState,
-    World,
-)
+from glasshouse.world.state import state
+from glasshouse.world.state.state import GraphState, World
 
 T = TypeVar("T")
 
@@ -134,7 +128,7 @@ def next_creature_id(given: dict[str, int], name: str) -> str:
     return name if number == 1 else f"{name}~{number}"
 
 
-def the_creature(world: World, creature_id: str) -> CreatureState:
+def the_creature(world: World, creature_id: str) -> state.CreatureState:
     """A live creature by id, or a refusal."""
     return known("creature", creature_id, world.creatures)
 
@@ -144,12 +138,12 @@ def the_graph(world: World, graph_id: str) -> GraphState:
     return known("open graph", graph_id, world.graphs)
 
 
-def the_session(world: World, session_id: str) -> SessionState:
+def the_session(world: World, session_id: str) -> state.SessionState:
     """A session by id, or a refusal."""
     return known("session", session_id, world.sessions)
 
 
-def the_run(world: World, run_id: str) -> RunFacts:
+def the_run(world: World, run_id: str) -> state.RunFacts:
     """A run by id, or a refusal."""
     return known("run", run_id, world.runs)
 
@@ -162,7 +156,7 @@ def known(noun: str, name: str, entries: Mapping[str, T]) -> T:
     return entry
 
 
-def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
+def the_channel(world: World, graph: GraphState, name: str) -> state.ChannelState:
     """A channel of a graph by name or id, or a refusal."""
     channel = world.channels.get(graph.channels.owners.get(name) or name)
     if channel is None or channel.graph_id != graph.id:
@@ -170,7 +164,7 @@ def the_channel(world: World, graph: GraphState, name: str) -> ChannelState:
     return channel
 
 
-def the_unfinished_run(world: World, run_id: str) -> RunFacts:
+def the_unfinished_run(world: World, run_id: str) -> state.RunFacts:
     """A run that has not finished, or a refusal."""
     run = the_run(world, run_id)
     if run.status == "finished":
