@@ -99,12 +99,9 @@ def compared(
     events, lines = _shared(a.entries, b.entries), _shared(a.said, b.said)
     upto = lines + lines_compared_max
     matcher = SequenceMatcher(None, a.said[lines:upto], b.said[lines:upto], autojunk=False)
-    only_a: list[TranscriptLine] = []
-    only_b: list[TranscriptLine] = []
-    for how, a_from, a_to, b_from, b_to in matcher.get_opcodes():
-        if how != "equal":
-            only_a += a.lines[lines + a_from : lines + a_to]
-            only_b += b.lines[lines + b_from : lines + b_to]
+    apart = [step for step in matcher.get_opcodes() if step[0] != "equal"]
+    only_a = [line for _, start, end, _, _ in apart for line in a.lines[lines + start : lines + end]]
+    only_b = [line for _, _, _, start, end in apart for line in b.lines[lines + start : lines + end]]
     return Comparison(a.compared(events, only_a), b.compared(events, only_b), events, lines)
 
 

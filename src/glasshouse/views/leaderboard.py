@@ -7,6 +7,7 @@ won, lost or no contest; so `played` is the sum of the three.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Literal
 
 import msgspec
@@ -66,9 +67,7 @@ class Standing(msgspec.Struct, frozen=True):
 
     def plus(self, outcome: Outcome, players: Sequence[Player]) -> Standing:
         """The standing with the outcome of one more seat."""
-        usage = self.usage
-        for player in players:
-            usage = usage.plus(player.usage)
+        usage = reduce(Usage.plus, [player.usage for player in players], self.usage)
         counts = {"played": self.played + 1, outcome: getattr(self, outcome) + 1}
         return replace(self, **counts, usage=usage)
 

@@ -114,8 +114,7 @@ def _forecast(world: World, request: Request, change: Change) -> ToolAnswer:
         count = sum(len(world.graphs[graph_id].creatures) for graph_id in change.old_graph_ids)
         shape = f" Two graphs would become one, of {count} creatures."
     elif change.kind == "split":
-        parts = len(change.new_graph_ids)
-        shape = f" The graph would split into {parts}: {_moved(world, change)} would go apart."
+        shape = f" The graph would split into {len(change.new_graph_ids)}: {_moved(world, change)} would go apart."
     text = f"You could {request.deed}.{shape} Nothing has changed yet."
     return ToolAnswer(True, text, {"is_forecast": True, **_result(world, change)}, is_engine=True)
 
@@ -141,8 +140,7 @@ def _done(world: World, request: Request, change: Change, subject: str) -> ToolA
         count = len(world.graphs[change.new_graph_ids[0]].creatures)
         text += f" Two graphs are one now, of {count} creatures: group_status tells you who is there."
     elif change.kind == "split":
-        parts = len(change.new_graph_ids)
-        text += f" The graph is in {parts} parts now: {_moved(world, change)} went apart."
+        text += f" The graph is in {len(change.new_graph_ids)} parts now: {_moved(world, change)} went apart."
     return ToolAnswer(True, text, result, is_engine=True)
 
 

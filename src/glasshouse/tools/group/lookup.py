@@ -66,8 +66,7 @@ def creature_called(world: World, caller: CreatureState, name: str) -> CreatureS
 def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -> CreatureState:
     """A creature of the caller's graph, or of another that is not hidden: by `handle@graph`, handle or id."""
     world = folded.world
-    own = _own(world, caller, name)
-    if own is not None:
+    if own := _own(world, caller, name):
         return own
     creature = _with_handle(world, other_graphs(folded, caller), name) or world.creatures.get(name)
     if creature is None or is_hidden(world, folded.runs, world.graphs[creature.graph_id]):
@@ -78,11 +77,9 @@ def creature_called_anywhere(folded: Folded, caller: CreatureState, name: str) -
 
 
 def _own(world: World, caller: CreatureState, name: str) -> CreatureState | None:
-    by_handle = _with_handle(world, [world.graphs[caller.graph_id]], name)
-    if by_handle is not None:
-        return by_handle
     by_id = world.creatures.get(name)
-    return by_id if by_id is not None and by_id.graph_id == caller.graph_id else None
+    is_own = by_id is not None and by_id.graph_id == caller.graph_id
+    return _with_handle(world, [world.graphs[caller.graph_id]], name) or (by_id if is_own else None)
 
 
 def _with_handle(world: World, graphs: Iterable[GraphState], name: str) -> CreatureState | None:
@@ -118,14 +115,14 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
     world, run_id = folded.world, caller.run_id
     purse = folded.runs.purses.get(run_id or "")
     cast = () if purse is None else purse.cast
-    cast_in = {world.creatures[name].graph_id for name in cast if name in world.creatures} - {caller.graph_id}
-    graphs = [world.graphs[graph_id] for graph_id in cast_in]
-    graphs = [graph for graph in graphs if not is_hidden(world, folded.runs, graph)]
+    graph_ids = {world.creatures[name].graph_id for name in cast if name in world.creatures}
     for graph in other_graphs(folded, caller):
         some = islice(graph.creatures, creatures_looked_at_max)
-        if graph.id not in cast_in and any(world.creatures[name].run_id == run_id for name in some):
-            graphs.append(graph)
-    return sorted(graphs, key=lambda graph: graph.born)
+        if any(world.creatures[name].run_id == run_id for name in some):
+            graph_ids.add(graph.id)
+    graphs = [world.graphs[graph_id] for graph_id in graph_ids - {caller.graph_id}]
+    seen = [graph for graph in graphs if not is_hidden(world, folded.runs, graph)]
+    return sorted(seen, key=lambda graph: graph.born)
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:

@@ -18,7 +18,7 @@ from glasshouse.tools.group import lookup
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.turns.moment.line_text import and_more
 from glasshouse.turns.moment.tools import ToolAnswer
-from glasshouse.turns.runs.policy import is_protected, policy_of, population_of
+from glasshouse.turns.runs.policy import edits_left, is_protected, policy_of, population_of
 from glasshouse.world.state.state import ChannelState, CreatureState, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
@@ -105,10 +105,6 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
     around = [caller, *lookup.nearest(world, caller)[:creatures_told_max]]
     children = world.children_of.get(caller.id, {})
     policy, purse = policy_of(folded.runs, caller), folded.runs.purses.get(caller.run_id or "")
-    edits_left = None
-    if policy.edits_per_turn_max is not None:
-        made = folded.runs.edits_in_turn(caller.run_id, caller.graph_id)
-        edits_left = max(0, policy.edits_per_turn_max - made)
     others = [
         OtherGraph(other.name, len(other.creatures), lookup.names_in(other, names_in_results_max))
         for other in islice(lookup.other_graphs(folded, caller), graphs_told_max * is_wide)
@@ -124,7 +120,7 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
         spawnable=[] if purse is None else list(purse.spawnable)[:names_in_results_max],
         population=population_of(world, caller),
         population_max=policy.population_max,
-        edits_left_in_turn=edits_left,
+        edits_left_in_turn=edits_left(folded.runs, caller),
         others=others if is_wide else None,
     )
     words = _in_words(status, channels_count=len(graph.channels.owners), children_count=len(children))

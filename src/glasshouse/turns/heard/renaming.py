@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from glasshouse.events.event import Event
 from glasshouse.world.state.lineage import visible_prefixes
@@ -34,11 +34,7 @@ class Renamed(msgspec.Struct, frozen=True):
 
     def then(self, newer: Renamed) -> Renamed:
         """The names after both renamings, this one first."""
-        return Renamed(
-            _chained(self.creatures, newer.creatures),
-            _chained(self.places, newer.places),
-            _chained(self.runs, newer.runs),
-        )
+        return Renamed(*map(_chained, astuple(self), astuple(newer)))
 
 
 def _chained(older: dict[str, str], newer: dict[str, str]) -> dict[str, str]:

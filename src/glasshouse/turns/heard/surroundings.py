@@ -152,10 +152,8 @@ def handles_of(world: World, tables: Tables, creature: CreatureState, cause_acto
         else:
             members = [name for channel_id, _ in channels for name in _members(world, channel_id)]
             # A cause may be an event of the engine, so its actors are always included.
-            names, handles = (
-                dict.fromkeys([*members, *sorted(RESERVED_ACTORS)]) | speakers_in(creature, heard),
-                {},
-            )
+            names = dict.fromkeys([*members, *sorted(RESERVED_ACTORS)]) | speakers_in(creature, heard)
+            handles = {}
         handles = handles | {name: name_for(world, creature, name) for name in names if name not in handles}
         is_for_all = names.keys() - RESERVED_ACTORS <= world.graphs[creature.graph_id].creatures.keys()
         if is_for_all and all(is_all_heard for _, _, is_all_heard in heard):

@@ -82,7 +82,5 @@ class Playbill(msgspec.Struct, frozen=True):
 
 def playbill_of(scenario: Json | None) -> Playbill:
     """The playbill of a scenario in the ledger; other fields of the scenario are ignored."""
-    if not scenario:
-        return Playbill()
-    given = {name: value for name, value in scenario.items() if value is not None}
+    given = {name: value for name, value in (scenario or {}).items() if value is not None}
     return msgspec.convert(given, Playbill, strict=False)

@@ -131,13 +131,8 @@ def _start(kind: str) -> Json:
 
 
 def _object(properties: Json, required: list[str], **described: str) -> Json:
-    return {
-        "type": "object",
-        **described,
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    fields = {"properties": properties, "required": required, "additionalProperties": False}
+    return {"type": "object", **described, **fields}
 
 
 def _field_schema(sort: Any, playbill: Playbill, handles: tuple[str, ...]) -> Json:

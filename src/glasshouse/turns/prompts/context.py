@@ -20,29 +20,16 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR
 from glasshouse.events.shown import Shown
 from glasshouse.turns.heard.surroundings import around_lines
+from glasshouse.turns.moment import line_text
 from glasshouse.turns.moment import prompt as prompt_parts
 from glasshouse.turns.moment.character import Character
-from glasshouse.turns.moment.line_text import (
-    compact_json,
-    content_words,
-    cut,
-    line_chars_max,
-    one_line,
-    quoted,
-    speaker_of,
-)
+from glasshouse.turns.moment.line_text import compact_json, cut, one_line, quoted
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Prompt, chars_per_token_min, tokens_guessed
 from glasshouse.turns.moment.reply_schema import reply_schema
 from glasshouse.turns.moment.tools import ToolTalk
-from glasshouse.turns.prompts.lines import (
-    NumberedLines,
-    discussed_lines,
-    disturbance_lines,
-    numbered_lines,
-    older_cause,
-    remembered_lines,
-)
+from glasshouse.turns.prompts import lines as line_choice
+from glasshouse.turns.prompts.lines import NumberedLines, numbered_lines, older_cause
 from glasshouse.turns.prompts.masking import masked
 from glasshouse.world.hearing.wires import asked_chars_max
 
@@ -179,21 +166,23 @@ def _sections(
 ) -> tuple[dict[str, list[str]], dict[str, Sequence[int]], bool]:
     """The user message by headings, in the order they are written in; the indexes of the lines in it; and whether the
     cause is a line in it."""
-    discussed = discussed_lines(moment, lines)
-    disturbances = disturbance_lines(moment, lines)
+    discussed = line_choice.discussed_lines(moment, lines)
+    disturbances = line_choice.disturbance_lines(moment, lines)
     cause, text = lines.index_of(moment.cause.id), lines.text
     scene, scene_texts = lines.kinds.get(kinds.WORLD_OBSERVED, [])[-1:], []
     others = {*disturbances, *scene}
     if scene:
         observed = lines.reading(scene[0]).payload.get("text")
-        scene_texts = [quoted(observed, line_chars_max)] if isinstance(observed, str) and observed else []
+        scene_texts = (
+            [quoted(observed, line_text.line_chars_max)] if isinstance(observed, str) and observed else []
+        )
     if cause is None:
         older = older_cause(moment, lines)
         line = "" if older is None else older[1]
     else:
         others.add(cause)
         line = text(cause)
-    remembered = remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
+    remembered = line_choice.remembered_lines(moment, lines, discussed, others, _about(moment, lines, cause))
     sections = {
         prompt_parts.DISCUSSION: lines.texts(discussed),
         prompt_parts.AROUND: list(around_lines(moment.around)),
@@ -236,7 +225,7 @@ def _answered(moment: Moment, line: str) -> list[str]:
     """The cause's line, and what a wire asks with it: quoted as a whole, so that it can look like nothing else."""
     handed, cause = moment.handed, moment.cause
     if not line and moment.is_kept_back:
-        handle, origin = speaker_of(cause.actor, moment.handles.get(cause.actor))
+        handle, origin = line_text.speaker_of(cause.actor, moment.handles.get(cause.actor))
         line = f"{handle} ({origin}, {cause.kind}) {KEPT_BACK}"
     asked = [f"{ASKED}: {quoted(handed.asked, asked_chars_max)}"] if handed and handed.asked else []
     return [line or NO_CAUSE, *asked]
@@ -249,7 +238,7 @@ def _about(moment: Moment, lines: NumberedLines, cause: int | None) -> tuple[str
     text = moment.cause.payload.get("text")
     if moment.is_tick or not isinstance(text, str):
         return lines.readings[-1].words if lines.readings else ()
-    return content_words(text)
+    return line_text.content_words(text)
 
 
 def _fact(value: object) -> str:

@@ -32,11 +32,17 @@ def is_protected(runs: Runs, creature: CreatureState) -> bool:
     return purse.cast.get(creature.id, creature.handle) in purse.playbill.policy.protected
 
 
+def edits_left(runs: Runs, caller: CreatureState) -> int | None:
+    """How many more changes a creature may make with tools in this turn; none if there is no limit."""
+    most = policy_of(runs, caller).edits_per_turn_max
+    return None if most is None else max(0, most - runs.edits_in_turn(caller.run_id, caller.graph_id))
+
+
 def refusal_of_edit(runs: Runs, caller: CreatureState) -> Refused | None:
     """Why a creature may make no change at all now; none if it may."""
-    most = policy_of(runs, caller).edits_per_turn_max
-    if most is None or runs.edits_in_turn(caller.run_id, caller.graph_id) < most:
+    if edits_left(runs, caller) != 0:
         return None
+    most = policy_of(runs, caller).edits_per_turn_max
     if most == 0:
         return Refused("The policy of this run allows no changes by tools.", "Say what you need instead.")
     changes = "The one change" if most == 1 else f"All {most} changes"
