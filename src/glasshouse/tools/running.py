@@ -43,13 +43,11 @@ async def answer_from(tool: Tool[..., Any], arguments: Json) -> ToolAnswer:
         else asyncio.wrap_future(_begun_in_thread(tool, arguments))
     )
     try:
-        await asyncio.wait([running], timeout=tool.seconds_max)
-    except asyncio.CancelledError:
+        done, _ = await asyncio.wait([running], timeout=tool.seconds_max)
+    finally:
         running.cancel()
-        raise
-    if not running.done():
+    if not done:
         running.add_done_callback(_forget)
-        running.cancel()
         return _failure(f"{tool.name} took longer than {tool.seconds_max:g} seconds and was given up.")
     if running.cancelled():
         return _failure(f"{tool.name} gave up by itself.")

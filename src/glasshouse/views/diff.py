@@ -98,17 +98,16 @@ def _step(stage: StageProjection, path: tuple[str, ...]) -> Patch:
 def apply_diff(stage: StageProjection, diff: ViewDiff) -> None:
     """Apply a diff to a stage."""
     for step in diff.patch:
-        name = step.path[0]
+        name, part = step.path[0], getattr(stage, step.path[0])
         if name in NOTES:
-            notes: list[Note] = getattr(stage, name)
-            notes.append(_as(Note, step.value))
-            del notes[:-stage_lines_max]
+            part.append(_as(Note, step.value))
+            del part[:-stage_lines_max]
         elif name in ROWS and step.op == "drop":
-            getattr(stage, name).pop(step.path[1], None)
+            part.pop(step.path[1], None)
         elif name in ROWS:
-            getattr(stage, name)[step.path[1]] = _as(ROWS[name], step.value)
+            part[step.path[1]] = _as(ROWS[name], step.value)
         elif name == "counters":
-            setattr(stage.counters, step.path[1], step.value)
+            setattr(part, step.path[1], step.value)
         else:
             setattr(stage, name, step.value)
 

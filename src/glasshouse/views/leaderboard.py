@@ -77,14 +77,11 @@ def leaderboard(
 ) -> tuple[Standing, ...]:
     """The standings, the best first: by win rate, then by wins, then by name."""
     standings: dict[str, Standing] = {}
-    for result in results:
-        if world is not None and result.world != world:
-            continue
+    for result in [result for result in results if world in (None, result.world)]:
         for name, outcome, players in _entries(result, by):
             standings[name] = standings.get(name, Standing(name)).plus(outcome, players)
-    return tuple(
-        sorted(standings.values(), key=lambda standing: (-standing.win_rate, -standing.won, standing.name))
-    )
+    best_first = sorted(standings.values(), key=lambda each: (-each.win_rate, -each.won, each.name))
+    return tuple(best_first)
 
 
 def _entries(result: Result, by: By) -> Iterator[tuple[str, Outcome, tuple[Player, ...]]]:

@@ -36,16 +36,10 @@ class Shape(msgspec.Struct, frozen=True):
 def graph_of(world: World, graph_id: str) -> Graph:
     """An open graph as a value, with its creatures oldest first."""
     graph = the_graph(world, graph_id)
-    wires = {wire_id: None for name in graph.creatures for wire_id in world.wires_of.get(name, ())}
-    return Graph(
-        id=graph.id,
-        name=graph.name,
-        session_id=graph.session_id,
-        turn=graph.turn,
-        creature_ids=tuple(world.by_age(graph.creatures)),
-        channels=tuple(graph.channels.owners),
-        wires=tuple([world.wires[wire_id] for wire_id in wires]),
-    )
+    members, channels = tuple(world.by_age(graph.creatures)), tuple(graph.channels.owners)
+    wire_ids = {wire_id: None for name in graph.creatures for wire_id in world.wires_of.get(name, ())}
+    wires = tuple([world.wires[wire_id] for wire_id in wire_ids])
+    return Graph(graph.id, graph.name, graph.session_id, graph.turn, members, channels, wires)
 
 
 def graphs_of(world: World) -> tuple[Graph, ...]:

@@ -83,9 +83,8 @@ def sightings_of(world: World, event: Event, heard_by: HeardBy | None = None) ->
     for gone in world.departed.values():
         seen = _sighting(world, gone.creature, event, heard_by)
         sightings.append(None if seen is None else replace(seen, until=gone.at))
-    seen_by = [sighting for sighting in sightings if sighting is not None]
     return sorted(
-        seen_by, key=lambda sighting: (sighting.since, sighting.how != "said", sighting.creature.born)
+        filter(None, sightings), key=lambda seen: (seen.since, seen.how != "said", seen.creature.born)
     )
 
 

@@ -250,9 +250,8 @@ class Journal:
         self._connection.execute(SQL["add_segment"], row)
         for ordinal, parent in enumerate(parents):
             self._connection.execute(SQL["add_parent"], (number, ordinal, parent.session_id, parent.upto))
-        kept = self._segments_cache[segment.id] = _Kept(
-            number, 0, Place(segment.id, segment.graph_id, segment.base)
-        )
+        place = Place(segment.id, segment.graph_id, segment.base)
+        kept = self._segments_cache[segment.id] = _Kept(number, 0, place)
         return kept
 
     def _segment(self, session_id: str) -> _Kept | None:

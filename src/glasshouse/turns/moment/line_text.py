@@ -154,20 +154,9 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
         del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     number = _NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS
-    return Reading(
-        payload,
-        kind,
-        actor,
-        known_as,
-        number,
-        head,
-        body,
-        plain=None if points else f"[#{number}] {head}{body}",
-        rest=rest,
-        points=points,
-        words=content_words(body),
-        importance=_KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text),
-    )
+    plain, words = None if points else f"[#{number}] {head}{body}", content_words(body)
+    importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
+    return Reading(payload, kind, actor, known_as, number, head, body, plain, rest, points, words, importance)
 
 
 def body_of(text: object, rest: Json) -> str:

@@ -68,7 +68,13 @@ class Masks:
         self._names: dict[str, str] = {}
         word = ONE if all(len(seat.members) <= 1 for seat in seats) else MANY
         for index, number in enumerate(order):
-            self._seat(seats[number], f"{word} {_letters(index)}")
+            seat, label = seats[number], f"{word} {_letters(index)}"
+            self.winners[seat.name] = label
+            self._names[label.casefold()] = self._handles[label.casefold()] = seat.name
+            for member, aliases in enumerate(seat.members, 1):
+                mine = label if len(seat.members) == 1 else f"{label} {member}"
+                self._handles[mine.casefold()] = aliases[0]
+                self._labels.update((_folded(alias), mine) for alias in aliases)
         self.over_talk = _covering(self._labels)
         """Replaces contestants' handles by labels in what a creature said."""
         self.over_names = _covering(self._labels, is_within=True)
@@ -76,14 +82,6 @@ class Masks:
         teams = {_folded(name): label for name, label in self.winners.items()}
         self.over_directions = _covering({**teams, **self._labels})
         """Replaces handles and team names by labels in what the author of a world wrote."""
-
-    def _seat(self, seat: Seat, label: str) -> None:
-        self.winners[seat.name] = label
-        self._names[label.casefold()] = self._handles[label.casefold()] = seat.name
-        for number, aliases in enumerate(seat.members, 1):
-            mine = label if len(seat.members) == 1 else f"{label} {number}"
-            self._handles[mine.casefold()] = aliases[0]
-            self._labels.update((_folded(alias), mine) for alias in aliases)
 
     def label_of(self, handle: str) -> str:
         """The label that a judge reads for a handle; the handle itself if it is not a contestant's."""

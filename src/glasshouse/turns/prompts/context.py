@@ -173,9 +173,7 @@ def _sections(
     others = {*disturbances, *scene}
     if scene:
         observed = lines.reading(scene[0]).payload.get("text")
-        scene_texts = (
-            [quoted(observed, line_text.line_chars_max)] if isinstance(observed, str) and observed else []
-        )
+        scene_texts = [line_text.body_of(observed, {})] if isinstance(observed, str) and observed else []
     if cause is None:
         older = older_cause(moment, lines)
         line = "" if older is None else older[1]
