@@ -139,9 +139,7 @@ class Tournament:
         return self._terrarium.run_of(run.id)
 
 
-def check_draw(
-    world: LoadedWorld, models: Sequence[str], rounds: int, *, is_against_solo: bool = False
-) -> None:
+def check_draw(world: LoadedWorld, models: Sequence[str], rounds: int, *, is_against_solo: bool) -> None:
     """Raise `Refused` for a tournament that cannot be played."""
     if not 1 <= rounds <= rounds_max:
         raise Refused(f"{rounds} rounds cannot be played.", f"Give a number from 1 to {rounds_max:,}.")

@@ -102,51 +102,34 @@ def unknown_wire_targets(world: CheckedWorld) -> Iterator[Complaint]:
                     yield Complaint(where, unknown("creature of this cast", wire.to, stage.handles))
 
 
-def bad_wire_conditions(world: CheckedWorld) -> Iterator[Complaint]:
-    """Conditions with a syntax error, and those on kinds and fields that no line in this world has."""
-    known, fields = CORE_KINDS | set(world.scenario.kinds), _fields(world)
-    for at, wire in _wires(world):
-        try:
-            clauses = () if wire.when is None else condition_of(wire.when)
-        except Refused as refusal:
-            yield Complaint((*at, "when"), _as_complaint(refusal))
-            continue
-        for clause in clauses if "kinds" not in world.damaged else ():
-            if clause.name == KIND:
-                if clause.verb == "is" and clause.value not in known:
-                    yield Complaint((*at, "when"), unknown("kind", clause.value, sorted(known)))
-            elif clause.name not in fields:
-                text = f"no line in this world has a field {clause.name!r}. {likely(clause.name, sorted(fields))}"
-                yield Complaint((*at, "when"), f"{text} {EXAMPLE}")
+def bad_wires(world: CheckedWorld) -> Iterator[Complaint]:
+    """Conditions and prompts that cannot be parsed, or that name what no line in this world has."""
+    known, fields = CORE_KINDS.union(world.scenario.kinds), CORE_FIELDS.union(*world.scenario.kinds.values())
+    wires = [place for at, entry in world.entries for place in items_at((*at, "wires"), entry.wires)]
+    for at, wire in wires:
+        for field, faults_of in (("when", _faults_of_condition), ("prompt", _faults_of_prompt)):
+            try:
+                faults = [text for text in faults_of(wire, known, fields) if "kinds" not in world.damaged]
+            except Refused as refusal:
+                faults = [f"{refusal.reason[:1].lower()}{refusal.reason[1:]} {refusal.instead}"]
+            yield from (Complaint((*at, field), text) for text in faults)
 
 
-def bad_wire_prompts(world: CheckedWorld) -> Iterator[Complaint]:
-    """Prompts with unknown placeholders, or with words that the wire does not carry."""
-    known = _fields(world) | ALWAYS_KNOWN
-    for at, wire in _wires(world):
-        if wire.prompt is None:
-            continue
-        try:
-            check_wire(with_content=wire.with_content, prompt=wire.prompt, when=None)
-        except Refused as refusal:
-            yield Complaint((*at, "prompt"), _as_complaint(refusal))
-            continue
-        for name in placeholders_of(wire.prompt) if "kinds" not in world.damaged else ():
-            if name not in known:
-                text = f"there is no placeholder {{{name}}}. {likely(name, sorted(known))}"
-                yield Complaint((*at, "prompt"), text)
+def _faults_of_condition(wire: WirePlan, known: frozenset[str], fields: frozenset[str]) -> Iterator[str]:
+    for clause in () if wire.when is None else condition_of(wire.when):
+        if clause.name == KIND:
+            if clause.verb == "is" and clause.value not in known:
+                yield unknown("kind", clause.value, sorted(known))
+        elif clause.name not in fields:
+            advice = f"{likely(clause.name, sorted(fields))} {EXAMPLE}"
+            yield f"no line in this world has a field {clause.name!r}. {advice}"
 
 
-def _as_complaint(refusal: Refused) -> str:
-    return f"{refusal.reason[:1].lower()}{refusal.reason[1:]} {refusal.instead}"
-
-
-def _wires(world: CheckedWorld) -> list[tuple[At, WirePlan]]:
-    return [place for at, entry in world.entries for place in items_at((*at, "wires"), entry.wires)]
-
-
-def _fields(world: CheckedWorld) -> frozenset[str]:
-    return CORE_FIELDS.union(*world.scenario.kinds.values())
+def _faults_of_prompt(wire: WirePlan, _: frozenset[str], fields: frozenset[str]) -> Iterator[str]:
+    check_wire(with_content=wire.with_content, prompt=wire.prompt, when=None)
+    for name in placeholders_of(wire.prompt or ""):
+        if name not in fields | ALWAYS_KNOWN:
+            yield f"there is no placeholder {{{name}}}. {likely(name, sorted(fields | ALWAYS_KNOWN))}"
 
 
 def unknown_handles(world: CheckedWorld) -> Iterator[Complaint]:
@@ -310,33 +293,24 @@ def teams_named_like_creatures(world: CheckedWorld) -> Iterator[Complaint]:
             yield Complaint((*_TEAMS, team), text, at_key=True)
 
 
-def unknown_referee(world: CheckedWorld) -> Iterator[Complaint]:
-    """A referee that is neither built in nor a function in a file beside the world."""
-    referee = world.scenario.competition.referee
-    if referee is not None and (text := world.fault_of_reference("referee", referee, BUILT_IN_REFEREES)):
-        yield Complaint(_REFEREE, text)
-
-
-def missing_referee(world: CheckedWorld) -> Iterator[Complaint]:
-    """A play that a referee should end, without a referee."""
-    ends, referee = world.scenario.ends_when, world.scenario.competition.referee
-    if ends and ends.referee and referee is None and "competition" not in world.damaged:
-        yield Complaint(("ends_when", "referee"), "there is no referee. Name one in competition.referee.")
-
-
-def referee_without_its_deal(world: CheckedWorld) -> Iterator[Complaint]:
-    """A built-in referee that could never rule, because its deal or its teams are missing."""
-    competition, deals = world.scenario.competition, world.scenario.deal
-    needed = DEALS_OF_REFEREES.get(competition.referee or "")
-    if needed is None:
+def bad_referee(world: CheckedWorld) -> Iterator[Complaint]:
+    """A referee that should end the play but is not named, that does not exist, or that could never rule."""
+    ends, competition, deals = world.scenario.ends_when, world.scenario.competition, world.scenario.deal
+    referee, is_complete = competition.referee, "competition" not in world.damaged
+    if referee is None:
+        if ends and ends.referee and is_complete:
+            yield Complaint(("ends_when", "referee"), "there is no referee. Name one in competition.referee.")
         return
-    if needed not in deals and "deal" not in world.damaged:
+    if text := world.fault_of_reference("referee", referee, BUILT_IN_REFEREES):
+        yield Complaint(_REFEREE, text)
+    needed = DEALS_OF_REFEREES.get(referee)
+    if needed and needed not in deals and "deal" not in world.damaged:
         names = ", ".join(map(shown, [*deals][:names_shown_max]))
         there = f"there is {names}" if deals else "nothing is dealt"
-        text = f"{competition.referee} needs a deal called {needed!r}, and {there}. Add it under 'deal'."
+        text = f"{referee} needs a deal called {needed!r}, and {there}. Add it under 'deal'."
         yield Complaint(_REFEREE, text)
-    if len(competition.teams) < 2 and competition.kind != "versus" and "competition" not in world.damaged:
-        yield Complaint(_REFEREE, f"{competition.referee} needs two teams. List them under 'teams'.")
+    if needed and len(competition.teams) < 2 and competition.kind != "versus" and is_complete:
+        yield Complaint(_REFEREE, f"{referee} needs two teams. List them under 'teams'.")
 
 
 def unknown_tools(world: CheckedWorld) -> Iterator[Complaint]:

@@ -66,18 +66,15 @@ Items = Annotated[tuple[T, ...], Field(max_length=list_items_max), BeforeValidat
 Text = Annotated[str, Field(max_length=text_chars_max)]
 Texts = Items[Text]
 Kind = Annotated[str, _checked(check_kind)]
-Kinds = Items[Kind]
 CreatureName = Annotated[str, _checked(partial(_unreserved, "creature name"))]
 Handle = Annotated[str, _checked(ids.check_handle)]
 Handles = Items[Handle]
-CreatureNames = Items[CreatureName]
 WorldName = Annotated[str, _checked(partial(ids.check_name, "world name"))]
 TeamName = Annotated[str, _checked(partial(_unreserved, "team name"))]
 FieldName = Annotated[
     str, _matching(_FIELD_NAME, "is not a field name. Use lower-case letters, digits and '_'.")
 ]
 ChannelName = Annotated[str, _checked(ids.check_channel_name)]
-ChannelNames = Items[ChannelName]
 Language = Annotated[
     str, _matching(_LANGUAGE, "is not a language code. Write one such as 'en', 'de' or 'pt-BR'.")
 ]

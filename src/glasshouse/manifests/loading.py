@@ -7,7 +7,8 @@ each with file, line and column. Its digest is a hash of everything that was loa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -39,18 +40,19 @@ class LoadedWorld:
     """What may be dealt, by the key of its deal."""
     path: Path | None = None
     """The folder it was loaded from, if any."""
-    digest: str = field(init=False, default="")
 
     def __repr__(self) -> str:
         return shown(self, name=self.scenario.name, path=self.path and str(self.path), digest=self.digest)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything that was loaded: sixteen hexadecimal characters."""
         content = {
             "scenario": self.scenario.as_json(),
             "manifests": {name: manifest.as_json() for name, manifest in self.manifests.items()},
             "decks": {key: list(deck) for key, deck in self.decks.items()},
         }
-        object.__setattr__(self, "digest", blake2b(canonical_json(content), digest_size=8).hexdigest())
+        return blake2b(canonical_json(content), digest_size=8).hexdigest()
 
     @classmethod
     def of(
@@ -71,10 +73,8 @@ class LoadedWorld:
 
 def _refuse(complaints: list[Complaint]) -> None:
     """Refuse a world without files if there is a complaint."""
-    problems = [
-        Problem(f"creature {fault.creature}" if fault.creature else "scenario", 0, 0, fault.field, fault.text)
-        for fault in complaints
-    ]
+    names = [f"creature {fault.creature}" if fault.creature else "scenario" for fault in complaints]
+    problems = [Source(name, None).problem(fault) for name, fault in zip(names, complaints, strict=True)]
     if problems:
         raise BadWorld(in_order(problems))
 

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
-from glasshouse.manifests.fields import CreatureName, Kinds, Player, Strict, Text, Texts, number_max
+from glasshouse.manifests.fields import CreatureName, Items, Kind, Player, Strict, Text, Texts, number_max
 from glasshouse.reprs import repr_of
 
 digest_cache_manifests_max = 1_024
@@ -73,9 +73,9 @@ class Manifest(Strict):
     """Its temperament, in a word or two."""
     voice: Voice = Voice()
     """How it speaks."""
-    subscribes_to: Kinds = ()
+    subscribes_to: Items[Kind] = ()
     """Kinds of events that it answers. Left out: agent.spoke, unless it has a tick_every."""
-    may_emit: Kinds = (kinds.AGENT_SPOKE,)
+    may_emit: Items[Kind] = (kinds.AGENT_SPOKE,)
     """Kinds of events that it may write. It may always pass."""
     schedule: Schedule = Schedule()
     """When it acts by itself. Left out: never."""

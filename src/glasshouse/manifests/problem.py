@@ -49,11 +49,6 @@ class Complaint(NamedTuple):
     at_key: bool = False
     """Whether the field's name is wrong, not its value."""
 
-    @property
-    def field(self) -> str:
-        """The field as messages name it."""
-        return field_named(self.at)
-
 
 def field_named(at: At) -> str:
     """A field as messages name it: its keys joined by dots. The line tells which item of a list is meant."""

@@ -62,9 +62,9 @@ class ChannelPlan(Strict):
 class EntryChannels(Strict):
     """Where a cast entry listens and sends. A direction that is left out means no channel."""
 
-    listen: fields.ChannelNames = ()
+    listen: Items[fields.ChannelName] = ()
     """Channels it hears."""
-    send: fields.ChannelNames = ()
+    send: Items[fields.ChannelName] = ()
     """Channels it speaks on; the first is where it speaks by default."""
 
 
@@ -260,7 +260,7 @@ class Scenario(Strict):
     """The handle of the root: privileged, hears every channel, answers the visitor."""
     channels: Channels | None = None
     """Open channels. Left out: `stage` alone."""
-    spawnable: fields.CreatureNames = ()
+    spawnable: Items[fields.CreatureName] = ()
     """Creatures that may be added during the play."""
     kinds: dict[Kind, Fields] = Field(default_factory=dict)
     """This world's own kinds of events, with their fields and types."""

@@ -27,6 +27,8 @@ _EXPECTED = {
     "model_type": "a mapping of fields",
 }
 
+_SORTS = {type(None): "empty", dict: "a mapping", list: "a list", tuple: "a list"}
+
 _TEXTS = {
     "missing": "this field is missing. Write it.",
     "value_error": "{error}",
@@ -100,15 +102,10 @@ def _not_one_of(given: object, expected: str) -> str:
 
 
 def _described(given: object) -> str:
-    if given is None:
-        return "empty"
     if isinstance(given, bool):
-        return "true" if given else "false"
-    if isinstance(given, dict):
-        return "a mapping"
-    if isinstance(given, list | tuple):
-        return "a list"
-    return f"the {'text' if isinstance(given, str) else 'number'} {shown(given)}"
+        return str(given).lower()
+    sort = "text" if isinstance(given, str) else "number"
+    return _SORTS.get(type(given)) or f"the {sort} {shown(given)}"
 
 
 def _known_fields(model: type[BaseModel], at: At) -> list[str]:

@@ -100,10 +100,9 @@ class Source:
         return cls(path, None, (Problem(path, *place, "", text),))
 
     def problem(self, complaint: Complaint) -> Problem:
-        """A complaint about this file with its line and column."""
-        root = self.root or Node(_TOP)
-        place = root.place_of(complaint.at, of_key=complaint.at_key)
-        return Problem(self.path, *place, complaint.field, complaint.text)
+        """A complaint about this file with its line and column, which are zero if there is no text."""
+        place = self.root.place_of(complaint.at, of_key=complaint.at_key) if self.root else Place(0, 0)
+        return Problem(self.path, *place, field_named(complaint.at), complaint.text)
 
     @property
     def data(self) -> Any:
