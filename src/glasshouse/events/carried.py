@@ -1,7 +1,8 @@
 """The parts of `session.restated`: what a branch or resumed session carries over from its past (ADR 0031, ADR 0049).
 
 Always holds: everything has its old name here; the event itself maps old names to new ones. The folds have structs of
-their own and convert to and from these, so a fold can change without changing the ledger.
+their own, in the form that suits snapshots, and convert to and from these. A fold's struct with the same fields inherits
+them; one that changes declares its own, and the ledger stays as it is.
 """
 
 from __future__ import annotations
@@ -102,16 +103,20 @@ class CarriedHandover(CarriedPart, frozen=True):
 
 
 class CarriedDebt(CarriedPart, frozen=True):
-    """One act that a creature owes: its cause, the time of the cause, and the turn from which it is due. See `Owed`."""
+    """One act that a creature owes: its cause, the time of the cause, and the turn from which it is due."""
 
     cause: str
     lamport: int
     bundle: int = 0
     due: int = 1
     as_of: int | None = None
+    """For a tick: the lamport time just before the first tick of its turn began; none if none has begun."""
     handed: CarriedHandover | None = None
+    """What a wire delivered with the line; none if no wire did."""
     begun_by: str | None = None
+    """For a tick in a batch: the first event of the batch in this turn. The whole batch sees the world before it."""
     was: str | None = None
+    """The id of its creature in that world, if that world is from before a branch."""
 
 
 class CarriedAct(CarriedPart, frozen=True):

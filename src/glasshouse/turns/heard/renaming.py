@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
 from msgspec.structs import astuple, replace
 
+from glasshouse.events.carried import CarriedNames
 from glasshouse.events.event import Event
 from glasshouse.world.state.lineage import visible_prefixes
 from glasshouse.world.state.state import CreatureState, SessionState
 
 
-class Renamed(msgspec.Struct, frozen=True):
+class Renamed(CarriedNames, frozen=True):
     """Old name -> present name of creatures, places and runs."""
-
-    creatures: dict[str, str]
-    places: dict[str, str]
-    runs: dict[str, str]
 
     def heard_now(self, event: Event) -> Event:
         """A line of the past with the names of the present."""

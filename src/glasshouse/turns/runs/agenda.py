@@ -27,7 +27,7 @@ import msgspec
 from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
-from glasshouse.events.carried import CarriedAgenda
+from glasshouse.events.carried import CarriedAct, CarriedAgenda, CarriedDebt
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import converted, payload_of, picked, restated_of
 from glasshouse.turns.runs.members import members_of
@@ -51,28 +51,14 @@ _DISPATCHED: Final = frozenset(
 """The kinds that change the agenda even if no creature hears them."""
 
 
-class Owed(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One cause that a creature owes an act for, and the turn from which it is due. One act settles a whole bundle."""
+class Owed(CarriedDebt, frozen=True, gc=False, array_like=True):
+    """One act that a creature owes, as snapshots keep it. One act settles a whole bundle."""
 
-    cause: str
-    lamport: int
-    bundle: int = 0
-    due: int = 1
-    as_of: int | None = None
-    """For a tick: the lamport time just before the first tick of its turn began; none if none has begun."""
     handed: Handed | None = None
-    """What a wire delivered with the line; none if no wire did."""
-    begun_by: str | None = None
-    """For a tick in a batch: the first event of the batch in this turn. The whole batch sees the world before it."""
-    was: str | None = None
-    """The id of its creature in that world, if that world is from before a branch."""
 
 
-class UnderWay(msgspec.Struct, gc=False, array_like=True):
-    """An act that has written events but has not ended: its cause, and the ids of these events."""
-
-    cause: str
-    events: list[str]
+class UnderWay(CarriedAct, frozen=True, gc=False, array_like=True):
+    """An act that has written events but has not ended, as snapshots keep it."""
 
 
 Place = tuple[int, int, int]

@@ -14,10 +14,9 @@ from json import JSONEncoder
 from string import Formatter
 from typing import Final
 
-import msgspec
-
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
+from glasshouse.events.carried import CarriedHandover
 from glasshouse.events.event import Event
 from glasshouse.world.hearing.conditions import condition_of, holds
 from glasshouse.world.state.state import World
@@ -39,11 +38,8 @@ Parts = tuple[tuple[str, str | None], ...]
 """A template: texts, each with the placeholder that follows it, if any."""
 
 
-class Handed(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What a wire adds to a line: whether the target gets the words, and what it is asked."""
-
-    with_content: bool = True
-    asked: str = ""
+class Handed(CarriedHandover, frozen=True, gc=False, array_like=True):
+    """What a wire adds to a line, as snapshots keep it: whether the target gets the words, and what it is asked."""
 
 
 def check_wire(*, with_content: bool, prompt: str | None, when: str | None) -> None:
