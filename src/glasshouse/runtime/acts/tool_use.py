@@ -53,12 +53,6 @@ class ToolDesk(NamedTuple):
             return NOTHING_YET
         return act_so_far_of([await self.event(name) for name in act.events])
 
-    async def make_ready(self, creature: CreatureState) -> None:
-        """Load the lines of the creature's graph: a merge or a split may have put the creature into a new one."""
-        graph = self.ledger.world.graphs[creature.graph_id]
-        if not self.warm_lines.is_ready(graph):
-            await self.warm_lines.make_ready(graph)
-
 
 class ToolUse:
     """The tools of one act."""
@@ -122,8 +116,8 @@ class ToolUse:
         steps, self._steps = self._steps, []
         asked, self._completions = len(self._completions), []
         for step in steps:
-            if step.talk is not None:
-                self._note(step, step.talk)
+            if step.returned is not None:
+                self._noted(step, step.returned)
             else:
                 await self._wait_for_its_turn()
                 await self._carried_out(step)
@@ -156,15 +150,17 @@ class ToolUse:
             step = self._step_before(call)
             if step is None:
                 step = Step(await self._called(self._checked(call)))
-            elif step.talk is not None:
-                self._note(step, step.talk)
-                return step.talk.answer
+            elif step.returned is not None:
+                return self._noted(step, step.returned)
             return await self._carried_out(step)
 
-    def _note(self, step: Step, talk: ToolTalk) -> None:
-        self._way.append(step)
-        self.talk.append(talk)
-        self.is_untrusted = self.is_untrusted or not talk.answer.is_engine
+    def _noted(self, step: Step, returned: Event) -> ToolAnswer:
+        """Note a call that is answered, and return its answer as recorded, so that a replay gives the same one."""
+        answer = answer_of(returned)
+        self._way.append(step._replace(returned=returned))
+        self.talk.append(ToolTalk(step.call.tool, step.call.arguments, answer))
+        self.is_untrusted = self.is_untrusted or not answer.is_engine
+        return answer
 
     async def end(self) -> None:
         """End the act: wait for the tool call that is running, and allow no further one."""
@@ -229,12 +225,11 @@ class ToolUse:
     async def _carried_out(self, step: Step) -> ToolAnswer:
         if self._creature.id not in self._ledger.world.creatures:
             raise _gone(self._creature.id)
-        call, called = step.call, step.called
         then = self._desk.answers.step_then(self._creature, self._cause, (*self._way, step))
         errand = Errand(
             self._ledger,
             self._creature.id,
-            called,
+            step.called,
             is_untrusted=step.is_untrusted,
             on_the_way=step.on_the_way,
             then=() if then is None else then.on_the_way,
@@ -243,21 +238,23 @@ class ToolUse:
         answer = None if then is None else then.answer_on_record
         with self._noting_failures():
             if answer is None:
-                answer = await self._desk.toolbox.use(call, errand)
+                answer = await self._desk.toolbox.use(step.call, errand)
             if errand.returned is None:
                 queued = await self._written(errand.returning(answer))
                 if queued is None:
                     raise _gone(self._creature.id)
                 await queued.acknowledged
                 errand.returned = queued.events[0]
-        answer = answer_of(errand.returned)  # As recorded, so that a replay gives the same answer.
-        self._note(step._replace(returned=errand.returned), ToolTalk(call.tool, call.arguments, answer))
+        answer = self._noted(step, errand.returned)
         self._has_changed = True
         self._tell_treasury()
         creature = self._ledger.world.creatures.get(self._creature.id)
         if creature is None:
             raise _gone(self._creature.id)
-        await self._desk.make_ready(creature)
+        # A merge or a split may have put the creature into a new graph.
+        graph = self._ledger.world.graphs[creature.graph_id]
+        if not self._desk.warm_lines.is_ready(graph):
+            await self._desk.warm_lines.make_ready(graph)
         return answer
 
     async def _written(self, intent: Intent, beside: Batch = NOTHING_BESIDE) -> Queued | None:
