@@ -26,7 +26,7 @@ from glasshouse.runtime.past.what_if import WhatIf, changed, check_line
 from glasshouse.runtime.past.who_knew import WhoKnewReader
 from glasshouse.runtime.past.why import WhyReader
 from glasshouse.runtime.ports import Toolbox
-from glasshouse.runtime.results import doubled_in, results_of
+from glasshouse.runtime.results import is_repeated, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
 from glasshouse.views.leaderboard import By, Standing, leaderboard
@@ -86,19 +86,18 @@ class Archive:
         Branches are left out unless `branches` is true: the past that they share with their parents would count
         twice. If `run_ids` is given, exactly those runs count, also branches.
         """
-        left_out = () if branches else self.branches_left_out()
-        counted = [
-            result
-            for result in results_of(self._ledger.folded)
-            if (result.run_id not in left_out if run_ids is None else result.run_id in run_ids)
-        ]
-        return leaderboard(counted, by, world=world)
+        results = results_of(self._ledger.folded)
+        if run_ids is None:
+            left_out = () if branches else self.branches_left_out()
+            run_ids = {result.run_id for result in results if result.run_id not in left_out}
+        return leaderboard([result for result in results if result.run_id in run_ids], by, world=world)
 
     def branches_left_out(self, *, world: str | None = None) -> tuple[str, ...]:
         """The runs that a leaderboard leaves out, because they would count the result of another run again."""
         results = results_of(self._ledger.folded)
-        left_out = doubled_in(self._ledger.folded, results)
-        return tuple([one.run_id for one in results if one.run_id in left_out and world in (None, one.world)])
+        counted = {result.run_id for result in results}
+        of_world = [result.run_id for result in results if world in (None, result.world)]
+        return tuple([run_id for run_id in of_world if is_repeated(self._ledger.folded, run_id, counted)])
 
     # Files
 

@@ -6,8 +6,6 @@ has one only if it had a winner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from glasshouse.events.event import place_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.turns.runs.purses import Purse
@@ -20,15 +18,10 @@ def results_of(folded: Folded) -> tuple[Result, ...]:
     return tuple([result for result in results if result is not None])
 
 
-def doubled_in(folded: Folded, results: Iterable[Result]) -> frozenset[str]:
-    """The runs among these whose result repeats another run's result: branches, runs resumed from a branch, and runs
-    resumed from a run that had a result already. An interrupted run that was resumed has one result and is not among
-    them."""
-    counted = {one.run_id for one in results}
-    return frozenset([run_id for run_id in counted if _is_double(folded, run_id, counted)])
-
-
-def _is_double(folded: Folded, run_id: str, counted: set[str]) -> bool:
+def is_repeated(folded: Folded, run_id: str, counted: set[str]) -> bool:
+    """Whether the result of a run repeats that of another run that is counted: so it is for branches, runs resumed from
+    a branch, and runs resumed from a run that had a result already. An interrupted run that was resumed has one
+    result, which repeats none."""
     while (purse := folded.runs.purses.get(run_id)) is not None and purse.branch_of is not None:
         begun_in = folded.world.runs[run_id].session_id
         if folded.world.sessions[begun_in].segment.origin == "branch":

@@ -48,14 +48,13 @@ class WhoKnewReader:
         how, since, creature = seen.how, event.id, seen.creature
         if how == "reborn":
             since = event_id(creature.reborn.rpartition(" ")[2], 1)
-        if how == "joined":
-            joined = await self._joined(world, event, seen)
-            if joined is not None:
-                since = joined.id
-                is_merge = world.sessions[joined.session_id].segment.origin == "merge"
-                first = await self._history.event(event_id(joined.session_id, 1))
-                if is_merge and joined.change == first.change:
-                    how = "merged"
+        joined = await self._joined(world, event, seen) if how == "joined" else None
+        if joined is not None:
+            since = joined.id
+            is_merge = world.sessions[joined.session_id].segment.origin == "merge"
+            first = await self._history.event(event_id(joined.session_id, 1))
+            if is_merge and joined.change == first.change:
+                how = "merged"
         is_elsewhere = world is not self._ledger.world
         handle = handle_then(creature, seen.since) if is_elsewhere else creature.handle
         return Knower(creature.id, handle, how, since, seen.until, seen.with_content, is_elsewhere)
