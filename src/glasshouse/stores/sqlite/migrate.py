@@ -40,13 +40,18 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: list[Migrati
         return
     if version > 0:
         copy_beside(connection, path, version)
-    with connection:  # It commits at the end, and rolls back if anything fails.
-        connection.execute("BEGIN IMMEDIATE")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
         for number, script in migrations:
             for statement in _statements(script) if number > version else ():
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def version_of(connection: sqlite3.Connection, path: Path, migrations: list[Migration]) -> int:
