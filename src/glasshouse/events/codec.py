@@ -68,8 +68,8 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
     def without_start(self, body: str, seq: int) -> str:
         """The body without the start that the place determines; the whole body if it starts differently."""
-        start = self._start(seq)
-        return "{" + body[len(start) :] if body.startswith(start) else body
+        rest = body.removeprefix(self._start(seq))
+        return body if rest is body else "{" + rest
 
     def whole(self, kept: str, seq: int) -> str:
         """The whole body, given the stored part. A value that is not text is damaged, and decoding refuses it."""
@@ -78,9 +78,11 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         return self._start(seq) + kept[1:]
 
     def _start(self, seq: int) -> str:
-        session_id = self.session_id
-        names = f'{{"id":"{session_id}.{seq}","session_id":"{session_id}","graph_id":"{self.graph_id}"'
-        return f'{names},"seq":{seq},"lamport":{self.base + seq},'
+        name, digits, graph_id = self.session_id, str(seq), self.graph_id
+        return (
+            f'{{"id":"{name}.{digits}","session_id":"{name}","graph_id":"{graph_id}",'
+            f'"seq":{digits},"lamport":{self.base + seq},'
+        )
 
 
 def raw_decoded(body: bytes | str) -> Event:
@@ -135,20 +137,16 @@ def upcaster_set(upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS) -> s
 
 def json_copy(kind: str, value: Json) -> Json:
     """A deep copy of the value, as a JSON round trip would give it; raises `BadEvent` if it is not JSON."""
-    if (
-        type(value) is dict
-        and _FLAT.issuperset(map(type, value.values()))
-        and _TEXT.issuperset(map(type, value))
-    ):
-        return value.copy()
     if not isinstance(value, dict):
         raise _not_json(kind, f"it is {_sort_of(value)}")
-    copy: Json = _copied(kind, value, 1)
-    return copy
+    for key, part in value.items():
+        if type(key) is not str or type(part) not in _FLAT:
+            copy: Json = _copied(kind, value, 1)
+            return copy
+    return {**value}
 
 
 _FLAT = frozenset({str, int, bool, type(None)})
-_TEXT = frozenset({str})
 
 
 def _copied(kind: str, value: Any, depth: int) -> Any:

@@ -118,6 +118,8 @@ def usage_in(events: Iterable[Event]) -> Usage:
 def own_copy(event: Event) -> Event:
     """A copy of the event for code outside the engine: changing its JSON does not change the original."""
     copied = msgspec.to_builtins
+    if event.private is None and event.sealed is None:
+        return replace(event, payload=copied(event.payload))
     payload, private, sealed = copied(event.payload), copied(event.private), copied(event.sealed)
     return replace(event, payload=payload, private=private, sealed=sealed)
 

@@ -230,15 +230,14 @@ class Journal:
     def _place(
         self, write: SegmentWrite, kept: _Kept, change: int, numbers: dict[str, int], values: list[int | str]
     ) -> None:
-        seq, position, changes = write.expected_head, self.position, write.changes
-        without_start = kept.place.without_start
-        for index, body in enumerate(write.bodies):
+        seq, position, changes, place = kept.head, self.position, write.changes, kept.place
+        for body in write.bodies:
             seq += 1
             position += 1
             if changes is not None:
-                change = numbers.setdefault(changes[index], position)
+                change = numbers.setdefault(changes[seq - write.expected_head - 1], position)
             # Plain integers and text only: for other types sqlite3 searches for an adapter, which is slow.
-            text = without_start(body.decode(), seq)
+            text = place.without_start(body.decode(), seq)
             values += (position, kept.number, seq, position - change, text)
         self.position, kept.head = position, seq
 
