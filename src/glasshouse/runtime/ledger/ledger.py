@@ -34,7 +34,7 @@ from glasshouse.runtime.ports import Batch, Clock, SegmentWrite, Snapshot, Store
 from glasshouse.turns.heard import recent_lines
 from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
-from glasshouse.world.decisions.acts import line_of, speaker_of
+from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
 from glasshouse.world.decisions.decide import decide
 from glasshouse.world.decisions.decision import Write, event_of, stamped
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
@@ -113,7 +113,7 @@ class Ledger:
         self._queued_events = 0
         self._events_since_snapshot = 0
         self._snapshot_bytes = 0
-        self._batches_queued = 0
+        self._batches_in_commit = 0
         self._batches_settled = 0
         self._settling: asyncio.Future[None] | None = None
         self.refolds = 0
@@ -234,25 +234,27 @@ class Ledger:
         """
         if not self.takes_more:
             raise self._no_room("append()")
-        world = self.folded.world
-        creature = speaker_of(world, creature_id, caused_by)
-        graph = world.graphs[creature.graph_id]
-        fact = line_of(world, creature, graph, draft, caused_by)
-        session = world.sessions[graph.session_id]
+        folded = self.folded
+        world = folded.world
+        voice = voice_of(world, creature_id, draft.kind, draft.channel)
+        fact = line_of(world, voice, draft, caused_by)
+        graph = voice.graph
+        session_id = graph.session_id
+        session = world.sessions[session_id]
         head, request = session.head, None
         if self.acts_begun or caused_by is not None:
-            during = self._acts_begun_where((Write(graph.session_id, graph.id, (fact,)),))
+            check_cause(world, caused_by)
+            during = self._acts_begun_where((Write(session_id, graph.id, (fact,)),))
             request = request_for(Say(creature_id, (draft,), caused_by), None, during)
-        event = event_of(
-            fact, graph.session_id, graph.id, head + 1, session.segment.base, graph.turn, self._clock.now()
-        )
-        write = SegmentWrite(graph.session_id, head, (encoded_within_bounds(event),))
+        now = self._clock.now()
+        event = event_of(fact, session_id, graph.id, head + 1, session.segment.base, graph.turn, now)
+        body = encoded_within_bounds(event)
         try:
-            fold(self.folded, event)
+            fold(folded, event)
         except BaseException as unforeseen:
             self._give_up_world(unforeseen)
             raise
-        return self._enqueue(Batch((write,), request=request), [event])
+        return self._enqueue(Batch((SegmentWrite(session_id, head, (body,)),), request=request), [event])
 
     async def foresee(self, intent: Intent) -> Receipt:
         """Decide an intent without writing anything: a dry run (ADR 0041). A refusal is raised as usual.
@@ -294,7 +296,7 @@ class Ledger:
 
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""
-        awaited = self._batches_queued
+        awaited = self._batches_settled + self._batches_in_commit + len(self._queue)
         while self._batches_settled < awaited and self._writer is not None and not self._writer.done():
             if self._settling is None or self._settling.done():
                 self._settling = self._loop.create_future()
@@ -357,12 +359,10 @@ class Ledger:
     def _enqueue(self, batch: Batch, events: list[Event]) -> Queued:
         queued = Queued(batch, events, Future(loop=self._loop))
         self._queue.append(queued)
-        self._batches_queued += 1
-        count = len(events)
         for event in events:
             self.graphs_moved[event.graph_id] = None
-        self._queued_events = pending = self._queued_events + count
-        self._events_since_snapshot = since = self._events_since_snapshot + count
+        self._queued_events = pending = self._queued_events + len(events)
+        self._events_since_snapshot = since = self._events_since_snapshot + len(events)
         if pending >= pending_events_max:
             self._move_gate()
         if self._wake is not None:
@@ -419,6 +419,7 @@ class Ledger:
                 group.append(queue.popleft())
                 events += len(group[-1].events)
         self._queued_events -= events
+        self._batches_in_commit = len(group)
         if not self.takes_more:
             self._move_gate()
         return group
@@ -432,16 +433,18 @@ class Ledger:
                 force_setattr(event, "position", position)
                 force_setattr(event, "change", change)
                 position += 1
-            if queued.batch.writes and queued.batch.writes[0].changes is not None:
+                events.append(event)
+            if position > change + 1 and queued.batch.writes[0].changes is not None:
                 _number_imported_changes(queued)
-            events += queued.events
-            if not (acknowledged := queued.acknowledged).done():
+            acknowledged = queued.acknowledged
+            if not acknowledged.done():
                 acknowledged.set_result(None)
         self._subscriptions.publish(events)
-        self._note_settled(len(group))
+        self._note_settled()
 
-    def _note_settled(self, batches: int) -> None:
-        self._batches_settled += batches
+    def _note_settled(self) -> None:
+        self._batches_settled += self._batches_in_commit
+        self._batches_in_commit = 0
         if self._settling is not None and not self._settling.done():
             self._settling.set_result(None)
 
@@ -460,6 +463,7 @@ class Ledger:
         refused += [(queued, StoreFailed(behind)) for queued in self._queue]
         self._queue.clear()
         self._queued_events = 0
+        self._batches_in_commit = len(refused)
         self._broken = failure
         self._move_gate()
         return refused
@@ -470,7 +474,7 @@ class Ledger:
                 queued.acknowledged.set_exception(why)
                 # Nobody awaits the future of a snapshot. Reading the exception stops asyncio from logging a warning.
                 queued.acknowledged.exception()
-        self._note_settled(self._batches_queued - self._batches_settled)
+        self._note_settled()
 
     async def _refold(self) -> None:
         """Fold the world again from the store. If that fails, the next caller tries again."""
@@ -611,18 +615,18 @@ def fold_recorded(folded: Folded, event: Event, segments: Mapping[str, Segment])
 
 def fold(folded: Folded, event: Event) -> None:
     """Fold one event into all parts of the state. Parts that the event does not concern are skipped, for speed."""
-    world, agenda = folded.world, folded.agenda
-    if event.kind in MOVE_THE_WORLD:
+    world, agenda, runs, kind = folded.world, folded.agenda, folded.runs, event.kind
+    if kind in MOVE_THE_WORLD:
         evolve(world, event)
         if agenda.concerns(event):
             agenda.apply(world, event)
         folded.tables.apply(world, event)
-        if event.run_id is not None or folded.runs.concerns(event):
-            folded.runs.apply(world, event)
+        if event.run_id is not None or runs.concerns(event):
+            runs.apply(world, event)
         return
     note_written(world, event)
     folded.tables.apply(world, event)
-    if event.model is not None or folded.runs.concerns(event):
-        folded.runs.apply(world, event)
-    if event.kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
+    if event.model is not None or runs.concerns(event):
+        runs.apply(world, event)
+    if kind in agenda.subscribers or event.caused_by is not None or event.actor in world.wires_of:
         agenda.apply(world, event)

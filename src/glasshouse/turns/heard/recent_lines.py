@@ -13,7 +13,7 @@ first driven. A place whose lines are not loaded is cold.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
@@ -31,7 +31,8 @@ from glasshouse.world.state.state import CreatureState, GraphState, World
 version: Final = 5
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 heard_lines_max: Final = 256
-"""How many lines a creature can recall; a table is cut to this when it holds twice as many."""
+"""How many lines a creature can recall; a table is cut to this when it holds `table_lines_max`."""
+table_lines_max: Final = 2 * heard_lines_max
 few_lines_max: Final = 24
 """Up to this number, lines are inserted one by one; more lines are sorted."""
 
@@ -78,16 +79,16 @@ class RecentLines(msgspec.Struct, dict=True):
 
     def note(self, event: Event) -> None:
         """Add a line."""
-        seq, spans, lines = event.seq, self.spans, self.lines_cache
+        seq, spans = event.seq, self.spans
         if spans and (last := spans[-1]).last + 1 == seq and last.session_id == event.session_id:
             last.last = seq
         else:
             spans.append(Stretch(event.session_id, seq, seq))
-        self.count += 1
+        self.count = count = self.count + 1
         self.speakers[event.actor] = None
-        if lines is not None:
-            lines.append(event)
-        if self.count >= 2 * heard_lines_max:
+        if self.lines_cache is not None:
+            self.lines_cache.append(event)
+        if count == table_lines_max:
             self._drop(heard_lines_max)
 
     def _drop(self, lines: int) -> None:
@@ -150,25 +151,23 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             sealed = sealed_of(event)
             for owner in sealed.to:
                 self.dealt[owner] = {**self.dealt.get(owner, {}), **sealed.facts}
-        event = public_part(event)
-        channel_id, speaker = event.channel_id, event.actor
-        self._note(speaker if event.kind in kinds.INNER else channel_id or event.graph_id, event)
-        if channel_id is not None:
-            actor = world.creatures.get(speaker)
-            if actor is not None and channel_id not in actor.ears:
-                self._note(speaker, event)  # A creature recalls its own lines even where it does not listen.
-            graph = world.graphs.get(event.graph_id)
-            # A root hears every channel of its graph, so it has one place for all these lines.
-            for root in () if graph is None else graph.roots:
-                self._note(by_rule(root), event)
+        key = (Tables, event.actor, event.kind, event.channel_id, event.graph_id)
+        tables: list[RecentLines] | None = world.shape_cache.get(key)
+        if tables is None:
+            tables = world.shape_cache[key] = [
+                self._table(event, place) for place in _places_of_line(world, event)
+            ]
+        line = public_part(event)
+        for table in tables:
+            table.note(line)
 
-    def _note(self, place: str, event: Event) -> None:
+    def _table(self, event: Event, place: str) -> RecentLines:
         table = self.said.get(place)
         if table is None:
             table = self.said[place] = RecentLines()
             if self.driven_cache is not None and event.graph_id not in self.driven_cache:
                 table.lines_cache = None
-        table.note(event)
+        return table
 
     def cold_places(self, world: World, graph: GraphState) -> list[str]:
         """The cold places whose lines some creature in a graph may recall."""
@@ -282,6 +281,19 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
         if edge.direction == "listen":
             table = self.said.get(edge.channel_id)
             self.left.setdefault(edge.channel_id, {})[edge.creature] = 0 if table is None else table.total
+
+
+def _places_of_line(world: World, event: Event) -> Iterator[str]:
+    """The places that a line is kept for. They depend only on its kind, speaker, channel and graph."""
+    channel_id, speaker = event.channel_id, event.actor
+    yield speaker if event.kind in kinds.INNER else channel_id or event.graph_id
+    if channel_id is not None:
+        actor = world.creatures.get(speaker)
+        if actor is not None and channel_id not in actor.ears:
+            yield speaker  # A creature recalls its own lines even where it does not listen.
+        graph = world.graphs.get(event.graph_id)
+        # A root hears every channel of its graph, so it has one place for all these lines.
+        yield from () if graph is None else map(by_rule, graph.roots)
 
 
 def _place_now(restated: payloads.SessionRestated, place: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from glasshouse.errors import BadEvent, Refused
@@ -36,50 +37,67 @@ def said(world: World, intent: Say) -> Decision:
             f"{len(intent.drafts):,} lines are too many for one batch.",
             f"Append at most {batch_events_max:,} at once.",
         )
-    creature = speaker_of(world, intent.creature, intent.caused_by)
+    creature = ids.the_creature(world, intent.creature)
+    check_may_act(world, creature)
+    check_cause(world, intent.caused_by)
+    facts = [
+        line_of(world, voice_of(world, creature.id, draft.kind, draft.channel), draft, intent.caused_by)
+        for draft in intent.drafts
+    ]
     graph = world.graphs[creature.graph_id]
-    facts = [line_of(world, creature, graph, draft, intent.caused_by) for draft in intent.drafts]
     return Decision((Write(graph.session_id, graph.id, tuple(facts)),) if facts else ())
 
 
-def speaker_of(world: World, creature_id: str, caused_by: str | None) -> CreatureState:
-    """The creature that speaks, or a refusal: the cause must exist, and the creature's run must not have finished."""
-    creature = ids.the_creature(world, creature_id)
+def check_cause(world: World, caused_by: str | None) -> None:
+    """Refuse a cause that has not happened."""
     if caused_by is not None and not _has_happened(world, caused_by):
         raise Refused(
             f"There is no event {caused_by!r}, so it cannot be a cause.", "Give the id of an event, or none."
         )
+
+
+class Voice(msgspec.Struct, frozen=True, gc=False):
+    """A creature that may say lines of one kind on one channel, and where these lines go."""
+
+    creature: CreatureState
+    graph: GraphState
+    channel_id: str | None
+    channel: str | None
+
+
+def voice_of(world: World, creature_id: str, kind: str, channel: str | None) -> Voice:
+    """How a creature says lines of this kind on this channel. A refusal if its run has finished, it may not emit the
+    kind, or it does not send on the channel. The answer is kept until the shape of the world changes."""
+    key = (Voice, creature_id, kind, channel)
+    kept: Voice | None = world.shape_cache.get(key)
+    if kept is not None:
+        return kept
+    creature = ids.the_creature(world, creature_id)
     check_may_act(world, creature)
-    return creature
+    if kind not in world.facts_of(creature).may_emit or kind in kinds.NEVER_GRANTED:
+        _refuse_kind(world, creature, kind)
+    graph = world.graphs[creature.graph_id]
+    voice = Voice(creature, graph, None, None)
+    if channel is not None:
+        open_channel = ids.the_channel(world, graph, channel)
+        if not world.topology.channels_of.get(creature_id, {}).get(open_channel.id, 0) & SEND:
+            _refuse_channel(world, creature, open_channel.name)
+        voice = Voice(creature, graph, open_channel.id, open_channel.name)
+    world.shape_cache[key] = voice
+    return voice
 
 
 def line_of(
-    world: World,
-    creature: CreatureState,
-    graph: GraphState,
-    draft: Draft,
-    caused_by: str | None,
-    model: ModelUse | None = None,
+    world: World, voice: Voice, draft: Draft, caused_by: str | None, model: ModelUse | None = None
 ) -> Fact:
-    """A creature's draft as a fact, or a refusal if the creature may not emit its kind or send on its channel."""
-    kind = draft.kind
-    if kind not in world.manifests[creature.manifest_digest].may_emit or kind in kinds.NEVER_GRANTED:
-        _refuse_kind(world, creature, kind)
+    """A creature's draft as a fact. A verdict that cites events which do not exist is refused."""
+    kind, creature = draft.kind, voice.creature
     if kind == kinds.JUDGE_VERDICT:
         _check_cites(world, draft.payload.get("cites"))
-    channel_id = channel = None
-    if draft.channel is not None:
-        channel, channel_id = draft.channel, graph.channels.owners.get(draft.channel)
-        if channel_id is None:
-            open_channel = ids.the_channel(world, graph, draft.channel)
-            channel, channel_id = open_channel.name, open_channel.id
-        edges = world.topology.channels_of.get(creature.id)
-        if edges is None or not edges.get(channel_id, 0) & SEND:
-            _refuse_channel(world, creature, channel)
     payload = json_copy(kind, draft.payload)
     private = None if draft.private is None else json_copy(kind, draft.private)
     sealed = None if draft.sealed is None else json_copy(kind, draft.sealed)
-    actor, run_id = creature.id, creature.run_id
+    actor, run_id, channel_id, channel = creature.id, creature.run_id, voice.channel_id, voice.channel
     return Fact(kind, payload, actor, channel_id, channel, private, sealed, caused_by, run_id, model)
 
 
@@ -166,7 +184,8 @@ def act_ended(world: World, intent: EndAct) -> Decision:
         fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)
     else:
         draft = replace(intent.draft, channel=_place_to_speak(world, creature, intent, intent.draft))
-        fact = line_of(world, creature, graph, draft, intent.cause, intent.model)
+        voice = voice_of(world, creature.id, draft.kind, draft.channel)
+        fact = line_of(world, voice, draft, intent.cause, intent.model)
     return written_in(graph, [fact], creature.id)
 
 

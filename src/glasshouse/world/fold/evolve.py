@@ -70,6 +70,7 @@ def evolve(world: World, event: Event) -> None:
         if graph is not None:
             graph.turn = event.turn
     elif kind in kinds.OF_RUNS:
+        world.shape_cache.clear()
         _run_moved(world, event)
 
 

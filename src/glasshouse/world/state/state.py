@@ -278,7 +278,8 @@ class World(msgspec.Struct, dict=True):
 
     def __post_init__(self) -> None:
         self.shape_cache: dict[object, Any] = {}
-        """Values computed from the shape of the world, such as who is where. `evolve` clears it when the shape changes."""
+        """Values computed from the shape of the world, such as who is where, and from the status of runs. `evolve` clears
+        it when these change."""
 
     def facts_of(self, creature: CreatureState) -> ManifestFacts:
         """What the world knows of a creature's manifest."""
