@@ -425,7 +425,7 @@ async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Mome
 def seed_of(rng_seed: int, creature: CreatureState, cause_at: int, attempt: int) -> int:
     """The seed of one call. It does not depend on ids, so the same story gives the same seeds, also in a branch."""
     parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause_at}/{attempt}"
-    return int.from_bytes(blake2b(parts.encode(), digest_size=6).digest(), "big")
+    return int(blake2b(parts.encode(), digest_size=6).hexdigest(), 16)
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:

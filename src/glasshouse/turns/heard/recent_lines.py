@@ -12,8 +12,9 @@ first driven. A place whose lines are not loaded is cold.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
@@ -21,7 +22,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
-from glasshouse.events.event import RESERVED_ACTORS, Event, Json
+from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.payloads import converted, payload_of, picked, restated_of, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.world.fold.carried_over import chained_via
@@ -35,6 +36,7 @@ heard_lines_max: Final = 256
 table_lines_max: Final = 2 * heard_lines_max
 few_lines_max: Final = 24
 """Up to this number, lines are inserted one by one; more lines are sorted."""
+_lamport_of: Final = attrgetter("lamport")
 
 
 class Stretch(msgspec.Struct, array_like=True, gc=False):
@@ -75,7 +77,7 @@ class RecentLines(msgspec.Struct, dict=True):
         lines = self.lines_cache
         if upto is None or not lines or lines[-1].lamport <= upto:
             return self.dropped + self.count
-        return self.dropped + bisect_right(lines, upto, key=lambda line: line.lamport)
+        return self.dropped + bisect_right(lines, upto, key=_lamport_of)
 
     def note(self, event: Event) -> None:
         """Add a line."""
@@ -424,12 +426,13 @@ def speakers_in(creature: CreatureState, heard: Heard) -> dict[str, None]:
 
 def line_heard_by(tables: Tables, world: World, creature_id: str, id_of_event: str) -> Event | None:
     """The line with this id, if it is loaded in a place where this creature listens; else none."""
-    creature = world.creatures[creature_id]
+    creature, (session_id, seq) = world.creatures[creature_id], place_of(id_of_event)
+    said_at = world.sessions[session_id].segment.base + seq
     for place in (by_rule(creature_id), *creature.ears, creature.graph_id):
-        table = tables.said.get(place)
-        for line in () if table is None else reversed(table.lines):
-            if line.id == id_of_event:
-                return line
+        lines = tables.said[place].lines if place in tables.said else []
+        at = bisect_left(lines, said_at, key=_lamport_of)
+        if at < len(lines) and lines[at].id == id_of_event:
+            return lines[at]
     return None
 
 

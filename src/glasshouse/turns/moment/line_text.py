@@ -105,8 +105,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     number: int
     head: str
     body: str
-    plain: str | None
-    """The whole line with its number; none if it cites other lines, whose refs differ from prompt to prompt."""
+    plain: str
+    """The whole line with its number; empty if it cites other lines, whose refs differ from prompt to prompt."""
     rest: Json
     """The fields other than the text that are shown unchanged."""
     points: dict[str, list[str]]
@@ -154,7 +154,7 @@ def _read(payload: Json, kind: str, actor: str, known_as: str | None) -> Reading
         del rest[field]
     head, body = f"{handle} ({origin}, {kind}): ", body_of(text, rest)
     number = _NUMBERS_FROM + crc32((head + body).encode()) % _NUMBERS
-    plain, words = None if points else f"[#{number}] {head}{body}", content_words(body)
+    plain, words = "" if points else f"[#{number}] {head}{body}", content_words(body)
     importance = _KIND_WEIGHTS.get(kind, 1) + (isinstance(text, str) and "?" in text)
     return Reading(payload, kind, actor, known_as, number, head, body, plain, rest, points, words, importance)
 

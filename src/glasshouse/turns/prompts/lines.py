@@ -62,8 +62,8 @@ class NumberedLines:
         self.ids: list[str] = []
         """The event id at each index."""
         self.readings: list[Reading] = []
-        self.plain: list[str | None] = []
-        """The physical line at each index; none if it depends on other lines, for its ref or for what it cites."""
+        self.plain: list[str] = []
+        """The physical line at each index; empty if it depends on other lines, for its ref or for what it cites."""
         self.index_by_id: dict[str, int] = {}
         self.numbers: defaultdict[int, list[int]] = defaultdict(list)
         self.words: defaultdict[str, list[int]] = defaultdict(list)
@@ -94,14 +94,13 @@ class NumberedLines:
 
     def text(self, index: int) -> str:
         """The whole physical line."""
-        plain = self.plain[index - self.first]
-        return self.written(self.ref(index), self.readings[index - self.first]) if plain is None else plain
+        at = index - self.first
+        return self.plain[at] or self.written(self.ref(index), self.readings[at])
 
     def texts(self, indexes: range) -> list[str]:
         """The physical lines of some indexes in a row."""
         texts = self.plain[indexes.start - self.first : indexes.stop - self.first]
-        plain = [text for text in texts if text is not None]
-        return plain if len(plain) == len(indexes) else [self.text(index) for index in indexes]
+        return texts if all(texts) else [self.text(index) for index in indexes]
 
     def ids_of(self, indexes: Sequence[int]) -> tuple[str, ...]:
         """The event ids of the lines at some indexes."""
@@ -155,7 +154,7 @@ class NumberedLines:
         self.index_by_id[event.id] = index
         self.readings.append(reading)
         same = self.numbers[reading.number]
-        self.plain.append(None if same else reading.plain)
+        self.plain.append("" if same else reading.plain)
         same.append(index)
         self.kinds[reading.kind].append(index)
         for word in reading.words:
@@ -344,13 +343,16 @@ def remembered_lines(
 def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collection[str]) -> dict[int, int]:
     """Index -> how relevant a line is to what is answered and to the creature's interests, for candidate lines. These
     are older than the index `newer`."""
-    interests = interests_of(moment.character)
+    interests, by_word = interests_of(moment.character), lines.words
     relevances: dict[int, int] = {}
     for weight, words, words_max in (
         (_CAUSE_WEIGHT, about, cause_words_max),
         (_INTEREST_WEIGHT, interests, interests_words_max),
     ):
-        for indexes in _rarest(lines, words, words_max):
+        said = [by_word[word] for word in words if word in by_word]
+        if len(said) > words_max:  # A word in many lines says little, so the rarest words count.
+            said = sorted(said, key=len)[:words_max]
+        for indexes in said:
             for index in indexes[-lines_a_word_max:]:
                 if index >= newer:
                     break
@@ -358,21 +360,14 @@ def _relevances(moment: Moment, lines: NumberedLines, newer: int, about: Collect
     reflections = lines.kinds.get(kinds.AGENT_REFLECTED, [])
     for index in lines.striking[-striking_lines_max:] + reflections[-striking_lines_max:]:
         if index < newer:
-            said = frozenset(lines.reading(index).words)
-            asked, cared_for = said.intersection(about), said.intersection(interests)
+            its_words = frozenset(lines.reading(index).words)
+            asked, cared_for = its_words.intersection(about), its_words.intersection(interests)
             relevances[index] = 1 + _CAUSE_WEIGHT * len(asked) + _INTEREST_WEIGHT * len(cared_for)
     for index in lines.naming(moment.creature_id, moment.handle)[-striking_lines_max:]:
         if index >= newer:
             break
         relevances[index] = relevances.get(index, 1) + _NAMED_WEIGHT
     return relevances
-
-
-def _rarest(lines: NumberedLines, words: Iterable[str], words_max: int) -> list[list[int]]:
-    """The indexes of lines with the rarest of these words. A word in many lines says little."""
-    by_word = lines.words
-    said = [by_word[word] for word in words if word in by_word]
-    return said if len(said) <= words_max else sorted(said, key=len)[:words_max]
 
 
 def _chosen(lines: NumberedLines, best_first: list[int], taken: set[str]) -> list[int]:
