@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -99,27 +100,15 @@ class Scene(msgspec.Struct):
 
     def moment(self) -> Moment:
         """The act as it stands now."""
-        cause, upto, using, asking = self.cause, self.upto, self.using, self.asking
+        cause, upto, using = self.cause, self.upto, self.using
         folded, creature = self._looked_at()
         world = folded.world
         heard, before = heard_by(folded.tables, world, creature, upto)
         purse = folded.runs.purses.get(creature.run_id or "")
         rng_seed = 0 if purse is None else purse.rng_seed
         handed = folded.agenda.handed_to(creature.id, cause.id)
-        cause_at = world.story_time(cause)
-
-        async def ask(prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
-            self.asked += 1
-            if using is not None:
-                using.note_prompt(prompt)
-                known = using.completion_before()
-                if known is not None:
-                    return known
-            seed = seed_of(rng_seed, creature, cause_at, self.asked)
-            return await asking.ask(
-                Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max), shown
-            )
-
+        # It has no ids, so the same story gives the same seeds, also in a branch.
+        act_key = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{world.story_time(cause)}"
         if self.as_of is None:
             self.as_of = _as_of(world, creature, upto)
         moment = Moment(
@@ -134,12 +123,12 @@ class Scene(msgspec.Struct):
             lines_before=before,
             handles=handles_of(world, folded.tables, creature, cause.actor),
             around=around_of(world, creature),
-            ask=ask,
+            ask=partial(self._ask, act_key),
             known=folded.tables.dealt.get(creature.id, {}),
             as_of=self.as_of,
             number_in_run=creature.ordinal,
             house_id=world.house_id,
-            seed=seed_of(rng_seed, creature, cause_at, 0),
+            seed=_seed_of(act_key, 0),
             context_tokens_max=self.route.context_tokens_max,
             reply_tokens_max=self.route.reply_tokens_max,
             handed=handed,
@@ -148,6 +137,18 @@ class Scene(msgspec.Struct):
             else None,
         )
         return moment if using is None else self._with_tools(moment, using, folded, creature)
+
+    async def _ask(self, act_key: str, prompt: Prompt, shown: Shown = NOTHING_SHOWN, /) -> Completion:
+        self.asked += 1
+        if self.using is not None:
+            self.using.note_prompt(prompt)
+            known = self.using.completion_before()
+            if known is not None:
+                return known
+        seed = _seed_of(act_key, self.asked)
+        return await self.asking.ask(
+            Prompt(prompt.system, prompt.user, prompt.schema, seed, prompt.reply_tokens_max), shown
+        )
 
     def _looked_at(self) -> tuple[Folded, CreatureState]:
         """The state that a moment is made from: the batch's world for the first moment, if there is one, else the
@@ -422,10 +423,9 @@ async def _first_moment(scene: Scene, agent: Agent, using: ToolUse, moment: Mome
     return scene.moment()
 
 
-def seed_of(rng_seed: int, creature: CreatureState, cause_at: int, attempt: int) -> int:
-    """The seed of one call. It does not depend on ids, so the same story gives the same seeds, also in a branch."""
-    parts = f"{rng_seed}/{creature.cast_key}/{creature.ordinal}/{cause_at}/{attempt}"
-    return int(blake2b(parts.encode(), digest_size=6).hexdigest(), 16)
+def _seed_of(act_key: str, attempt: int) -> int:
+    """The seed of one call of an act."""
+    return int(blake2b(f"{act_key}/{attempt}".encode(), digest_size=6).hexdigest(), 16)
 
 
 def _as_of(world: World, creature: CreatureState, upto: int | None) -> str:

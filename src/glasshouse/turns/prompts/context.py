@@ -188,9 +188,9 @@ def _sections(
         prompt_parts.KNOWN: [
             f"{one_line(key)}: {_fact(value)}" for key, value in islice(moment.known.items(), facts_shown_max)
         ],
-        prompt_parts.REMEMBERED: [text(index) for index in remembered],
-        prompt_parts.DISTURBANCES: [text(index) for index in disturbances],
-        prompt_parts.TOOLS_SAID: [_tool_line(talk) for talk in moment.talk],
+        prompt_parts.REMEMBERED: [*map(text, remembered)],
+        prompt_parts.DISTURBANCES: [*map(text, disturbances)],
+        prompt_parts.TOOLS_SAID: [*map(_tool_line, moment.talk)],
         prompt_parts.ANSWERED: [*_answered(moment, line), _last_line(moment.handle, moment.character)],
     }
     indexes: dict[str, Sequence[int]] = {  # In the order of the fields of `Shown`.
