@@ -132,8 +132,7 @@ class Tournament:
         lines = {name: await _said_in(self._terrarium, runs[name]) for name in order}
         kinds_said = dict.fromkeys(line.kind for said in lines.values() for line in said)
         world = reading_world(self._world, order, kinds_said)
-        models = dict.fromkeys(order, model)
-        run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=models)
+        run = await self._terrarium.open_world(world, rng_seed=rng_seed, models=dict.fromkeys(order, model))
         await _read_out(self._terrarium, run.id, lines)
         await self._terrarium.run(run.id)
         return self._terrarium.run_of(run.id)

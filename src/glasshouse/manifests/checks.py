@@ -59,11 +59,9 @@ def unknown_roots(world: CheckedWorld) -> Iterator[Complaint]:
         if root is None or root in troupe.handles:
             continue
         if homes := homes_of(root):
-            text = (
-                f"{root!r} plays in troupe {homes[0]!r}, but a root must be in its own troupe."
-                f" {likely(root, troupe.handles)} If you want a second one, list it in this cast too."
-            )
-            yield Complaint((*at, "root"), text)
+            text = f"{root!r} plays in troupe {homes[0]!r}, but a root must be in its own troupe."
+            advice = f"{likely(root, troupe.handles)} If you want a second one, list it in this cast too."
+            yield Complaint((*at, "root"), f"{text} {advice}")
         elif root not in world.known:
             yield Complaint((*at, "root"), unknown("creature", root, [*troupe.handles, *world.known]))
 
@@ -180,24 +178,19 @@ def undeclared_kinds(world: CheckedWorld) -> Iterator[Complaint]:
     """Kinds that a creature writes or hears and that the scenario does not declare."""
     own, declare = world.scenario.kinds, "Declare it under 'kinds' of the scenario."
     for name, manifest in world.played.items() if "kinds" not in world.damaged else ():
-        for at, kind in items_at(("may_emit",), manifest.may_emit):
-            if kind in CORE_KINDS - WRITTEN_BY_CREATURES:
-                yield Complaint(at, f"only the engine writes {kind}. Remove it.", name)
-            elif kind not in CORE_KINDS and kind not in own:
-                known = [*sorted(WRITTEN_BY_CREATURES), *own]
-                yield Complaint(at, unknown("kind", kind, known, declare), name)
-        for at, kind in items_at(("subscribes_to",), manifest.subscribes_to):
-            if kind not in CORE_KINDS and kind not in own:
-                yield Complaint(at, unknown("kind", kind, [*sorted(CORE_KINDS), *own], declare), name)
+        for field, known in (("may_emit", WRITTEN_BY_CREATURES), ("subscribes_to", CORE_KINDS)):
+            for at, kind in items_at((field,), getattr(manifest, field)):
+                if kind in CORE_KINDS - known:
+                    yield Complaint(at, f"only the engine writes {kind}. Remove it.", name)
+                elif kind not in CORE_KINDS and kind not in own:
+                    yield Complaint(at, unknown("kind", kind, [*sorted(known), *own], declare), name)
 
 
 def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     """An ending by a kind of event that nobody may write."""
     ends, played = world.scenario.ends_when, world.played
-    is_complete = (
-        world.cast_is_complete and "spawnable" not in world.damaged and len(played) == len(world.used)
-    )
-    if ends is None or ends.kind is None or not is_complete:
+    is_complete = world.cast_is_complete and len(played) == len(world.used)
+    if ends is None or ends.kind is None or not is_complete or "spawnable" in world.damaged:
         return
     emitted = {kind for manifest in played.values() for kind in manifest.may_emit}
     if ends.kind not in emitted | {kinds.USER_INJECTED, kinds.AGENT_PASSED}:
@@ -219,11 +212,9 @@ def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:
         for turn in turns:
             due = sum(turn % every == 0 for every in intervals)
             if due > limit:
-                text = (
-                    f"in turn {turn}, {due} creatures tick, but only {limit} calls are allowed."
-                    f" Write max_calls_per_turn: {due} or more, or on_turn_limit: defer."
-                )
-                yield Complaint(("governor", "max_calls_per_turn"), text)
+                text = f"in turn {turn}, {due} creatures tick, but only {limit} calls are allowed."
+                advice = f"Write max_calls_per_turn: {due} or more, or on_turn_limit: defer."
+                yield Complaint(("governor", "max_calls_per_turn"), f"{text} {advice}")
                 break
 
 
@@ -256,10 +247,10 @@ def bad_opening_placeholders(world: CheckedWorld) -> Iterator[Complaint]:
 
 def versus_without_teams(world: CheckedWorld) -> Iterator[Complaint]:
     """A `versus` competition with fewer than two teams."""
-    competition = world.scenario.competition
-    if competition.kind == "versus" and len(competition.teams) < 2 and "competition" not in world.damaged:
-        there = "is one" if competition.teams else "is none"
-        text = f"'versus' needs at least two teams, and there {there}. List them under 'teams'."
+    kind, teams = world.scenario.competition.kind, world.scenario.competition.teams
+    if kind == "versus" and len(teams) < 2 and "competition" not in world.damaged:
+        count = "one" if teams else "none"
+        text = f"'versus' needs at least two teams, and there is {count}. List them under 'teams'."
         yield Complaint(("competition", "kind"), text)
 
 

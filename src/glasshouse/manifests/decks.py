@@ -57,8 +57,7 @@ def _deck(source: str | Deck, folder: Path | None) -> Deck:
     if source not in files:
         text = f"there is no file {shown(source)} beside the scenario."
         raise _NoDeck(f"{text} {likely(source, files, '')}".rstrip())
-    path = folder / source
-    return _yaml_list(path) if path.suffix in {".yaml", ".yml"} else _lines(path)
+    return (_yaml_list if source.endswith((".yaml", ".yml")) else _lines)(folder / source)
 
 
 def _lines(path: Path) -> Deck:

@@ -120,10 +120,8 @@ class Manifest(Strict):
         if not isinstance(given, dict) or given.get("subscribes_to") is not None:
             return given
         schedule = given.get("schedule")
-        if not isinstance(schedule, dict):
-            schedule = {"tick_every": getattr(schedule, "tick_every", None)}
-        is_woken = schedule.get("tick_every") is not None
-        return {**given, "subscribes_to": () if is_woken else (kinds.AGENT_SPOKE,)}
+        ticks = isinstance(schedule, dict | Schedule) and dict(schedule).get("tick_every") is not None
+        return {**given, "subscribes_to": () if ticks else (kinds.AGENT_SPOKE,)}
 
     @field_validator("may_emit")
     @classmethod

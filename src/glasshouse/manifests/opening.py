@@ -56,8 +56,7 @@ def opening_of(
 
 def _bound(scenario: plans.Scenario, models: Mapping[str, str]) -> dict[str, str]:
     """The model's name for each handle that has one."""
-    teams, bound = scenario.competition.teams, dict[str, str]()
-    handles = scenario.cast_by_handle
+    teams, handles, bound = scenario.competition.teams, scenario.cast_by_handle, dict[str, str]()
     for name, model in models.items():
         if name not in handles and name not in teams:
             raise UnknownName(noun="creature or team of the cast", name=name, known=[*handles, *teams])
@@ -72,8 +71,7 @@ def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Json]:
         drawn = card(world.decks[key], f"{rng_seed}/{key}")
         odd = card(deal.to, f"{rng_seed}/{key}/odd") if deal.odd_one else None
         for handle in deal.to:
-            fact = drawn if odd is None else drawn[int(handle == odd)]
-            dealt.setdefault(handle, {})[key] = fact
+            dealt.setdefault(handle, {})[key] = drawn if odd is None else drawn[int(handle == odd)]
     return dealt
 
 

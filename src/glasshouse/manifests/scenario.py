@@ -26,10 +26,8 @@ FIELDS_OF_EVERY_REPLY = frozenset({"kind", "thought", "mood"})
 
 
 def _deck_source(given: Any) -> str | tuple[JsonValue, ...]:
-    if isinstance(given, str) and given:
-        return given
-    if isinstance(given, list | tuple) and given:
-        return tuple(given)
+    if isinstance(given, str | list | tuple) and given:
+        return given if isinstance(given, str) else tuple(given)
     raise ValueError("write the name of a file beside the scenario, or a list of cards.")
 
 

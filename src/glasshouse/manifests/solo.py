@@ -6,7 +6,7 @@ secrets of all parts, and the same goal, scenes and beats. The assessor does not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
@@ -40,35 +40,32 @@ def solo_world(world: LoadedWorld, *, acts: int, turns: int) -> LoadedWorld:
         for beat in scenario.beats
         if (turn := max(1, beat.turn * acts // max(1, turns))) <= acts
     ]
-    alone = Scenario.model_validate(
-        {
-            **_shared(world, SOLO),
-            "cast": [SOLO],
-            "opening": scenario.opening or " ".join(stage.opening for stage in scenario.stages.values()),
-            "seeds": list(scenario.seeds),
-            "deal": {key: {"to": SOLO, "from": list(deck[:1])} for key, deck in world.decks.items()},
-            "beats": beats,
-            "governor": {**scenario.governor.model_dump(), "max_turns": max(1, acts)},
-            "ends_when": ends.model_dump() if ends is not None and ends.kind in solo.may_emit else None,
-        }
+    alone = _scenario(
+        world,
+        SOLO,
+        cast=[SOLO],
+        opening=scenario.opening or " ".join(stage.opening for stage in scenario.stages.values()),
+        seeds=list(scenario.seeds),
+        deal={key: {"to": SOLO, "from": list(deck[:1])} for key, deck in world.decks.items()},
+        beats=beats,
+        governor={**scenario.governor.model_dump(), "max_turns": max(1, acts)},
+        ends_when=ends.model_dump() if ends is not None and ends.kind in solo.may_emit else None,
     )
     made = LoadedWorld.of(alone, [solo], decks=world.decks)
     return replace(made, path=world.path) if any(":" in tool for tool in solo.tools) else made
 
 
-def reading_world(world: LoadedWorld, order: Iterable[str], said: Iterable[str]) -> LoadedWorld:
+def reading_world(world: LoadedWorld, order: Sequence[str], said: Iterable[str]) -> LoadedWorld:
     """A world in which two plays are read out, in this order of seats, to an assessor."""
     readers = [Manifest(name=name, may_emit=tuple(said), subscribes_to=(), schedule=_NEVER) for name in order]
-    names = [reader.name for reader in readers]
-    reading = Scenario.model_validate(
-        {
-            **_shared(world, "reading"),
-            "cast": [*names, ASSESSOR],
-            "opening": "The same goal was gone after twice, with the same purse. Both are read out now, line by line.",
-            "competition": {"kind": "judged", "contestants": names},
-            "ends_when": {"kind": kinds.JUDGE_VERDICT},
-            "governor": {"max_turns": assessor_turns_max},
-        }
+    reading = _scenario(
+        world,
+        "reading",
+        cast=[*order, ASSESSOR],
+        opening="The same goal was gone after twice, with the same purse. Both are read out now, line by line.",
+        competition={"kind": "judged", "contestants": list(order)},
+        ends_when={"kind": kinds.JUDGE_VERDICT},
+        governor={"max_turns": assessor_turns_max},
     )
     return LoadedWorld.of(reading, [*readers, _assessor(world)])
 
@@ -77,10 +74,11 @@ _NEVER: Final = Schedule(tick_every=1_000_000)
 """A reader never acts: its lines are appended by the tournament."""
 
 
-def _shared(world: LoadedWorld, what: str) -> dict[str, Any]:
+def _scenario(world: LoadedWorld, what: str, **fields: Any) -> Scenario:
+    """A scenario with the title, goal, kinds and language of a world, and with these fields."""
     plain = world.scenario.as_json()
     shared = {name: plain[name] for name in ("title", "goal", "kinds", "language")}
-    return {"name": f"{plain['name'][: 64 - len(what) - 1]}-{what}", **shared}
+    return Scenario(name=f"{plain['name'][: 64 - len(what) - 1]}-{what}", **shared, **fields)
 
 
 def _solo(world: LoadedWorld) -> Manifest:
