@@ -61,8 +61,8 @@ class Causes:
         self._event = event
         self._turns_cache: dict[str, Event] = {}
         """The last `turn.started` of each graph, which is the cause of its ticks (ADR 0021)."""
-        self._read_cache: Event | None = None
-        """The last cause that was read from the store: many creatures may answer the same old line."""
+        self._last_cache: Event | None = None
+        """The last cause that was found, as it was written: many creatures may answer the same line."""
 
     def note_turn(self, started: Event) -> None:
         """Remember the event that began a turn: it is the cause of the turn's ticks."""
@@ -71,15 +71,16 @@ class Causes:
     async def of(self, due: Due) -> Event:
         """The event that an act answers, as its creature hears it."""
         tables, world = self._ledger.folded.tables, self._ledger.world
-        if due.is_tick:
-            event = self._turns_cache.get(world.creatures[due.creature].graph_id)
-        else:
-            event = line_heard_by(tables, world, due.creature, due.cause)
-        if event is not None and event.id == due.cause:
-            return event
-        cause = self._read_cache
+        creature = world.creatures[due.creature]
+        turn = self._turns_cache.get(creature.graph_id) if due.is_tick else None
+        if turn is not None and turn.id == due.cause:
+            return turn
+        cause = self._last_cache
         if cause is None or cause.id != due.cause:
-            cause = self._read_cache = await self._event(due.cause)
+            line = None if due.is_tick else line_heard_by(tables, world, due.creature, due.cause)
+            if line is not None and creature.reborn:
+                return line  # It may have present names already.
+            cause = self._last_cache = line or await self._event(due.cause)
         return tables.cause_for(world, due.creature, cause)
 
 

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, StoreError
+from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
@@ -44,23 +43,6 @@ from glasshouse.world.state.state import GraphState
 BeforeAct = Callable[[str], Awaitable[bool | None]]
 """A gate, awaited with the id of the graph before each act, or before the turn that the act begins. It must write
 nothing. It may wait as long as it likes. If it returns False, the drive ends."""
-
-Key = TypeVar("Key", str, Act)
-
-
-class Marks(dict[Key, asyncio.Future[None] | None]):
-    """What is under way now, each with a future if somebody waits for its end. A lock for each would cost more."""
-
-    async def wait_for_end(self, key: Key) -> None:
-        """Wait until something that is under way has ended."""
-        ended = self[key] = self[key] or asyncio.get_running_loop().create_future()
-        await asyncio.wait([ended])
-
-    def end(self, key: Key) -> None:
-        """Note that something has ended, and wake those who wait for that."""
-        ended = self.pop(key)
-        if ended is not None:
-            ended.set_result(None)
 
 
 class Conductor:
@@ -91,10 +73,10 @@ class Conductor:
         self.ahead = ThinkingAhead(ledger, acts, self._causes)
         self.drives = 0
         """How many drives are under way."""
-        self._stepping = Marks[str]()
-        """The graphs that take a step. Another drive waits until that step ends."""
-        self._acting = Marks[Act]()
-        """The acts that are being played."""
+        self._locks: dict[str, asyncio.Lock] = {}
+        """One lock for each driven graph, held during a step of that graph. Locks are fair: drives take turns."""
+        self._acting: dict[Act, asyncio.Future[None] | None] = {}
+        """The acts that are being played, each with a future if another drive waits for its end."""
         self._driven: set[str] = set()
         """The graphs in which an act was played since this house was opened."""
         self._thinking: dict[str, int] = {}
@@ -151,19 +133,18 @@ class Conductor:
                 if not await until.has_passed(before_act(graph_id)):
                     return
             may_wait = before_act is not None or self.drives > 1
-            while graph_id in self._stepping:
-                await self._stepping.wait_for_end(graph_id)
-            if may_wait and not order.is_next(graph_id, until):
-                return  # Another drive took a step meanwhile: ask the order again.
-            self._stepping[graph_id] = None
+            lock = self._locks.get(graph_id) or self._locks.setdefault(graph_id, asyncio.Lock())
+            await lock.acquire()
             try:
+                if may_wait and not order.is_next(graph_id, until):
+                    return  # Another drive took a step meanwhile: ask the order again.
                 step = await self.advance(graph_id)
             except StoreError:  # Report it here, and not again to the next drive of this graph.
                 self._turns_queued.pop(graph_id, None)
                 self._unacknowledged.pop(graph_id, None)
                 raise
             finally:
-                self._stepping.end(graph_id)
+                lock.release()
             until.note(step)
             if not order.goes_on(graph_id, until) or until.reached() is not None:
                 return
@@ -180,7 +161,7 @@ class Conductor:
             graph = self._ledger.world.graphs.get(graph_id)
         if graph is None:
             return Advanced("act", graph_id, 0)
-        for run_id in self._endings.due(graph):
+        for run_id in self._endings.due(graph) if self._ledger.folded.runs.watched else ():
             ending = self._endings.of(run_id)
             if ending is not None:
                 event = await self.finish(run_id, ending.reason, ending=ending)
@@ -285,13 +266,14 @@ class Conductor:
     ) -> Advanced:
         """The step that an act was. If a limit stopped it, its run may end; if no model was reached, its run pauses."""
         done = Advanced("act", graph.id, graph.turn, None if queued is None else queued.events[0])
-        stopped_by = None if thought is None else thought.stopped_by
+        if thought is None or thought.stopped_by is None:
+            return done
+        stopped_by = thought.stopped_by
         if isinstance(stopped_by, BudgetExceeded):
             event = await self._over_budget(run_id, graph, stopped_by.reason)
             return done if event is None else Advanced("end", graph.id, graph.turn, event)
-        if isinstance(stopped_by, ModelUnreachable):
-            paused = MoveRun(run_id, RunPaused(str(stopped_by)), graph.id)
-            await self._ledger.change(paused, by="outage")
+        paused = MoveRun(run_id, RunPaused(str(stopped_by)), graph.id)
+        await self._ledger.change(paused, by="outage")
         return done
 
     async def _acted(
@@ -322,14 +304,17 @@ class Conductor:
                 self._turns_queued.setdefault(graph.id, turn)
             raise
         finally:
-            self._acting.end(act)
+            ended = self._acting.pop(act)
+            if ended is not None:
+                ended.set_result(None)
 
     async def _wait_for_what_is_in_the_way(self, run_id: str, act: Act) -> None:
         finishing = self._finishing.get(run_id)
         if finishing is not None:
             await asyncio.wait([finishing])
-        else:
-            await self._acting.wait_for_end(act)
+            return
+        ended = self._acting[act] = self._acting[act] or asyncio.get_running_loop().create_future()
+        await asyncio.wait([ended])
 
     async def _written(
         self, act: Act, run_id: str, due: Due | None = None, turn: Queued | None = None

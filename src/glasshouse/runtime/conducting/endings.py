@@ -27,6 +27,7 @@ from glasshouse.turns.contests.referees import REFEREES, Match, Referee, Ruling,
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import cut
 from glasshouse.turns.moment.playbill import Playbill
+from glasshouse.turns.runs.members import members_of
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.state.state import GraphState, World
 
@@ -241,11 +242,8 @@ class Endings:
 
     def due(self, graph: GraphState) -> list[str]:
         """The runs in a graph that may be over: their scenario's end was reached, or a referee watches them."""
-        runs, world = self._ledger.folded.runs, self._ledger.folded.world
-        if not runs.watched:
-            return []
-        here = {world.creatures[name].run_id for name in graph.creatures}
-        return [run_id for run_id in runs.watched if run_id in here]
+        here = members_of(self._ledger.world, graph).runs
+        return [run_id for run_id in self._ledger.folded.runs.watched if run_id in here]
 
 
 def _ruled(ruling: Ruling, purse: Purse) -> Ending:

@@ -134,8 +134,7 @@ class Agenda(msgspec.Struct, dict=True):
         """Add a creature to the queue of its graph for a debt, if the debt is due in the current turn."""
         ready = self.ready_cache.get(creature.graph_id)
         if ready is not None and owed.due <= ready.turn:
-            entry = (_place_of_owed(world, creature, owed), creature.id, owed.cause)
-            heappush(ready.reactions, entry)
+            heappush(ready.reactions, (_place_of_owed(world, creature, owed), creature.id, owed.cause))
 
     def owed_since(self, creature_id: str, lamport: int) -> tuple[Owed, ...]:
         """The debts of a creature whose causes came after a lamport time, oldest cause first."""
@@ -158,11 +157,10 @@ class Agenda(msgspec.Struct, dict=True):
             is_tick = self._note_under_way(event) or is_tick
         if event.kind in _DISPATCHED:
             self._note(world, event)
-        due = _turn_due(event, is_tick=is_tick)
         if event.kind in self.subscribers and event.kind not in kinds.INNER:
-            self._owe_hearers(world, event, due)
+            self._owe_hearers(world, event, _turn_due(event, is_tick=is_tick))
         for wire in wires_taken(world, event) if event.actor in world.wires_of else ():
-            self._owe_wired(world, event, due, wire)
+            self._owe_wired(world, event, _turn_due(event, is_tick=is_tick), wire)
 
     def _settle_cause(self, world: World, event: Event, cause: str) -> bool:
         """Settle the debt if the event ends its act. True if the event belongs to a tick."""

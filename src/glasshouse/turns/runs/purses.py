@@ -121,7 +121,7 @@ class Purse(msgspec.Struct):
     @property
     def may_be_over(self) -> bool:
         """Whether the run has come to its end, or a referee must be asked."""
-        return self.has_come_to_its_end or self.playbill.competition.referee is not None
+        return self.playbill.competition.referee is not None or self.has_come_to_its_end
 
 
 def carried_run(purse: Purse, until: datetime, *, is_over: bool) -> CarriedRun:
@@ -396,7 +396,7 @@ class Runs(msgspec.Struct):
         spent = self.purses[run_id].spent
         clocks = self.clocks.get(graph_id)
         return Spend(
-            usage=spent.usage.plus(held),
+            usage=spent.usage if held is NOTHING else spent.usage.plus(held),
             usd_in_last_hour=held.usd_known + (spent.usd_since(now) if spent.minutes_usd else 0.0),
             calls_in_turn=calls_held + (0 if clocks is None else clocks.calls.get(run_id, 0)),
         )
