@@ -1,20 +1,22 @@
 """The command line and its list of commands. Each command is one module of `commands/`, with the name of the command.
 
-Always holds: a command's module reads options and passes them on. It imports large modules only when it is called, so
-that help is quick. What a command raises on purpose becomes a message and an exit code (`exits.py`).
+Always holds: the module of a command is imported only when that command is asked for, so the list of commands is
+printed quickly. What a command raises on purpose becomes a message and an exit code (`exits.py`).
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
-from glasshouse.cli.commands import add_command, new
+from glasshouse.cli.commands import add_command
 from glasshouse.cli.exits import errors_in_words
 
 COMMANDS: Final = {
@@ -38,14 +40,42 @@ COMMANDS: Final = {
     "tournament": "Let models play a world against each other.",
     "leaderboard": "Show who has won how often.",
     "check": "Find everything that is wrong with a world's files.",
-    "new": "Begin a world or a creature.",
     "doctor": "Check whether everything here is as it should be.",
+    "new": "Begin a world or a creature.",
 }
 """Every command with its line in the help, in the order of the help."""
 
 
+class CommandModules(Mapping[str, Any]):
+    """Every command by its name, imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        attribute = {"import": "import_file"}.get(name, name.replace("-", "_"))
+        short_help = COMMANDS[name]
+        command = getattr(import_module(f"glasshouse.cli.commands.{attribute}"), attribute)
+        if isinstance(command, typer.Typer):
+            return get_command(command)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        add_command(single, name, short_help, command)
+        return get_command(single)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
 class Commands(TyperGroup):
     """All commands. What a command raises on purpose becomes a message."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": CommandModules()})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (the signature is the library's)
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -88,15 +118,6 @@ def glasshouse(
       glasshouse play WORLD                           play it
       glasshouse show last                            look at what was played
     """
-
-
-for _name, _short_help in COMMANDS.items():
-    if _name == "new":
-        app.add_typer(new.app, name=_name, short_help=_short_help)
-        continue
-    _function = {"import": "import_file"}.get(_name, _name.replace("-", "_"))
-    _module = import_module(f"glasshouse.cli.commands.{_function}")
-    add_command(app, _name, _short_help, getattr(_module, _function))
 
 
 def main() -> None:

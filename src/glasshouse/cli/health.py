@@ -24,7 +24,6 @@ from glasshouse.manifests.yaml_source import shown_path
 from glasshouse.settings import Settings
 
 PACKAGES: Final = ("glasshouse", "msgspec", "pydantic", "pydantic-settings", "PyYAML", "rich", "typer")
-PYTHON: Final = (3, 11)
 screen_columns_min: Final = 60
 STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
@@ -57,22 +56,15 @@ def draw(listed: list[Finding]) -> None:
 
 def _python() -> Finding:
     here = f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}."
-    if sys.version_info < PYTHON:
-        return Finding("python", "broken", here, f"Install Python {PYTHON[0]}.{PYTHON[1]} or newer.")
     return Finding("python", "ok", here)
 
 
 def _packages() -> Finding:
-    versions, missing = [f"SQLite {sqlite3.sqlite_version}"], []
-    for name in PACKAGES:
-        try:
-            versions.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            missing.append(name)
-    if missing:
-        names = ", ".join(missing)
-        return Finding("packages", "broken", f"{names} is not installed.", "Install Glasshouse again.")
-    return Finding("packages", "ok", f"{', '.join(versions)}.")
+    try:
+        versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    except PackageNotFoundError as missing:
+        return Finding("packages", "broken", f"{missing.name} is not installed.", "Install Glasshouse again.")
+    return Finding("packages", "ok", f"SQLite {sqlite3.sqlite_version}, {versions}.")
 
 
 def _settings() -> Iterator[Finding]:
@@ -81,19 +73,18 @@ def _settings() -> Iterator[Finding]:
     except GlasshouseError as wrong:
         yield Finding("settings", "broken", str(wrong))
         return
-    known = {f"GLASSHOUSE_{name.upper()}" for name in Settings.model_fields}
+    known = sorted(f"GLASSHOUSE_{name.upper()}" for name in Settings.model_fields)
     for name in sorted(os.environ):
         if name.upper().startswith("GLASSHOUSE_") and name.upper() not in known:
             text = f"{name} is set, and no setting is called that."
-            yield Finding("settings", "warning", text, f"There is {', '.join(sorted(known))}.")
+            yield Finding("settings", "warning", text, f"There is {', '.join(known)}.")
     yield Finding("settings", "ok", f"{', '.join(f'{name}={value}' for name, value in values.items())}.")
 
 
 def _store(path: Path) -> Finding:
-    folder = path.absolute().parent
     if not os.path.lexists(path):
+        folder, todo = path.absolute().parent, "Make it, or choose another --store."
         if not folder.is_dir():
-            todo = "Make it, or choose another --store."
             return Finding("store", "broken", f"{folder} is not a folder.", todo)
         if not os.access(folder, os.W_OK):
             return Finding("store", "broken", f"{folder} cannot be written.", "Choose another --store.")

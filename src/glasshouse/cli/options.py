@@ -10,17 +10,12 @@ import typer
 
 from glasshouse.cli.pace import Pace
 
-_NAMED_RUN = "A run, or a session: its id, the beginning of its id, or `last` for the last run."
+RUN_NAMES = "its id, the beginning of its id, or `last` for the last run."
+_NAMED_RUN = f"A run, or a session: {RUN_NAMES}"
 
-StoreOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        metavar="PATH",
-        readable=False,  # The store's own message says why it cannot be read.
-        help="The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here.",
-    ),
-]
+_STORE = "The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
+# Not readable: the store's own message says why it cannot be read.
+StoreOption = Annotated[Path | None, typer.Option("--store", metavar="PATH", readable=False, help=_STORE)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
 EventsOption = Annotated[
     bool, typer.Option("--json", help="Print one event a line, as the audience may read it.")
@@ -42,16 +37,10 @@ _WORLD = typer.Argument(metavar="WORLD|PATH", help="A world by its name, or the 
 WorldArgument = Annotated[str, _WORLD]
 OptionalWorldArgument = Annotated[str | None, _WORLD]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=_NAMED_RUN)]
-RunOrSessionArgument = Annotated[
-    str, typer.Argument(metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False)
-]
-EventArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="EVENT",
-        help="An event: its number in the run, its id, the beginning of its id, or `last` for the last line.",
-    ),
-]
+_RUN_OR_SESSION = typer.Argument(metavar="RUN|SESSION", help=_NAMED_RUN, show_default=False)
+RunOrSessionArgument = Annotated[str, _RUN_OR_SESSION]
+EVENT_NAMES = "number in the run, its id, the beginning of its id, or `last` for the last line."
+EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"An event: its {EVENT_NAMES}")]
 InRunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help="The run to count in. By default: the last one.")
 ]

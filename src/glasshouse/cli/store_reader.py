@@ -49,9 +49,8 @@ def checked_settings() -> Settings:
     try:
         return settings()
     except ValidationError as invalid:
-        names = ["_".join(["GLASSHOUSE", *map(str, fault["loc"])]).upper() for fault in invalid.errors()]
-        faults = [f"{name}: {fault['msg']}" for name, fault in zip(names, invalid.errors(), strict=True)]
-        reason = f"The settings are invalid: {'; '.join(faults)}."
+        named = [("_".join(["GLASSHOUSE", *map(str, f["loc"])]).upper(), f["msg"]) for f in invalid.errors()]
+        reason = f"The settings are invalid: {'; '.join(f'{name}: {fault}' for name, fault in named)}."
         raise Refused(reason, "Correct or unset the variable.") from invalid
 
 
@@ -64,13 +63,9 @@ def holder_of(store: Path) -> int | None:
     lock = Path(f"{os.path.realpath(store)}.lock")
     try:
         process = int(lock.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
-    try:
-        os.kill(process, 0)
-    except PermissionError:
-        pass  # It is alive and belongs to another user.
-    except (OSError, OverflowError):
+        with suppress(PermissionError):  # It is alive and belongs to another user.
+            os.kill(process, 0)
+    except (OSError, ValueError, OverflowError):
         return None
     with suppress(OSError), lock.open("rb") as file:
         try:
@@ -86,11 +81,9 @@ def id_meant(noun: str, name: str, known: Sequence[str]) -> str:
         return known[-1]
     if name == LAST and noun.startswith("run"):
         raise Refused("Nothing was played in this store yet.", "Play a world first: glasshouse play WORLD")
-    if name in known:
-        return name
     # The prefix, such as `r-`, may be left out.
-    parts = {known_id: (known_id, known_id.partition("-")[2]) for known_id in known if name}
-    matches = [known_id for known_id, texts in parts.items() if any(text.startswith(name) for text in texts)]
+    begun = [i for i in known if name and (i.startswith(name) or i.partition("-")[2].startswith(name))]
+    matches = [name] if name in known else begun
     if not matches:
         raise UnknownName(noun=noun, name=name, known=known)
     if len(matches) == 1:
@@ -184,7 +177,7 @@ class StoreReader:
         return Story(named_id, begun[-1] if is_one_run else None, events, skews=self._skews(events))
 
     def _skews(self, events: tuple[Event, ...]) -> dict[str, int]:
-        sessions = [self.terrarium.session(name) for name in {event.session_id for event in events}]
+        sessions = map(self.terrarium.session, {event.session_id for event in events})
         return {session.id: session.skew for session in sessions if session.skew}
 
     async def session_at_end_of(self, name: str) -> tuple[str, list[str]]:
@@ -225,6 +218,12 @@ def read_store(given: Path | None, read: Callable[[StoreReader], Awaitable[T]]) 
     return asyncio.run(reading())
 
 
+async def counts_of(terrarium: Terrarium, session_id: str) -> dict[str, int]:
+    """How many sessions and events a file of a session holds: its own, and those of all its ancestors."""
+    sessions = len(terrarium.lineage(session_id).ancestors) + 1
+    return {"sessions": sessions, "events": len(await terrarium.events(session_id))}
+
+
 def event_count_at(story: Story, at: str | None, least: int = 0) -> int:
     """How many events of a story `--at` means: a number, an event's id or the beginning of one, or `last`."""
     count = len(story.events)
@@ -253,12 +252,16 @@ class NamedEvent:
         return str(self.number_of(id_of_event) or id_of_event)
 
 
-async def ask_about(
-    reader: StoreReader, name: str, run: str | None, ask: Callable[[Terrarium, str], Awaitable[T]]
+def ask_about(
+    store: Path | None, name: str, run: str | None, ask: Callable[[Terrarium, str], Awaitable[T]]
 ) -> tuple[NamedEvent, T]:
     """The event that a name means, and what the terrarium answers about it."""
-    named = await find_event(reader, name, run)
-    return named, await ask(reader.terrarium, named.event.id)
+
+    async def asking(reader: StoreReader) -> tuple[NamedEvent, T]:
+        named = await find_event(reader, name, run)
+        return named, await ask(reader.terrarium, named.event.id)
+
+    return read_store(store, asking)
 
 
 async def find_event(reader: StoreReader, name: str, run: str | None) -> NamedEvent:

@@ -55,16 +55,16 @@ _colours: dict[str, str] = {}
 
 def opening(text: str, hint: str) -> Group:
     """What is drawn before the first scene."""
-    title = Rule(Text(" Glasshouse ", style="bold green"), style="green")
-    last: list[RenderableType] = [Text(), Padding.indent(Text(hint, style="dim"), 2)] if hint else []
-    return Group(Text(), title, Text(), Padding.indent(Text(text), 2), *last)
+    title = Rule(Text(" Glasshouse ", "bold green"), style="green")
+    words = [Text(text), Text(), Text(hint, "dim")] if hint else [Text(text)]
+    return Group(Text(), title, Text(), Padding.indent(Group(*words), 2))
 
 
 def whole_scene(number: int, count: int, title: dict[str, str], drawings: Sequence[RenderableType]) -> Group:
     """One scene under its heading."""
     counted = (str(number), "bold green"), (f"/{count}  ", "dim")
     parts: list[RenderableType] = [Text(), Text.assemble(*counted, (title["heading"], "bold"))]
-    parts += [Padding.indent(Text(title["call"], style="cyan"), 2)] if title["call"] else []
+    parts += [Padding.indent(Text(title["call"], "cyan"), 2)] if title["call"] else []
     parts.append(Padding.indent(Text(title["sentence"]), 2))
     for drawing in drawings:
         parts += [Text(), Padding.indent(drawing, 2)]
@@ -89,15 +89,13 @@ def graph_box(graph: Graph, handles: Iterable[str], channels: Iterable[tuple[str
     """One graph: its creatures, and its channels, each with who is on it."""
     colour = _colours.setdefault(graph.id, PALETTE[len(_colours) % len(PALETTE)])
     creatures = Text("  ").join(Text.assemble(("● ", colour), (handle, "bold")) for handle in handles)
-    lines = table((Text(name, style=colour), Text(members)) for name, members in channels)
-    return Panel.fit(
-        Group(creatures, lines),
-        title=Text(f"graph {short(graph.id)}", style=colour),
-        title_align="left",
-        subtitle=Text(f"session {short(graph.session_id)}", style="dim"),
-        subtitle_align="right",
-        border_style=colour,
+    lines = table((Text(name, colour), Text(members)) for name, members in channels)
+    panel = Panel.fit(
+        Group(creatures, lines), border_style=colour, title_align="left", subtitle_align="right"
     )
+    panel.title = Text(f"graph {short(graph.id)}", colour)
+    panel.subtitle = Text(f"session {short(graph.session_id)}", "dim")
+    return panel
 
 
 def members_of(channel: Channel, handles: dict[str, str]) -> str:
@@ -117,32 +115,26 @@ def speech(*events: Event) -> Group:
 def checked(facts: dict[str, str], *, is_good: bool = True) -> Table:
     """Facts with their names, marked as good or bad."""
     mark = ("✓ ", "green") if is_good else ("✗ ", "bold red")
-    return table(
-        (Text.assemble(mark, (name, "dim")), Text(fact, style="bold")) for name, fact in facts.items()
-    )
+    return table((Text.assemble(mark, (name, "dim")), Text(fact, "bold")) for name, fact in facts.items())
 
 
 def lineage(sessions: Sequence[Session]) -> Group:
     """Sessions as lanes, parents before children."""
     rows = []
     for lanes, session in lanes_of(sessions):
-        rows.append([Text(lanes, style="green")])
+        rows.append([Text(lanes, "green")])
         if session is not None:
-            details = (short(session.id), counted(session.events, "event"))
+            size = Text(counted(session.events, "event"), "dim")
             who = "nobody lives here" if session.origin == "fork" else ", ".join(session.agents)
-            rows[-1] += [
-                Text(session.origin, style="bold"),
-                *(Text(d, style="dim") for d in details),
-                Text(who),
-            ]
-    return Group(table(rows), Text(), Text("● lives on   ○ ended, or never lived", style="dim"))
+            rows[-1] += [Text(session.origin, "bold"), Text(short(session.id), "dim"), size, Text(who)]
+    return Group(table(rows), Text(), Text("● lives on   ○ ended, or never lived", "dim"))
 
 
 def timeline(parent: Session, events: int, fork: Session, shared: int) -> Table:
     """A history and its fork, with one mark for each event, to show where the fork begins."""
-    history = Text(f"{'━' * (shared - 1)}┳{'━' * (events - shared)}", style="green")
-    own = Text(f"{' ' * (shared - 1)}┗{'━' * fork.events}", style="magenta")
-    names = [Text(short(session.id), style="dim") for session in (parent, fork)]
+    history = Text(f"{'━' * (shared - 1)}┳{'━' * (events - shared)}", "green")
+    own = Text(f"{' ' * (shared - 1)}┗{'━' * fork.events}", "magenta")
+    names = [Text(short(session.id), "dim") for session in (parent, fork)]
     counts = [f"{events} events", f"shares {shared}, adds {fork.events}"]
     return table(zip(names, (history, own), counts, strict=True))
 
@@ -169,7 +161,7 @@ async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
                 number += 1
                 yield Scene(number, key, titles[key], *await getattr(tour, key)())
             tour.standing = tour.stands()
-    rows = table((Text(what, style="bold cyan"), why) for what, why in SCRIPT["next"].items())
+    rows = table((Text(what, "bold cyan"), why) for what, why in SCRIPT["next"].items())
     yield Scene(number + 1, "next", titles["next"], [rows], {"next": list(SCRIPT["next"])})
 
 
@@ -193,21 +185,18 @@ class _Tour:
         return [self._boxes()], {"graphs": graphs}
 
     async def mail(self) -> Played:
-        first = await self._say("dew", "commons", "Four hundred drops since noon. The glass is humming.")
-        text = "It hummed like this the year the roof let the sky in."
-        second = await self._say("oona", "commons", text, answering=first)
-        third = await self._say("lux", "commons", "A word came in my sleep, and I could not read it.")
-        lines = {event.id: f"{event.actor}'s line" for event in (first, second, third)}
-        owed, nothing = await self._owed(), Text("nothing", style="dim")
+        first = await self._say("dew", "commons")
+        said = [first, await self._say("oona", "commons", answering=first), await self._say("lux", "commons")]
+        lines, owed = {event.id: f"{event.actor}'s line" for event in said}, await self._owed()
         titles = [Text.assemble((name, "bold"), (" is owed", "dim")) for name in owed]
-        told = [", ".join(lines[cause] for cause in causes) or nothing for causes in owed.values()]
-        return [speech(first, second, third), table(zip(titles, told, strict=True))], {"owed": owed}
+        names = [", ".join(lines[c] for c in causes) or Text("nothing", "dim") for causes in owed.values()]
+        return [speech(*said), table(zip(titles, names, strict=True))], {"owed": owed}
 
     async def merge(self) -> Played:
         before = await self._owed()
         change = await self.t.connect("dew", "lux", channel="gap")
         after = await self._owed()
-        self.crossing = await self._say("dew", "gap", "Lux, the word was rain. We kept some for you.")
+        self.crossing = await self._say("dew", "gap")
         events = await self._remembered_by("dew")
         renames = [RENAMES[event.kind].format(**event.payload) for event in events if event.kind in RENAMES]
         became, facts = _became(change)
@@ -221,8 +210,7 @@ class _Tour:
     async def split(self) -> Played:
         became, facts = _became(await self.t.disconnect("dew", "lux"))
         before = len((await self._owed())["lux"])
-        text = "Then I shall read it aloud until it stays."
-        answer = await self._say("lux", "commons~2", text, answering=self.crossing)
+        answer = await self._say("lux", "commons~2", answering=self.crossing)
         after = len((await self._owed())["lux"])
         shown = {"graphs": became, "lux is owed": f"{before} before she answers, {after} after"}
         facts |= {"owed_before_answer": before, "owed_after_answer": after}
@@ -266,11 +254,11 @@ class _Tour:
         wide, rows = max(len(event.kind) for event in notable), []
         for event in notable:
             kind, speaker = f"[{event.kind.ljust(wide)}]", event.actor if event in lines else ""
-            rows.append((Text(kind, style="dim"), Text(speaker, style="bold"), _gist(event)))
+            rows.append((Text(kind, "dim"), Text(speaker, "bold"), _gist(event)))
         more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
         facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
         said = [{"id": event.id, "actor": event.actor, "text": event.payload["text"]} for event in lines]
-        return [table(rows, gap=1), Text(more, style="dim")], {**facts, "lines": said}
+        return [table(rows, gap=1), Text(more, "dim")], {**facts, "lines": said}
 
     async def shape(self) -> Played:
         past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
@@ -312,8 +300,10 @@ class _Tour:
         events = sum(session.events for session in self._sessions())
         return {"graphs": len(shape), "events": events, "shape": shape}
 
-    async def _say(self, creature: str, channel: str, text: str, answering: Event | None = None) -> Event:
-        draft = Draft(kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": text})
+    async def _say(self, creature: str, channel: str, answering: Event | None = None) -> Event:
+        draft = Draft(
+            kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": SCRIPT["lines"][channel][creature]}
+        )
         return await self.t.append(creature, draft, caused_by=None if answering is None else answering.id)
 
     async def _owed(self) -> dict[str, list[str]]:

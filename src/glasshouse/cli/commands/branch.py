@@ -11,15 +11,13 @@ from typing import Annotated
 import typer
 
 from glasshouse.cli import options
+from glasshouse.cli.live.live_play import LiveRequest, play_live
+from glasshouse.cli.live.open_runs import Branching, creatures, edges, pairs
+from glasshouse.events.payloads import Governor
+from glasshouse.runtime.past.what_if import WhatIf
 
-AtOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="K|EVENT",
-        help="Where it begins: an event's number in the run, its id, the beginning of its id, or `last` for"
-        " the last line. By default: the end.",
-    ),
-]
+_AT = f"Where it begins: an event's {options.EVENT_NAMES} By default: the end."
+AtOption = Annotated[str | None, typer.Option(metavar="K|EVENT", help=_AT)]
 Texts = list[str] | None
 ProfileOption = Annotated[
     Texts, typer.Option(metavar="HANDLE=PROFILE", help="A creature thinks with another size of model.")
@@ -75,18 +73,8 @@ def branch(
       glasshouse branch last --at 20 --persona ada="..."      with somebody else in its place
       glasshouse branch last --max-turns 40                   with room to continue
     """
-    from glasshouse.cli.live.live_play import LiveRequest, play_live
-    from glasshouse.cli.live.open_runs import Branching, creatures, edges, pairs
-    from glasshouse.runtime.past.what_if import WhatIf
-
-    limits = {
-        "max_turns": max_turns,
-        "max_calls_per_turn": max_calls_per_turn,
-        "max_total_calls": max_total_calls,
-        "max_total_tokens": max_total_tokens,
-        "hourly_budget_usd": hourly_budget_usd,
-        "max_wall_minutes": max_wall_minutes,
-    }
+    # Each limit has an option of its name.
+    limits = {name: value for name, value in locals().items() if name in Governor.__struct_fields__}
     who = (pairs("--profile", "PROFILE", profile), pairs("--persona", "TEXT", persona), creatures(add))
     edited = (edges("--connect", connect), edges("--disconnect", disconnect))
     what_if = WhatIf(drop, replace, disturb, *who, tuple(remove or ()), *edited)

@@ -10,8 +10,13 @@ from pathlib import Path
 
 import typer
 
+from glasshouse.assembly import usual_tools
+from glasshouse.cli.drawing.screen import counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption
+from glasshouse.manifests.loading import problems_in
+from glasshouse.manifests.world_folders import find_world
+from glasshouse.manifests.yaml_source import shown_path
 
 
 def check(
@@ -30,23 +35,17 @@ def check(
       glasshouse check worlds/my-world/creatures/ada.yaml    one creature
       glasshouse check my-world --json                       by name; one problem a line
     """
-    from glasshouse.assembly import usual_tools
-    from glasshouse.cli.drawing.screen import counted, one_line, print_json
-    from glasshouse.manifests.loading import problems_in
-    from glasshouse.manifests.world_folders import find_world
-    from glasshouse.manifests.yaml_source import shown_path
-
     checked = Path(path) if Path(path).exists() else find_world(path)
     problems = problems_in(checked, tools=usual_tools().names())
-    for problem in problems:
-        if not as_json:
-            print(one_line(str(problem)))
-            continue
-        where = {name: getattr(problem, name) or None for name in ("line", "column", "field")}
-        print_json({"file": problem.path, **where, "problem": problem.text})
     if as_json:
+        for problem in problems:
+            where = {
+                name: value or None for name, value in facts_of(problem, "line", "column", "field").items()
+            }
+            print_json({"file": problem.path, **where, "problem": problem.text})
         print_json({"path": str(checked), "is_sound": not problems, "problems": len(problems)})
     elif problems:
+        print(*[one_line(str(problem)) for problem in problems], sep="\n")
         print(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         print(f"{shown_path(checked)}: sound.")

@@ -5,21 +5,17 @@ The comparison is a view; here it is only printed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 import typer
 
-from glasshouse.cli.options import JsonOption, StoreOption
-
-if TYPE_CHECKING:
-    from glasshouse.cli.store_reader import StoreReader, Story
-
-_NAME: Final = "its id, the beginning of its id, or `last` for the last run."
+from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
+from glasshouse.cli.options import RUN_NAMES, JsonOption, StoreOption
+from glasshouse.cli.store_reader import StoreReader, Story, read_store
+from glasshouse.views.comparison import compared
 
 
 def compare(
-    first: str = typer.Argument(metavar="A", help=f"A run, or a session: {_NAME}"),
-    second: str = typer.Argument(metavar="B", help=f"Another: {_NAME}"),
+    first: str = typer.Argument(metavar="A", help=f"A run, or a session: {RUN_NAMES}"),
+    second: str = typer.Argument(metavar="B", help=f"Another: {RUN_NAMES}"),
     *,
     lines: int = typer.Option(
         8, min=0, max=400, metavar="N", help="How many lines that only one has to draw."
@@ -35,9 +31,6 @@ def compare(
       glasshouse compare r-1a2b r-3c4d --lines 20  with more of what only one of them has
       glasshouse compare r-1a2b last --json        for machines
     """
-    from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
-    from glasshouse.cli.store_reader import read_store
-    from glasshouse.views.comparison import compared
 
     async def stories(reader: StoreReader) -> tuple[Story, Story]:
         return await reader.story(first), await reader.story(second)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, RunArgument, StoreOption
+from glasshouse.cli.store_reader import read_store
 
 
 def digest(run: RunArgument, *, store: StoreOption = None, as_json: JsonOption = False) -> None:
@@ -13,9 +15,6 @@ def digest(run: RunArgument, *, store: StoreOption = None, as_json: JsonOption =
       glasshouse digest last                       of the run that began last
       glasshouse digest r-1a2b --json              with the run's whole id and the number of its events
     """
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_reader import read_store
-
     story = read_store(store, lambda reader: reader.story(run))
     if as_json:
         print_json({**story.ids, "digest": story.digest, "events": len(story.events)})

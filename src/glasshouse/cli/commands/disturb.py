@@ -5,14 +5,19 @@ It writes to the inbox of the store and to nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import asyncio
+import time
+from typing import Any, Final
 
+import msgspec
 import typer
 
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, StoreOption
-
-if TYPE_CHECKING:
-    from glasshouse.cli.store_reader import StoreReader
+from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
+from glasshouse.errors import Refused
+from glasshouse.events.event import payload_bytes_max
+from glasshouse.world.state.ids import check_length
 
 answer_seconds_max: Final = 2.0
 look_seconds: Final = 0.05
@@ -34,9 +39,6 @@ def disturb(
       glasshouse disturb last "A lantern starts whispering recipes."
       glasshouse disturb r-1a2b "It begins to rain." --store other.glasshouse
     """
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_reader import read_store
-
     said = _checked(text)
     left = read_store(store, lambda reader: _left(reader, run, said))
     if as_json:
@@ -47,53 +49,37 @@ def disturb(
         print(f"Nobody plays this store now. The line waits for the next play of {left['run_id']}:")
         print(f"  glasshouse play --continue {left['run_id']}{'' if store is None else f' --store {store}'}")
     else:
-        print(
-            f"Left for {left['run_id']}. Process {left['played_by']} plays this store and has not read it yet:"
-            " it does at its next turn, unless that run is paused."
-        )
+        holder = f"Process {left['played_by']} plays this store and has not read it yet"
+        print(f"Left for {left['run_id']}. {holder}: it does at its next turn, unless that run is paused.")
 
 
 def _checked(text: str) -> str:
     """The text, if a run can hear it."""
-    from msgspec.json import encode
-
-    from glasshouse.errors import Refused
-    from glasshouse.events.event import payload_bytes_max
-    from glasshouse.world.state.ids import check_length
-
     said = text.strip()
     if not said:
         raise Refused("There is nothing to say in an empty text.", "Say something.")
     if any(0xD800 <= ord(char) <= 0xDFFF for char in said):
         raise Refused("The text holds bytes that are no text.", "Write it in UTF-8.")
     check_length("text", said)
-    if len(encode({"text": said})) > payload_bytes_max:
+    if len(msgspec.json.encode({"text": said})) > payload_bytes_max:
         raise Refused("The text is longer than an event may be.", "Say it in several lines.")
     return said
 
 
 async def _left(reader: StoreReader, name: str, text: str) -> dict[str, Any]:
     """Leave the line in the inbox, and wait a moment for the process that plays the run to read it."""
-    from glasshouse.cli.store_reader import holder_of
-    from glasshouse.errors import Refused
-
     run = reader.run(name)
     if run.is_finished:
-        raise Refused(
-            f"Run {run.id} has finished, and nobody in it hears anything any more.", "Play the world again."
-        )
+        reason = f"Run {run.id} has finished, and nobody in it hears anything any more."
+        raise Refused(reason, "Play the world again.")
     holder = holder_of(reader.store.path)
     number = await reader.store.put_in_inbox(text, run.id)
-    is_heard = holder is not None and await _is_read(reader, number)
-    status = "heard" if is_heard else "waiting"
+    status = "heard" if holder is not None and await _is_read(reader, number) else "waiting"
     return {"run_id": run.id, "text": text, "line": number, "status": status, "played_by": holder}
 
 
 async def _is_read(reader: StoreReader, number: int) -> bool:
     """Whether the line leaves the inbox soon: it does so in the very commit in which it is said."""
-    import asyncio
-    import time
-
     until = time.monotonic() + answer_seconds_max
     while time.monotonic() < until:
         waiting = await reader.store.read_inbox(number)  # At most `number` lines can stand before it.

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import typer
 
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.exits import CHECK_FAILED
+from glasshouse.cli.health import draw, findings
 from glasshouse.cli.options import JsonOption, StoreOption
 
 
@@ -20,9 +22,6 @@ def doctor(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
       glasshouse doctor --store other.glasshouse   with another store
       glasshouse doctor --json                     one finding a line
     """
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.health import draw, findings
-
     listed = findings(store)
     if as_json:
         print_json(*[finding._asdict() for finding in listed])

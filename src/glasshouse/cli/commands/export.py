@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, RoleName, StoreOption
-
-if TYPE_CHECKING:
-    from glasshouse.cli.store_reader import StoreReader
+from glasshouse.cli.store_reader import StoreReader, counts_of, read_store
 
 
 def export(
@@ -37,20 +36,13 @@ def export(
       glasshouse export last play.jsonl --as spectator       to read in other tools, without thoughts
       glasshouse export s-1a2b play.glass --as director      a session with everything there is
     """
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_reader import read_store
 
     async def exported(reader: StoreReader) -> dict[str, Any]:
         session_id, elsewhere = await reader.session_at_end_of(name)
         written = await reader.terrarium.export(session_id, path, role=role.value)
-        return {
-            "path": str(written),
-            "session_id": session_id,
-            "role": role.value,
-            "sessions": len(reader.terrarium.lineage(session_id).ancestors) + 1,
-            "events": len(await reader.terrarium.events(session_id)),
-            "elsewhere": elsewhere,
-        }
+        counts = await counts_of(reader.terrarium, session_id)
+        about = {"path": str(written), "session_id": session_id, "role": role.value}
+        return {**about, **counts, "elsewhere": elsewhere}
 
     facts = read_store(store, exported)
     if as_json:

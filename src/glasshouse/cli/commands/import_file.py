@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from glasshouse.assembly import SqliteStore
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.store_reader import counts_of, store_path
+from glasshouse.errors import Refused
+from glasshouse.terrarium import Terrarium
 
 
 def import_file(
@@ -23,12 +29,6 @@ def import_file(
       glasshouse import play.glass                           into the store here
       glasshouse import play.glass --store new.glasshouse    into another store, which is made if need be
     """
-    import asyncio
-
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_reader import store_path
-    from glasshouse.errors import Refused
-
     into = store_path(store)
     if not path.exists():  # Said before a store is made for nothing.
         raise Refused(f"There is no file {path}.", "Check the path.")
@@ -41,15 +41,7 @@ def import_file(
 
 
 async def _imported(path: Path, into: Path) -> dict[str, Any]:
-    from glasshouse.assembly import SqliteStore
-    from glasshouse.terrarium import Terrarium
-
     async with Terrarium(SqliteStore(into)) as terrarium:
         session = await terrarium.import_file(path)
-        return {
-            "path": str(path),
-            "session_id": session.id,
-            "sessions": len(terrarium.lineage(session.id).ancestors) + 1,
-            "events": len(await terrarium.events(session.id)),
-            "store": str(into),
-        }
+        counts = await counts_of(terrarium, session.id)
+        return {"path": str(path), "session_id": session.id, **counts, "store": str(into)}

@@ -6,15 +6,16 @@ Standings are folded in `views.leaderboard`.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import typer
 
+from glasshouse.cli.drawing.screen import Screen, print_json
+from glasshouse.cli.live.matches import draw_standings, standing_facts
 from glasshouse.cli.options import JsonOption, StoreOption
-
-if TYPE_CHECKING:
-    from glasshouse.cli.store_reader import StoreReader
-    from glasshouse.views.leaderboard import Standing
+from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.errors import UnknownName
+from glasshouse.manifests.world_folders import found_worlds
+from glasshouse.views.leaderboard import Standing
 
 
 class By(StrEnum):
@@ -47,9 +48,6 @@ def leaderboard(
       glasshouse leaderboard --branches               branches count as runs of their own
       glasshouse leaderboard --by team --json         for machines
     """
-    from glasshouse.cli.drawing.screen import Screen, print_json
-    from glasshouse.cli.live.matches import draw_standings, standing_facts
-    from glasshouse.cli.store_reader import read_store
 
     async def read(reader: StoreReader) -> tuple[tuple[Standing, ...], int]:
         _check_world(world, reader)
@@ -58,19 +56,17 @@ def leaderboard(
 
     standings, left_out = read_store(store, read)
     if as_json:
-        facts = [standing_facts(standing, by.value) for standing in standings]
-        print_json(*[{**standing, "branches_left_out": left_out} for standing in facts])
+        print_json(*[{**standing_facts(s, by.value), "branches_left_out": left_out} for s in standings])
         return
     if standings:
         draw_standings(Screen(), standings, by.value)
     elif by is By.MODEL:
-        nobody = "No two models have played against each other yet."
-        print(f"{nobody} Let them: glasshouse tournament WORLD --models A,B")
+        print("No two models have played against each other yet.", end=" ")
+        print("Let them: glasshouse tournament WORLD --models A,B")
     elif world is None:
         print("No contest was played to its end yet. Play one: glasshouse play WORLD")
     else:
-        nothing = "No contest of this world was played to its end here yet."
-        print(f"{nothing} Play it: glasshouse play {world}")
+        print(f"No contest of this world was played to its end here yet. Play it: glasshouse play {world}")
     if left_out:
         are, them = ("branch is", "it") if left_out == 1 else ("branches are", "them")
         print(f"{left_out:,} {are} left out; --branches counts {them}, too.")
@@ -78,11 +74,6 @@ def leaderboard(
 
 def _check_world(world: str | None, reader: StoreReader) -> None:
     """Refuse a name that no world has, neither of those played in the store nor of those that can be played."""
-    from glasshouse.errors import UnknownName
-    from glasshouse.manifests.world_folders import found_worlds
-
-    known = {run.scenario for run in reader.terrarium.runs() if run.scenario}
-    if world is not None and world not in known:
-        known |= {bundled.name for bundled in found_worlds()}
-        if world not in known:
-            raise UnknownName(noun="world", name=world, known=known)
+    played = {run.scenario for run in reader.terrarium.runs() if run.scenario}
+    if world is not None and world not in (known := played | {bundled.name for bundled in found_worlds()}):
+        raise UnknownName(noun="world", name=world, known=known)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from glasshouse.cli.drawing.session_lanes import draw_lineage, print_lineage, read_lineage
 from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
+from glasshouse.cli.store_reader import read_store
 
 
 def lineage(
@@ -16,8 +18,5 @@ def lineage(
       glasshouse lineage s-1a2b                    a session, what it grew from, what grew from it
       glasshouse lineage last --json               one session a line, for machines
     """
-    from glasshouse.cli.drawing.session_lanes import draw_lineage, print_lineage, read_lineage
-    from glasshouse.cli.store_reader import read_store
-
     sessions = read_store(store, lambda reader: read_lineage(reader, name))
     (print_lineage if as_json else draw_lineage)(sessions)

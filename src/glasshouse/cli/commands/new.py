@@ -13,10 +13,13 @@ from typing import Annotated, Final
 import typer
 
 from glasshouse.cli.commands import add_command
+from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption
+from glasshouse.errors import Refused
+from glasshouse.manifests.world_folders import SCENARIO_FILE
+from glasshouse.world.state.ids import check_name
 
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
-SCENARIO: Final = "scenario.yaml"
 YAML_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"})
 """Words that YAML does not read as text."""
 
@@ -26,12 +29,12 @@ Examples:
   glasshouse new creature ada --in worlds/my-world"""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Begin a world or a creature from commented files that play at once.",
-    epilog=EXAMPLES,
-)
+new = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, epilog=EXAMPLES)
+
+
+@new.callback()
+def begin() -> None:
+    """Begin a world or a creature from commented files that play at once."""
 
 
 def new_world(
@@ -49,23 +52,20 @@ def new_world(
       glasshouse new world my-world                          in ./worlds, where it is found by its name
       glasshouse new world my-world --in elsewhere           in another folder
     """
-    from glasshouse.world.state.ids import check_name
-
     check_name("world name", name)
     world = folder / name
     _check_is_free(world)
     (world / "creatures").mkdir(parents=True)
     title = name.replace("-", " ").replace("_", " ").title()
     values = {"name": _as_yaml(name), "title": _as_yaml(title), "place": str(world)}
-    names = ("gardener.yaml", "wanderer.yaml")
-    files = [_write(world / SCENARIO, SCENARIO, values)]
-    files += [_write(world / "creatures" / creature, creature) for creature in names]
+    files = [_write(world / SCENARIO_FILE, SCENARIO_FILE, values)]
+    files += [_write(world / "creatures" / file, file) for file in ("gardener.yaml", "wanderer.yaml")]
     if as_json:
-        _print_json("world", name, world, files)
-        return
-    print(f"{world} has a new world, {name}:", *files, sep="\n  ")
-    call = name if folder == Path("worlds") else str(world)
-    print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
+        print_json({"new": "world", "name": name, "path": str(world), "files": [str(file) for file in files]})
+    else:
+        print(f"{world} has a new world, {name}:", *files, sep="\n  ")
+        call = name if folder == Path("worlds") else str(world)
+        print(f"Play it: glasshouse play {call}\nAfter changes: glasshouse check {world}")
 
 
 def new_creature(
@@ -83,26 +83,21 @@ def new_creature(
       glasshouse new creature ada --in worlds/my-world       among the creatures of a world
       glasshouse new creature ada                            in this folder
     """
-    from glasshouse.errors import Refused
-    from glasshouse.world.state.ids import check_name
-
     check_name("creature name", name)
     if not folder.is_dir():
         raise Refused(f"{folder} is not a folder.", "Name one that is there, such as worlds/my-world.")
-    among = folder / "creatures" if (folder / SCENARIO).is_file() else folder
+    among = folder / "creatures" if (folder / SCENARIO_FILE).is_file() else folder
     file = among / f"{name}.yaml"
     _check_is_free(file)
     among.mkdir(exist_ok=True)
     _write(file, "creature.yaml", {"name": _as_yaml(name)})
     if as_json:
-        _print_json("creature", name, file, [file])
-        return
-    print(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
+        print_json({"new": "creature", "name": name, "path": str(file), "files": [str(file)]})
+    else:
+        print(f"{file} is a new creature.\nLet it play: list {name} under `cast` in a world's scenario.yaml.")
 
 
 def _check_is_free(path: Path) -> None:
-    from glasshouse.errors import Refused
-
     if os.path.lexists(path):
         raise Refused(f"{path} exists already, and nothing is written over.", "Choose another name.")
 
@@ -119,11 +114,5 @@ def _as_yaml(text: str) -> str:
     return text if text[:1].isalpha() and text.lower() not in YAML_WORDS else f'"{text}"'
 
 
-def _print_json(sort: str, name: str, path: Path, files: list[Path]) -> None:
-    from glasshouse.cli.drawing.screen import print_json
-
-    print_json({"new": sort, "name": name, "path": str(path), "files": [str(file) for file in files]})
-
-
-add_command(app, "world", "Write a small world that plays at once.", new_world)
-add_command(app, "creature", "Write one creature's file.", new_creature)
+add_command(new, "world", "Write a small world that plays at once.", new_world)
+add_command(new, "creature", "Write one creature's file.", new_creature)

@@ -5,25 +5,20 @@ Options become a governor and a seed; what happens on the screen is in `cli.live
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from glasshouse.cli import options
+from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
+from glasshouse.cli.live.open_runs import continued_run, new_run
 
-RngSeedOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="The number that all chance comes from. Same number, same play. By default: 0."
-    ),
-]
+_RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
 
 
 def play(
     world: options.OptionalWorldArgument = None,
     *,
     seed: options.SeedOption = None,
-    rng_seed: RngSeedOption = None,
+    rng_seed: int | None = typer.Option(None, metavar="N", help=_RNG_SEED),
     turns: options.TurnsOption = None,
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
@@ -64,9 +59,6 @@ def play(
         late = {"--seed": seed, "--rng-seed": rng_seed, "--run-id": None if watch else run_id}
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
-
-    from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
-    from glasshouse.cli.live.open_runs import continued_run, new_run
 
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     if watch:

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import typer
 
+from glasshouse.cli.drawing.stage import play_back, print_lines
+from glasshouse.cli.drawing.verification import is_verified
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArgument, StoreOption
+from glasshouse.cli.pace import pace_here
+from glasshouse.cli.store_reader import read_store
 
 
 def replay(
@@ -35,16 +39,9 @@ def replay(
       glasshouse replay r-1a2b --json              one line of the play a line, for machines
     """
     if verify:
-        from glasshouse.cli.drawing.verification import is_verified
-
         if not is_verified(store, run, as_json=as_json):
             raise typer.Exit(CHECK_FAILED)
         return
-
-    from glasshouse.cli.drawing.stage import play_back, print_lines
-    from glasshouse.cli.pace import pace_here
-    from glasshouse.cli.store_reader import read_store
-
     story = read_store(store, lambda reader: reader.story(run))
     if as_json:
         print_lines(story, has_minds=minds)

@@ -7,6 +7,8 @@ from pathlib import Path
 import typer
 
 from glasshouse.cli import options
+from glasshouse.cli.live.live_play import LiveRequest, play_live
+from glasshouse.cli.live.open_runs import Resumption
 
 
 def resume(
@@ -39,9 +41,6 @@ def resume(
       glasshouse resume last --as-was              in the very shape it had, whatever the files say now
       glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
-    from glasshouse.cli.live.live_play import LiveRequest, play_live
-    from glasshouse.cli.live.open_runs import Resumption
-
     opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))
     request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     play_live(request, opener.open)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, print_json
 from glasshouse.cli.options import JsonOption, StoreOption
-
-if TYPE_CHECKING:
-    from glasshouse.cli.store_reader import StoreReader
+from glasshouse.cli.store_reader import StoreReader, read_store, short_id_chars, short_ids
 
 
 def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
@@ -19,9 +18,6 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
       glasshouse runs --store other.glasshouse     of another store
       glasshouse runs --json | tail -n 1           the last one, for machines
     """
-    from glasshouse.cli.drawing.screen import print_json
-    from glasshouse.cli.store_reader import read_store
-
     listed = read_store(store, _facts)
     if as_json:
         print_json(*listed)
@@ -32,8 +28,6 @@ def runs(*, store: StoreOption = None, as_json: JsonOption = False) -> None:
 
 
 async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
-    from glasshouse.cli.drawing.screen import facts_of
-
     facts = []
     for run in reader.terrarium.runs():
         first = await reader.terrarium.event(f"{run.session_id}.1")
@@ -58,9 +52,6 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
 
 
 def _draw(listed: list[dict[str, Any]]) -> None:
-    from glasshouse.cli.drawing.screen import Screen, draw_table
-    from glasshouse.cli.store_reader import short_id_chars, short_ids
-
     short = short_ids([run["run_id"] for run in listed])
     rows = []
     for run in listed:

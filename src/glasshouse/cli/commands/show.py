@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import typer
 
+from glasshouse.cli.drawing.stage import StageThen
 from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOption, RunArgument, StoreOption
+from glasshouse.cli.store_reader import event_count_at, read_store
 
 
 def show(
@@ -34,9 +36,6 @@ def show(
       glasshouse show last --numbers               with numbers that `glasshouse why` takes
       glasshouse show last --ledger --json         every event, for machines
     """
-    from glasshouse.cli.drawing.stage import StageThen
-    from glasshouse.cli.store_reader import event_count_at, read_store
-
     story = read_store(store, lambda reader: reader.story(run))
     then = StageThen(story, event_count_at(story, at), role.value, has_numbers=numbers)
     if ledger:

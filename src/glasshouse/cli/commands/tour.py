@@ -5,19 +5,21 @@ The scenes are in `cli.tour_scenes`.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryDirectory
+from typing import Final
 
 import typer
 
+from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.options import JsonOption, PaceOption
 from glasshouse.cli.pace import Pace, pace_here
-
-if TYPE_CHECKING:
-    from glasshouse.cli.tour_scenes import Scene
+from glasshouse.cli.tour_scenes import SCRIPT, Scene, opening, scenes, whole_scene
+from glasshouse.errors import Refused
 
 seconds_per_line: Final = 0.16
 seconds_per_scene: Final = 0.6
@@ -42,17 +44,9 @@ def tour(
       glasshouse tour --store my.glasshouse    keep the store that the tour wrote
       glasshouse tour --json | head -n 3       facts for machines, one object a line
     """
-    import asyncio
-    from tempfile import TemporaryDirectory
-
-    from glasshouse.cli.tour_scenes import scenes
-    from glasshouse.errors import Refused
-
     if store is not None and os.path.lexists(store):
-        raise Refused(
-            f"{store} exists already, and the tour only ever writes a new file.",
-            "Choose another --store, or remove that file first.",
-        )
+        reason = f"{store} exists already, and the tour only ever writes a new file."
+        raise Refused(reason, "Choose another --store, or remove that file first.")
     with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
         played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
         asyncio.run(_print(played) if as_json else _show(played, pace_here(pace)))
@@ -60,26 +54,19 @@ def tour(
         print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 
 
-async def _print(scenes: AsyncGenerator[Scene, None]) -> None:
+async def _print(played: AsyncGenerator[Scene, None]) -> None:
     """One JSON object for each scene."""
-    from glasshouse.cli.drawing.screen import print_json
-
-    async with aclosing(scenes):
-        async for scene in scenes:
+    async with aclosing(played):
+        async for scene in played:
             about = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
             print_json({**about, "facts": scene.facts})
 
 
-async def _show(scenes: AsyncGenerator[Scene, None], pace: Pace) -> None:
+async def _show(played: AsyncGenerator[Scene, None], pace: Pace) -> None:
     """Each scene drawn, then a pause as long as reading it takes."""
-    import asyncio
-
-    from glasshouse.cli.drawing.screen import Screen
-    from glasshouse.cli.tour_scenes import SCRIPT, opening, whole_scene
-
     screen, count = Screen(), len(SCRIPT["scenes"])
-    async with aclosing(scenes):
-        async for scene in scenes:
+    async with aclosing(played):
+        async for scene in played:
             drawn = [whole_scene(scene.number, count, scene.title, scene.drawings)]
             if scene.number == 1:
                 drawn.insert(0, opening(SCRIPT["opening"], SCRIPT["hint"] if pace is Pace.READING else ""))

@@ -5,11 +5,14 @@ Matches are made in `contests`; here they are started and shown.
 
 from __future__ import annotations
 
+import asyncio
 from enum import StrEnum
 
 import typer
 
+from glasshouse.cli.live.matches import play_matches
 from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument
+from glasshouse.cli.store_reader import store_path
 
 
 class Against(StrEnum):
@@ -51,20 +54,9 @@ def tournament(
     """
     if models is None and against is None:
         raise typer.BadParameter("Name two models, such as offline,offline:hasty.", param_hint="--models")
-
-    import asyncio
-
-    from glasshouse.cli.live.matches import play_matches
-    from glasshouse.cli.store_reader import store_path
-
-    playing = play_matches(
-        world,
-        [name.strip() for name in (models or "offline").split(",") if name.strip()],
-        store_path(store),
-        rounds=rounds,
-        rng_seed=rng_seed,
-        seed=seed,
-        is_against_solo=against is not None,
-        as_json=as_json,
+    names, is_solo = [name.strip() for name in (models or "offline").split(",")], against is not None
+    seeds = {"seed": seed, "rng_seed": rng_seed}
+    matches = play_matches(
+        world, [*filter(None, names)], rounds, store_path(store), is_solo=is_solo, as_json=as_json, **seeds
     )
-    asyncio.run(playing)
+    asyncio.run(matches)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from glasshouse.cli.drawing.graph_tree import draw_tree, print_tree, read_tree
 from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
+from glasshouse.cli.store_reader import read_store
 
 
 def tree(
@@ -24,8 +26,5 @@ def tree(
       glasshouse tree last --at 40                 as they were after 40 events
       glasshouse tree s-1a2b --json                the graph of a session, for machines
     """
-    from glasshouse.cli.drawing.graph_tree import draw_tree, print_tree, read_tree
-    from glasshouse.cli.store_reader import read_store
-
     graphs = read_store(store, lambda reader: read_tree(reader, name, at))
     (print_tree if as_json else draw_tree)(graphs)

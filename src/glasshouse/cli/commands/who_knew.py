@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from glasshouse.cli.drawing.causes import draw_knowers, print_knowers
 from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, StoreOption
+from glasshouse.cli.store_reader import ask_about
 
 
 def who_knew(
@@ -15,10 +17,5 @@ def who_knew(
       glasshouse who-knew last                     who could see the last line of the last run
       glasshouse who-knew 34 --json                for machines
     """
-    from glasshouse.cli.drawing.causes import draw_knowers, print_knowers
-    from glasshouse.cli.store_reader import ask_about, read_store
-
-    named, answer = read_store(
-        store, lambda reader: ask_about(reader, event, run, lambda t, name: t.who_knew(name))
-    )
+    named, answer = ask_about(store, event, run, lambda terrarium, name: terrarium.who_knew(name))
     (print_knowers if as_json else draw_knowers)(answer, named)

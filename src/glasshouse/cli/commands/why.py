@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from glasshouse.cli.drawing.causes import draw_why, print_why
 from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, RoleName, RoleOption, StoreOption
+from glasshouse.cli.store_reader import ask_about
 
 
 def why(
@@ -27,12 +29,7 @@ def why(
       glasshouse why 34 --run r-1a2b               of another run
       glasshouse why s-1a2b.20 --as director       by its id, with what the model was asked
     """
-    from glasshouse.cli.drawing.causes import draw_why, print_why
-    from glasshouse.cli.store_reader import ask_about, read_store
-
-    named, answer = read_store(
-        store, lambda reader: ask_about(reader, event, run, lambda t, name: t.why(name, role=role.value))
-    )
+    named, answer = ask_about(store, event, run, lambda terrarium, name: terrarium.why(name, role=role.value))
     if as_json:
         print_why(answer, named)
     else:

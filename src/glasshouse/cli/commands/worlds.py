@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption
+from glasshouse.manifests.world_folders import SCENARIO_FILE, found_worlds
+from glasshouse.manifests.yaml_source import source_at
 
 
 def worlds(*, as_json: JsonOption = False) -> None:
@@ -15,9 +19,6 @@ def worlds(*, as_json: JsonOption = False) -> None:
       glasshouse worlds                            what can be played by its name from here
       glasshouse worlds --json                     with the folder of each
     """
-    from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
-    from glasshouse.manifests.world_folders import found_worlds
-
     listed = [
         {"world": w.name, "title": w.title, "where": w.where, "cast": _cast_size(w.path), "path": w.path}
         for w in found_worlds()
@@ -34,11 +35,6 @@ def worlds(*, as_json: JsonOption = False) -> None:
 
 def _cast_size(folder: str) -> int:
     """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
-    from pathlib import Path
-
-    from glasshouse.manifests.world_folders import SCENARIO_FILE
-    from glasshouse.manifests.yaml_source import source_at
-
     scenario: Any = source_at(Path(folder) / SCENARIO_FILE).data
     if not isinstance(scenario, dict):
         return 0

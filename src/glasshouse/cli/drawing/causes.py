@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import msgspec
+from msgspec import to_builtins
 from rich.padding import Padding
 from rich.text import Text
 
@@ -18,6 +18,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars
 from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
+from glasshouse.events.event import Json
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Link, Why, is_cited
 
@@ -46,7 +47,6 @@ _CAME: Final = {
     "asked": "because of this",
 }
 _SECTIONS: Final = {
-    "discussion": "heard",
     "scene": "the scene",
     "remembered": "remembered",
     "disturbances": "from a visitor",
@@ -74,26 +74,19 @@ _MISSING: Final = {
 
 def print_why(why: Why, named: NamedEvent) -> None:
     """Print the chain for machines."""
-    links = [
-        {
-            "number": named.number_of(link.event.id),
-            "event": content_of(link.event),
-            **facts_of(link, "who", "came", "by"),
-            "lines": [
-                {"number": named.number_of(line.event_id), **msgspec.to_builtins(line)} for line in link.lines
-            ],
-            "tools": [
-                {"called": content_of(use.called), "returned": use.returned and content_of(use.returned)}
-                for use in link.tools
-            ],
-            "cites": [event.id for event in link.cites],
-            "prompts": msgspec.to_builtins(link.prompts),
-            "missing": link.missing,
-        }
-        for link in why.links
-    ]
     about = {"event_id": why.event_id, "number": named.number_of(why.event_id)}
+    links = [_link_facts(link, named) for link in why.links]
     print_json({**about, "role": why.role, "began": why.began, "links": links})
+
+
+def _link_facts(link: Link, named: NamedEvent) -> Json:
+    about = {"number": named.number_of(link.event.id), "event": content_of(link.event)}
+    lines = [{"number": named.number_of(line.event_id), **to_builtins(line)} for line in link.lines]
+    events = [(content_of(use.called), use.returned and content_of(use.returned)) for use in link.tools]
+    tools = [{"called": called, "returned": returned} for called, returned in events]
+    behind = {"lines": lines, "tools": tools, "cites": [event.id for event in link.cites]}
+    asked = {"prompts": to_builtins(link.prompts), "missing": link.missing}
+    return {**about, **facts_of(link, "who", "came", "by"), **behind, **asked}
 
 
 def draw_why(why: Why, named: NamedEvent, lines_shown: int) -> None:
@@ -114,23 +107,17 @@ class _Chain:
 
     def draw(self, text: str | Text, style: str = "", indent: int = 0) -> None:
         """A text, folded on a terminal, on one line in a pipe."""
-        drawn = Text(text, style=style) if isinstance(text, str) else text
-        if self._screen.is_terminal:
-            self._screen.draw(Padding(drawn, (0, 0, 0, indent)))
-        else:
-            self._screen.draw(" " * indent + drawn.plain)
+        drawn = Text(text, style) if isinstance(text, str) else text
+        is_folded = self._screen.is_terminal
+        self._screen.draw(Padding(drawn, (0, 0, 0, indent)) if is_folded else " " * indent + drawn.plain)
 
     def draw_link(self, link: Link, *, is_first: bool, lines_shown: int) -> None:
         """One event, what was behind it, and how its cause came to it."""
         event, name_of = link.event, self._named.name_of
         channel = "" if event.channel is None else f" on {one_line(event.channel)}"
-        self.draw(
-            Text.assemble(
-                (f"{'' if is_first else '↳ '}{name_of(event.id)}  ", "bold"),
-                (one_line(link.who), f"bold {self._voices.colour_of(link.who)}"),
-                (f"  {event.kind}{channel}, turn {event.turn}", QUIET),
-            )
-        )
+        number = (f"{'' if is_first else '↳ '}{name_of(event.id)}  ", "bold")
+        who = (one_line(link.who), f"bold {self._voices.colour_of(link.who)}")
+        self.draw(Text.assemble(number, who, (f"  {event.kind}{channel}, turn {event.turn}", QUIET)))
         if event.kind != kinds.TURN_STARTED:
             self._draw_payload(link)
         if mind := mind_of(link.mood, link.thought):
@@ -154,20 +141,17 @@ class _Chain:
 
     def _draw_payload(self, link: Link) -> None:
         """What an event says, in words; a long field on a line of its own. Events that are drawn below are left out."""
-        cited = {event.id for event in link.cites}
-        payload = {
-            name: value
-            for name, value in link.event.payload.items()
-            if not (is_cited(value) and cited.issuperset(value if isinstance(value, list) else [value]))
-        }
+        cited, payload = {event.id for event in link.cites}, dict(link.event.payload)
+        for name, value in link.event.payload.items():
+            if is_cited(value) and cited.issuperset(value if isinstance(value, list) else [value]):
+                del payload[name]
         said, fields = words_of(payload, self._named.name_of)
-        long = {name: words for name, words in fields.items() if len(words) > inline_chars_max}
-        inline = "; ".join(f"{name}: {words}" for name, words in fields.items() if name not in long)
-        short = " — ".join(part for part in (said, inline) if part)
-        if short or not long:
-            self.draw(short or "(nothing)", indent=2)
-        for name, words in long.items():
-            self.draw(f"{name}: {words}", indent=2)
+        long = [f"{name}: {words}" for name, words in fields.items() if len(words) > inline_chars_max]
+        short = {name: words for name, words in fields.items() if len(words) <= inline_chars_max}
+        if said or short or not long:
+            long.insert(0, _joined(said, short) or "(nothing)")
+        for text in long:
+            self.draw(text, indent=2)
 
     def _draw_lines(self, link: Link, lines_shown: int) -> None:
         number_of = self._named.number_of
@@ -181,21 +165,17 @@ class _Chain:
         count = f"{counted(len(by_age), 'line')} in its prompt"
         self.draw(count + (f", the last {len(shown)}:" if len(shown) < len(by_age) else ":"), QUIET, 2)
         for line in shown:
-            note = "answered" if line.event_id == link.event.caused_by else _SECTIONS[line.section]
-            text = Text.assemble(
-                (f"{self._named.name_of(line.event_id):>{number_chars}}  ", QUIET),
-                (f"{one_line(line.who)}: ", self._voices.colour_of(line.who)),
-                one_line(line.text),
-                ("" if note == "heard" else f"  [{note}]", QUIET),
-            )
-            self.draw(text, indent=2)
+            section = "answered" if line.event_id == link.event.caused_by else line.section
+            number = (f"{self._named.name_of(line.event_id):>{number_chars}}  ", QUIET)
+            who = (f"{one_line(line.who)}: ", self._voices.colour_of(line.who))
+            note = ("" if section == "discussion" else f"  [{_SECTIONS[section]}]", QUIET)
+            self.draw(Text.assemble(number, who, one_line(line.text), note), indent=2)
 
 
 def print_knowers(who: WhoKnew, named: NamedEvent) -> None:
     """Print all creatures that knew, for machines: one object for each."""
-    for knower in who.knowers:
-        facts = msgspec.to_builtins(knower)
-        print_json({"event_id": who.event_id, "number": named.number_of(who.event_id), **facts})
+    about = {"event_id": who.event_id, "number": named.number_of(who.event_id)}
+    print_json(*[{**about, **to_builtins(knower)} for knower in who.knowers])
 
 
 def draw_knowers(who: WhoKnew, named: NamedEvent) -> None:
@@ -207,57 +187,56 @@ def draw_knowers(who: WhoKnew, named: NamedEvent) -> None:
     if not who.knowers:
         screen.draw("Nobody could see it.")
         return
-    is_elsewhere = any(knower.is_elsewhere for knower in who.knowers)
-    headings = ("creature", "how", "since event", "until", *["lives"][:is_elsewhere])
     rows = []
     for knower in who.knowers:
         how = _HOW[knower.how] + ("" if knower.with_content else ", without the words")
-        until = "the file ends" if knower.is_elsewhere else "now"
+        lives, until = ("elsewhere", "the file ends") if knower.is_elsewhere else ("here", "now")
         if knower.until is not None:
             until = f"its end, {named.name_of(knower.until)}"
-        lives = "elsewhere" if knower.is_elsewhere else "here"
-        row = (knower.handle, how, named.name_of(knower.since), until, lives)
-        rows.append(row[: len(headings)])
+        rows.append((knower.handle, how, named.name_of(knower.since), until, lives))
+    headings = ["creature", "how", "since event", "until", "lives"]
+    is_elsewhere = any(knower.is_elsewhere for knower in who.knowers)
+    if not is_elsewhere:
+        headings.remove("lives")
     draw_table(screen, headings, rows, loose=("creature", "how", "until"))
     if is_elsewhere:
-        screen.draw(Text(_ELSEWHERE, style=QUIET))
+        screen.draw(Text(_ELSEWHERE, QUIET))
     if who.count > len(who.knowers):
-        screen.draw(Text(f"and {who.count - len(who.knowers):,} more", style=QUIET))
+        screen.draw(Text(f"and {who.count - len(who.knowers):,} more", QUIET))
 
 
-def value_in_words(value: Any, name_of: NameOf | None = None) -> str:
+def value_in_words(value: Any, name_of: NameOf = str) -> str:
     """One value: a string plain, a list joined, a mapping as pairs in brackets, nothing as `none`."""
-    if isinstance(value, str):
-        return one_line(value if name_of is None else name_of(value)) or "(empty)"
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(value_in_words(part, name_of) for part in value) or "(empty)"
-    if isinstance(value, Mapping):
-        pairs = "; ".join(
-            f"{one_line(str(key))}: {value_in_words(part, name_of)}" for key, part in value.items()
-        )
-        return f"({pairs})" if pairs else "(empty)"
-    return as_json(value)
+    match value:
+        case str():
+            return one_line(name_of(value)) or "(empty)"
+        case None | bool():
+            return {None: "none", True: "yes", False: "no"}[value]
+        case list() | tuple():
+            return ", ".join(value_in_words(part, name_of) for part in value) or "(empty)"
+        case Mapping():
+            pairs = [f"{one_line(str(key))}: {value_in_words(part, name_of)}" for key, part in value.items()]
+            return f"({'; '.join(pairs)})" if pairs else "(empty)"
+        case _:
+            return as_json(value)
 
 
-def words_of(payload: Mapping[str, Any], name_of: NameOf | None = None) -> tuple[str, dict[str, str]]:
+def words_of(payload: Mapping[str, Any], name_of: NameOf = str) -> tuple[str, dict[str, str]]:
     """What was said, and the words of every other field."""
     texts = [field for field in SAID_IN if isinstance(payload.get(field), str) and payload[field].strip()]
-    said = texts[0] if texts else None
-    fields = {
-        one_line(field): value_in_words(value, name_of) for field, value in payload.items() if field != said
-    }
-    return one_line(payload[said]) if said else "", fields
+    others = {field: value for field, value in payload.items() if field not in texts[:1]}
+    fields = {one_line(field): value_in_words(value, name_of) for field, value in others.items()}
+    return one_line(payload[texts[0]]) if texts else "", fields
 
 
-def gist(payload: Mapping[str, Any], name_of: NameOf | None = None) -> str:
+def gist(payload: Mapping[str, Any], name_of: NameOf = str) -> str:
     """A whole payload on one line: what was said, then the other fields. Of long ones, how long they are."""
     said, fields = words_of(payload, name_of)
-    parts = [
-        f"{field}: {words if len(words) <= inline_chars_max else f'{len(words):,} characters'}"
-        for field, words in fields.items()
-    ]
-    return " — ".join(part for part in (said, "; ".join(parts)) if part)
+    for field, words in fields.items():
+        fields[field] = words if len(words) <= inline_chars_max else f"{len(words):,} characters"
+    return _joined(said, fields)
+
+
+def _joined(said: str, fields: Mapping[str, str]) -> str:
+    named = "; ".join(f"{field}: {words}" for field, words in fields.items())
+    return " — ".join(part for part in (said, named) if part)

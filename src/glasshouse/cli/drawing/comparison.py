@@ -6,7 +6,7 @@ the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from rich.text import Text
@@ -34,18 +34,14 @@ def _changes(change: BranchChange, limits: Mapping[str, object] | None) -> Itera
         yield f"the line was {_quoted(change.replace)}"
     if change.disturb is not None:
         yield f"the visitor says {_quoted(change.disturb)}"
-    for handle, profile in change.profiles.items():
-        yield f"{one_line(handle)} has the profile {one_line(profile)}"
-    for handle, persona in change.personas.items():
-        yield f"{one_line(handle)} is {_quoted(persona)}"
-    for manifest in change.add:
-        yield f"{one_line(str(manifest.get('name')))} is there"
-    for handle in change.remove:
-        yield f"{one_line(handle)} is gone"
-    for edge in change.connect:
-        yield f"{one_line(edge[1])} hears {one_line(edge[0])}{_channel(edge)}"
-    for edge in change.disconnect:
-        yield f"{one_line(edge[1])} no longer hears {one_line(edge[0])}{_channel(edge)}"
+    yield from (f"{one_line(who)} has the profile {one_line(it)}" for who, it in change.profiles.items())
+    yield from (f"{one_line(who)} is {_quoted(persona)}" for who, persona in change.personas.items())
+    yield from (f"{one_line(str(manifest.get('name')))} is there" for manifest in change.add)
+    yield from (f"{one_line(handle)} is gone" for handle in change.remove)
+    for verb, edges in (("hears", change.connect), ("no longer hears", change.disconnect)):
+        for source, target, *channel in edges:
+            where = f" on {one_line(channel[0])}" if channel else ""
+            yield f"{one_line(target)} {verb} {one_line(source)}{where}"
     if change.limits is not None:
         given = limits or msgspec.structs.asdict(change.limits)
         words = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
@@ -58,10 +54,6 @@ def _quoted(text: str) -> str:
     return f"“{one_line(text)}”"
 
 
-def _channel(edge: list[str]) -> str:
-    return f" on {one_line(edge[2])}" if len(edge) > 2 else ""
-
-
 def print_comparison(comparison: Comparison) -> None:
     """Print the comparison for machines."""
     facts = facts_of(comparison, "is_same", "shared_events", "shared_lines")
@@ -70,12 +62,12 @@ def print_comparison(comparison: Comparison) -> None:
 
 def _facts(story: ComparedStory) -> Json:
     facts = facts_of(story, "name", "events", "lines", "turns", "reason", "winner")
-    for name, usage in (("cost", story.cost), ("cost_apart", story.cost_apart)):
-        facts[name] = facts_of(usage, "calls", "tokens", "usd")
+    facts |= {
+        name: facts_of(getattr(story, name), "calls", "tokens", "usd") for name in ("cost", "cost_apart")
+    }
     parts_with = story.parts_with
     facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
-    facts["only_here"] = [msgspec.to_builtins(line) for line in story.only_here]
-    return facts
+    return {**facts, "only_here": msgspec.to_builtins(story.only_here)}
 
 
 def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
@@ -90,28 +82,24 @@ def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
             text = f"{story.name} goes on with {_gist(story.parts_with)}"
             screen.draw(Text(text) if screen.is_terminal else text)
     screen.draw(Text())
-    columns: dict[str, Callable[[ComparedStory], str]] = {
-        "turns": lambda story: f"{story.turns:,}",
-        "lines": lambda story: f"{story.lines:,}",
-        "events": lambda story: f"{story.events:,}",
-        "ended": lambda story: story.reason or "not yet",
-        "winner": lambda story: story.winner or "nobody",
-        "cost": lambda story: _cost(story.cost),
-        "of it apart": lambda story: _cost(story.cost_apart),
-    }
     first, second = [story.name for story in stories]
     names = (first, f"{second} again" if first == second else second)
-    rows = [(title, *map(cell, stories)) for title, cell in columns.items()]
-    draw_table(screen, ("", *names), rows, loose=names)
+    titles = ("turns", "lines", "events", "ended", "winner", "cost", "of it apart")
+    draw_table(screen, ("", *names), [*zip(titles, *map(_cells, stories), strict=True)], loose=names)
     voices = Voices()
     for story in stories:
-        shown = story.only_here[:lines_shown]
-        if shown:
-            screen.draw(Text(), Text(f"only in {story.name}:", style="bold"))
+        if shown := story.only_here[:lines_shown]:
+            screen.draw(Text(), Text(f"only in {story.name}:", "bold"))
             for line in shown:
                 voices.show(screen, line)
             if len(shown) < len(story.only_here):
-                screen.draw(Text(f"and {len(story.only_here) - len(shown):,} more", style=QUIET))
+                screen.draw(Text(f"and {len(story.only_here) - len(shown):,} more", QUIET))
+
+
+def _cells(story: ComparedStory) -> list[str]:
+    counts = [f"{count:,}" for count in (story.turns, story.lines, story.events)]
+    ending = [story.reason or "not yet", story.winner or "nobody"]
+    return [*counts, *ending, _cost(story.cost), _cost(story.cost_apart)]
 
 
 def _gist(event: Event | None) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from rich.text import Text
 from rich.tree import Tree
 
-from glasshouse.cli.drawing.screen import Screen, counted, one_line, print_json
+from glasshouse.cli.drawing.screen import Screen, counted, facts_of, one_line, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.store_reader import StoreReader, event_count_at, short_ids
 from glasshouse.views.topology import Member, Shape
@@ -35,11 +35,13 @@ async def read_tree(reader: StoreReader, name: str, at: str | None) -> TreeRead:
         number = len(story.events)
     event_id = None if number is None else story.events[number - 1].id
     shapes = await reader.terrarium.shapes(event_id)
-    if story.run is not None:
-        mine = [shape for shape in shapes if any(member.run_id == story.run_id for member in shape.members)]
-    else:
-        mine = [shape for shape in shapes if story.name == shape.graph.session_id]
-    return TreeRead(story.name, event_id, number, tuple(mine))
+
+    def is_mine(shape: Shape) -> bool:
+        if story.run is None:
+            return shape.graph.session_id == story.name
+        return any(member.run_id == story.run_id for member in shape.members)
+
+    return TreeRead(story.name, event_id, number, tuple(filter(is_mine, shapes)))
 
 
 def print_tree(read: TreeRead) -> None:
@@ -48,8 +50,7 @@ def print_tree(read: TreeRead) -> None:
         graph = shape.graph
         about = {"name": read.name, "event_id": read.event_id, "at": read.number, "graph_id": graph.id}
         parts = {"creatures": shape.members, "channels": shape.channels, "wires": graph.wires}
-        about |= {"session_id": graph.session_id, "turn": graph.turn}
-        print_json({**about, **msgspec.to_builtins(parts)})
+        print_json({**about, **facts_of(graph, "session_id", "turn"), **msgspec.to_builtins(parts)})
 
 
 def draw_tree(read: TreeRead) -> None:
@@ -71,54 +72,47 @@ def _tree_of(shape: Shape, name: str, voices: Voices) -> Tree:
     note = f"  turn {graph.turn}, {counted(len(shape.members), 'creature')}"
     top = Tree(Text.assemble((f"graph {name}", "bold"), (note, QUIET)), guide_style=QUIET)
     handles = {member.id: one_line(member.handle) for member in shape.members}
-    _add_members(top.add(Text("creatures", style=QUIET)), shape.members, voices)
-    if shape.channels:
-        channels = top.add(Text("channels", style=QUIET))
-        for channel in shape.channels:
-            note = "" if channel.history == "full" else "tells newcomers nothing"
-            _add_channel(channels.add(_noted(one_line(channel.name), note)), channel, handles)
-    if graph.wires:
-        wires = top.add(Text("wires", style=QUIET))
-        for wire in graph.wires:
-            ends = f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}"
-            when = f"when {one_line(wire.when)}" if wire.when else ""
-            prompt = f"as {one_line(wire.prompt)}" if wire.prompt else ""
-            wires.add(_noted(ends, "" if wire.with_content else "without its words", when, prompt))
+    _add_members(top.add(Text("creatures", QUIET)), shape.members, voices)
+    channels = top.add(Text("channels", QUIET)) if shape.channels else top
+    for channel in shape.channels:
+        note = "" if channel.history == "full" else "tells newcomers nothing"
+        branch = channels.add(_noted(one_line(channel.name), note))
+        for line in _users_of(channel, handles):
+            branch.add(Text(line))
+    wires = top.add(Text("wires", QUIET)) if graph.wires else top
+    for wire in graph.wires:
+        ends = f"{handles.get(wire.source, wire.source)} → {handles.get(wire.target, wire.target)}"
+        when = f"when {one_line(wire.when)}" if wire.when else ""
+        prompt = f"as {one_line(wire.prompt)}" if wire.prompt else ""
+        wires.add(_noted(ends, "" if wire.with_content else "without its words", when, prompt))
     return top
 
 
 def _add_members(top: Tree, members: tuple[Member, ...], voices: Voices) -> None:
     """Add each creature under its parent, or at the top if its parent is not in this graph."""
-    here = {member.id for member in members}
     branches: dict[str, Tree] = {}
     waiting = list(members)
     while waiting:
-        ready = [m for m in waiting if m.parent not in here or m.parent in branches]
-        if not ready:
-            ready = waiting[:1]
-        for member in ready:
+        parents = {member.id for member in waiting}
+        for member in [m for m in waiting if m.parent not in parents] or waiting[:1]:
             branches[member.id] = branches.get(member.parent or "", top).add(_member(member, voices))
         waiting = [member for member in waiting if member.id not in branches]
 
 
 def _member(member: Member, voices: Voices) -> Text:
-    return _noted(
-        Text(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}"),
-        "" if member.role == "worker" else member.role,
-        "privileged" if member.is_privileged else "",
-        "" if member.is_running else "resting",
-        "" if member.id == member.handle else one_line(member.id),
-    )
+    who = Text(one_line(member.handle), f"bold {voices.colour_of(member.handle)}")
+    privileged, resting = "privileged" * member.is_privileged, "resting" * (not member.is_running)
+    own_id = "" if member.id == member.handle else one_line(member.id)
+    return _noted(who, "" if member.role == "worker" else member.role, privileged, resting, own_id)
 
 
-def _add_channel(branch: Tree, channel: Channel, handles: dict[str, str]) -> None:
+def _users_of(channel: Channel, handles: dict[str, str]) -> list[str]:
+    """Who is on a channel, in one line or two."""
     listeners = ", ".join(handles.get(name, name) for name in channel.listeners)
     senders = ", ".join(handles.get(name, name) for name in channel.senders)
     if set(channel.senders) == set(channel.listeners):
-        branch.add(Text(f"all listen and send: {listeners}" if listeners else "nobody is on it"))
-    else:
-        branch.add(Text(f"listen: {listeners or 'nobody'}"))
-        branch.add(Text(f"send: {senders or 'nobody'}"))
+        return [f"all listen and send: {listeners}" if listeners else "nobody is on it"]
+    return [f"listen: {listeners or 'nobody'}", f"send: {senders or 'nobody'}"]
 
 
 def _noted(text: str | Text, *notes: str) -> Text:

@@ -80,11 +80,9 @@ class RunView:
 
     def expect(self, coming: Iterable[Event]) -> None:
         """Look ahead, so that the whole cast is known when the first of several scenes is shown."""
-        births = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)
-        born = [
-            payload_of(event, CreatureStarted) for event in births if event.kind == kinds.CREATURE_STARTED
-        ]
-        self.expected = tuple([creature.handle for creature in born if creature.run_id == self.run_id])
+        before = takewhile(lambda event: event.kind != kinds.TURN_STARTED, coming)
+        births = [payload_of(e, CreatureStarted) for e in before if e.kind == kinds.CREATURE_STARTED]
+        self.expected = tuple([birth.handle for birth in births if birth.run_id == self.run_id])
 
     def concerns(self, event: Event) -> bool:
         """Whether an event belongs to this run: said in it, or shaping the graphs that it plays in."""
@@ -115,15 +113,10 @@ class RunView:
     def _take_lines(self, diff: ViewDiff) -> None:
         for line in map(line_of, diff.new_lines):
             if self._has_minds or (line.kind != kinds.AGENT_PASSED and line.kind not in kinds.INNER):
-                shown = replace(
-                    line, fields={name: self._quoted(value) for name, value in line.fields.items()}
-                )
+                shown = replace(line, fields={name: self._quoted(it) for name, it in line.fields.items()})
                 self._lines.append(shown if self._has_minds else replace(shown, thought="", mood=""))
-                self._keep_quote(line)
-
-    def _keep_quote(self, line: TranscriptLine) -> None:
-        self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
-        if len(self._quotes) > quoted_lines_max:
+                self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
+        while len(self._quotes) > quoted_lines_max:
             del self._quotes[next(iter(self._quotes))]
 
     def _quoted(self, value: Any) -> Any:
@@ -157,9 +150,9 @@ class Gauge(NamedTuple):
 def gauges(view: RunView) -> tuple[Gauge, Gauge]:
     """The budget: turns and calls, each of its limit."""
     stage, run = view.stage, view.run
-    ending = run.finished
-    calls = stage.counters.calls + view.calls_before if ending is None else ending.calls
-    turns = stage.turn if ending is None else ending.turns
+    turns, calls = stage.turn, stage.counters.calls + view.calls_before
+    if run.finished is not None:
+        turns, calls = run.finished.turns, run.finished.calls
     limits = run.budget or Governor(max_turns=None, max_total_calls=None)
     return Gauge("turn", turns, limits.max_turns), Gauge("calls", calls, limits.max_total_calls)
 
@@ -167,17 +160,15 @@ def gauges(view: RunView) -> tuple[Gauge, Gauge]:
 def header(view: RunView, voices: Voices) -> list[RenderableType]:
     """Title, seed, cast and how far it is."""
     run, stage = view.run, view.stage
-    cast = Text.assemble(("with ", QUIET))
-    handles = [member.handle for member in stage.cast.values()]
-    for index, handle in enumerate(dict.fromkeys([*handles, *view.expected])):
-        cast.append(", " if index else "", style=QUIET)
-        cast.append(one_line(handle), style=f"bold {voices.colour_of(handle)}")
-    title = f" {one_line(run.title or view.run_id)} "
-    seed = [Text(f"seed: {one_line(run.seed)}", style=QUIET)] if run.seed else []
+    handles = dict.fromkeys([*[member.handle for member in stage.cast.values()], *view.expected])
+    names = [Text(one_line(handle), f"bold {voices.colour_of(handle)}") for handle in handles]
+    cast = Text.assemble(("with ", QUIET), Text(", ", QUIET).join(names))
+    title = Text(f" {one_line(run.title or view.run_id)} ", "bold")
+    seed = [Text(f"seed: {one_line(run.seed)}", QUIET)] if run.seed else []
     reached = f"turn {stage.turn}" if stage.turn else ""
     parts = [f"run {one_line(view.run_id)}", reached, one_line(stage.scene_title)]
-    about = Text(" · ".join(part for part in parts if part), style=QUIET)
-    return [Rule(Text(title, style="bold"), style=QUIET), *seed, cast, about]
+    about = Text(" · ".join(part for part in parts if part), QUIET)
+    return [Rule(title, style=QUIET), *seed, cast, about]
 
 
 def status(view: RunView, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:

@@ -18,9 +18,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-_TURNING: Final = frozenset(
-    map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C))
-)
+_TURNING: Final = {chr(n) for n in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 """Characters that change the direction of writing."""
 
 
@@ -28,9 +26,8 @@ class Screen(Console):
     """Draws on standard output."""
 
     def __init__(self, width: int | None = None, *, force_terminal: bool | None = None) -> None:
-        super().__init__(
-            width=width, force_terminal=force_terminal, highlight=False, markup=False, emoji=False
-        )
+        plain: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+        super().__init__(width=width, force_terminal=force_terminal, **plain)
 
     def on_broken_pipe(self) -> None:
         """Raise the error of a closed pipe again, because `cli/exits.py` handles it."""
@@ -133,9 +130,7 @@ def _draw_stacked(screen: Screen, columns: Mapping[str, Sequence[str]], rows: in
     (first, *others) = columns
     for index in range(rows):
         lines: list[str] = []
-        for cell in [
-            f"{heading}: {columns[heading][index]}" for heading in others if columns[heading][index]
-        ]:
+        for cell in [f"{name}: {columns[name][index]}" for name in others if columns[name][index]]:
             if lines and cell_len(lines[-1]) + GAP + cell_len(cell) <= screen.width:
                 lines[-1] += f"{' ' * GAP}{cell}"
             else:

@@ -35,7 +35,7 @@ class LineageRead:
     session_id: str
     """The session that was asked for, or in which the run began."""
     sessions: tuple[Session, ...]
-    turns: dict[str, tuple[int, int]]
+    turns: dict[str, list[int]]
     handles: dict[str, str]
 
 
@@ -45,12 +45,11 @@ async def read_lineage(reader: StoreReader, name: str) -> LineageRead:
     named_id, run = await reader.run_or_session(name)
     lineage = terrarium.lineage(named_id if run is None else run.session_id)
     sessions = (*lineage.ancestors, lineage.session, *lineage.descendants)
-    turns: dict[str, tuple[int, int]] = {}
+    turns: dict[str, list[int]] = {}
     for session in sessions[-sessions_drawn_max:]:
         if session.events:
-            first = await terrarium.event(f"{session.id}.1")
-            last = await terrarium.event(f"{session.id}.{session.events}")
-            turns[session.id] = (first.turn, last.turn)
+            ends = [f"{session.id}.{seq}" for seq in (1, session.events)]
+            turns[session.id] = [(await terrarium.event(event_id)).turn for event_id in ends]
     handles = {creature.id: creature.handle for creature in terrarium.creatures()}
     return LineageRead(lineage.session_id, sessions, turns, handles)
 
@@ -74,10 +73,8 @@ def draw_lineage(read: LineageRead) -> None:
     columns = {session.id: _columns(session, read, short) for session in drawn}
     widths = [max(map(cell_len, column)) for column in zip(*columns.values(), strict=True)]
     parents = {name for session in drawn for name in session.parent_session_ids}
-    for row in rows:
-        lanes, session = row
-        if len(lanes) > lane_chars_max:
-            lanes = f"{lanes[: lane_chars_max - 1]}…"
+    for row, session in rows:
+        lanes = row if len(row) <= lane_chars_max else f"{row[: lane_chars_max - 1]}…"
         if session is None:
             screen.draw(Text(lanes, style="green"))
             continue
@@ -137,12 +134,16 @@ def lanes_of(sessions: Sequence[Session]) -> Iterator[Row]:
             yield Row(_link(lanes, here, joining, "╯"), None)
             for column in joining:
                 lanes[column] = None
-        cells = ["│" if child is not None else " " for child in lanes]
-        cells[here] = "●" if session.is_open else "○"
-        yield Row(" ".join(cells).rstrip(), session)
-        opened = _open_lanes(lanes, here, children_of[session.id])
-        if opened:
+        cells = list(_cells(lanes))
+        cells[2 * here] = "●" if session.is_open else "○"
+        yield Row("".join(cells).rstrip(), session)
+        if opened := _open_lanes(lanes, here, children_of[session.id]):
             yield Row(_link(lanes, here, opened, "╮"), None)
+
+
+def _cells(lanes: list[str | None]) -> str:
+    """The lanes that pass, one column each, with room between them."""
+    return " ".join(" " if child is None else "│" for child in lanes)
 
 
 def _free_column(lanes: list[str | None]) -> int:
@@ -154,21 +155,16 @@ def _free_column(lanes: list[str | None]) -> int:
 def _open_lanes(lanes: list[str | None], here: int, children: list[str]) -> list[int]:
     """Lead a lane to each child: the first goes straight on, the others branch off."""
     lanes[here] = children[0] if children else None
-    opened: list[int] = []
+    columns = []
     for child in children[1:]:
-        column = _free_column(lanes)
-        lanes[column] = child
-        opened.append(column)
-    return opened
+        columns.append(_free_column(lanes))
+        lanes[columns[-1]] = child
+    return columns
 
 
 def _link(lanes: list[str | None], here: int, others: list[int], corner: str) -> str:
     """A row that ties columns to the one at `here`: `├─╯` where they join, `├─┬─╮` where they part."""
-    line = [" "] * (2 * len(lanes) - 1)
-    for column, child in enumerate(lanes):
-        if child is not None:
-            line[2 * column] = "│"
-    last = 2 * max(others)
+    line, last = list(_cells(lanes)), 2 * max(others)
     for index in range(2 * here + 1, last):
         line[index] = "─" if line[index] == " " else "┼"
     for column in others:

@@ -23,7 +23,7 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureRenamed, CreatureStarted, RunFinished, payload_of
 from glasshouse.events.redaction import Role, redacted
-from glasshouse.views.stage import StageProjection
+from glasshouse.views.stage import RunStatus, StageProjection
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 kind_chars: Final = 14
@@ -54,8 +54,7 @@ class StageThen:
     def print_ledger(self, *, as_json: bool) -> None:
         """Every event on a line; for machines, with every field as it is stored."""
         if as_json:
-            for event in self._events:
-                print_json(content_of(event))
+            print_json(*map(content_of, self._events))
             return
         chars = len(str(self._count))
         for number, line in enumerate(ledger_lines(self._events), start=1):
@@ -69,10 +68,9 @@ class StageThen:
 
     def draw(self, lines_shown: int) -> None:
         """The stage for people: what is played, the cast, the scene, the last lines, the end."""
-        screen, stage, run = Screen(), self._stage(), self._stage().run
+        screen, stage = Screen(), self._stage()
         has_minds = self._role != "spectator"
-        cast = [member.handle for member in stage.cast.values()]
-        voices = Voices(cast, has_minds=has_minds, numbers=self._story.numbers if self._has_numbers else None)
+        voices = _voices(self._story, stage, has_minds=has_minds, has_numbers=self._has_numbers)
         self._draw_heading(screen, stage)
         if stage.cast:
             screen.draw(_cast(stage, voices))
@@ -86,8 +84,7 @@ class StageThen:
             _draw_rule(screen, f"The last {len(last)} of {len(every)} lines" if is_cut else "Every line")
         for line in last:
             voices.show(screen, line)
-        if run is not None and run.finished is not None:
-            screen.draw(Text(), Text(ending_of(run.finished, stage), style="bold"))
+        _draw_ending(screen, stage, stage.run)
 
     def _stage(self) -> StageProjection:
         stage = StageProjection(run_id=self._story.run_id, past_run_ids=self._story.past_run_ids)
@@ -107,15 +104,24 @@ class StageThen:
         screen.draw(Text(f"{reached}; {counts}", style=QUIET))
 
 
+def _voices(story: Story, stage: StageProjection, *, has_minds: bool, has_numbers: bool) -> Voices:
+    cast = [member.handle for member in stage.cast.values()]
+    return Voices(cast, has_minds=has_minds, numbers=story.numbers if has_numbers else None)
+
+
+def _draw_ending(screen: Screen, stage: StageProjection, run: RunStatus | None) -> None:
+    if run is not None and run.finished is not None:
+        screen.draw(Text(), Text(ending_of(run.finished, stage), "bold"))
+
+
 def _cast(stage: StageProjection, voices: Voices) -> Text:
-    cast = Text("cast: ")
-    for index, member in enumerate(stage.cast.values()):
-        cast.append(", " if index else "")
-        cast.append(one_line(member.handle), style=f"bold {voices.colour_of(member.handle)}")
+    cast = []
+    for member in stage.cast.values():
         notes = [member.role if member.role != "worker" else "", "" if member.is_running else "resting"]
         note = ", ".join(note for note in notes if note)
-        cast.append(f" ({note})" if note else "", style=QUIET)
-    return cast
+        who = (one_line(member.handle), f"bold {voices.colour_of(member.handle)}")
+        cast.append(Text.assemble(who, (f" ({note})" if note else "", QUIET)))
+    return Text.assemble("cast: ", Text(", ").join(cast))
 
 
 def _draw_rule(screen: Screen, title: str) -> None:
@@ -168,8 +174,7 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
     whole = RunView(story.run_id or "", past_run_ids=story.past_run_ids)
     for event in events:  # The header shows the whole cast from the first line on.
         whole.take(event)
-    screen, cast = Screen(), [member.handle for member in whole.stage.cast.values()]
-    voices = Voices(cast, has_minds=has_minds, numbers=story.numbers if has_numbers else None)
+    screen, voices = Screen(), _voices(story, whole.stage, has_minds=has_minds, has_numbers=has_numbers)
     if story.run_id is None:
         screen.draw(Rule(Text(f" {story.name} ", style="bold"), style=QUIET))
     else:
@@ -178,6 +183,5 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
         voices.show(screen, line)
         if pace is Pace.READING:
             time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
-    if whole.run.finished is not None:
-        screen.draw(Text(), Text(ending_of(whole.run.finished, whole.stage), style="bold"))
-    screen.draw(Text(f"digest {story.digest}", style=QUIET))
+    _draw_ending(screen, whole.stage, whole.run)
+    screen.draw(Text(f"digest {story.digest}", QUIET))

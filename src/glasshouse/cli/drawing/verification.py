@@ -33,44 +33,40 @@ def is_verified(store: Path | None, name: str, *, as_json: bool) -> bool:
 
 async def _results(reader: StoreReader, name: str) -> dict[str, Verification | Refused]:
     """What came of each run, or why it cannot be verified. The run that was named must be."""
-    run_id = reader.run(name).id
-    result: Verification | Refused = await verify(reader.terrarium, run_id)
-    results = {run_id: result}
-    while isinstance(result, Verification) and result.grows_from is not None:
-        run_id = result.grows_from
+    results: dict[str, Verification | Refused] = {}
+    run_id: str | None = reader.run(name).id
+    while run_id is not None:
         try:
-            result = await verify(reader.terrarium, run_id)
+            results[run_id] = result = await verify(reader.terrarium, run_id)
         except Refused as refusal:
-            result = refusal
-        results[run_id] = result
+            if not results:
+                raise
+            results[run_id] = refusal
+            break
+        run_id = result.grows_from
     return results
 
 
 def _facts(run_id: str, result: Verification | Refused) -> dict[str, Any]:
     if isinstance(result, Refused):
         return {"run_id": run_id, "is_same": None, "why": str(result)}
-    then, now = result.recorded_event, result.replayed_event
-    counts = facts_of(result, "is_same", "events", "taken", "recorded_digest", "replayed_digest")
-    return {
-        "run_id": run_id,
-        **counts,
-        "recorded_event": None if then is None else content_of(then),
-        "replayed_event": None if now is None else content_of(now),
-        "prompt_diffs": list(result.prompt_diffs),
-    }
+    facts = facts_of(result, "is_same", "events", "taken", "recorded_digest", "replayed_digest")
+    for name, event in facts_of(result, "recorded_event", "replayed_event").items():
+        facts[name] = None if event is None else content_of(event)
+    return {"run_id": run_id, **facts, "prompt_diffs": result.prompt_diffs}
 
 
 def _print(run_id: str, result: Verification | Refused) -> None:
     if isinstance(result, Refused):
         print(f"{run_id}: cannot be verified, and is taken as it stands. {result}")
     elif result.is_same:
-        own, past = result.events - result.taken, ""
+        count, past = counted(result.events - result.taken, "event"), ""
         if result.taken:
-            whose = "came in a file, and are taken as they stand"
-            if result.grows_from is not None:
-                whose = f"are of {result.grows_from}"
-            past = f" The {result.taken:,} before them {whose}."
-        count = f"{counted(own, 'event')}{' of its own' if result.taken else ''}"
+            is_here = result.grows_from is not None
+            whose = (
+                f"are of {result.grows_from}" if is_here else "came in a file, and are taken as they stand"
+            )
+            count, past = f"{count} of its own", f" The {result.taken:,} before them {whose}."
         print(f"{run_id}: verified. {count} came out the same, byte for byte.{past}")
         print(f"digest {result.recorded_digest}")
     else:
@@ -83,8 +79,6 @@ def _print(run_id: str, result: Verification | Refused) -> None:
 
 def _event_diff(then: Event | None, now: Event | None) -> str:
     """The differences of the first event that differs, one field a line, without ids and times, which always differ."""
-    if then is None and now is None:
-        return ""
     name = then.id if then is not None else "the end of the record"
     diff = unified_diff(_fields(then), _fields(now), f"{name}, recorded", f"{name}, replayed", lineterm="")
     return "\n".join(diff)

@@ -20,7 +20,8 @@ from contextlib import suppress
 from typing import Final, Self
 
 from glasshouse.cli.drawing.screen import one_line
-from glasshouse.cli.live.feed import Display, Feed
+from glasshouse.cli.live.feed import Display, Feed, Reader
+from glasshouse.cli.pace import Pace
 from glasshouse.errors import Refused
 from glasshouse.runtime.ports import Proposal
 
@@ -130,23 +131,22 @@ Disturb = Callable[[str], Awaitable[object]]
 PAUSED: Final = "paused · space goes on · i disturb · q stop"
 
 
-class Controls:
-    """A reader at a terminal."""
+class Controls(Reader):
+    """A reader at a terminal, who leaves by pressing `q`."""
 
     def __init__(self, keys: Keys, display: Display, feed: Feed, disturb: Disturb) -> None:
-        self.is_leaving = False
-        """Whether `q` was pressed."""
+        super().__init__(Pace.READING)
         self._keys = keys
         self._display = display
         self._feed = feed
         self._disturb = disturb
 
-    async def read(self, seconds: float, /) -> None:
+    async def read(self, seconds: float) -> None:
         """Wait as long as reading takes, or until a key is pressed."""
         self._display.rest(self._feed.view)
         await self.wait(seconds)
 
-    async def wait(self, seconds: float, /) -> None:
+    async def wait(self, seconds: float) -> None:
         """Wait for something to come, or for a key."""
         key = await self._keys.next(seconds)
         if key == " ":

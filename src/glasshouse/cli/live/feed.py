@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from glasshouse.cli.drawing.run_view import HINT, RunView, header, status
 from glasshouse.cli.drawing.screen import Screen, print_json
@@ -101,33 +101,20 @@ class ScreenDisplay(Display):
 page_events_max: Final = 512
 
 
-class Reader(Protocol):
-    """Who reads along."""
-
-    is_leaving: bool
-    """Whether they want to stop."""
-
-    async def read(self, seconds: float, /) -> None:
-        """Take the time that reading takes."""
-
-    async def wait(self, seconds: float, /) -> None:
-        """Wait for something to come."""
-
-
-class SilentReader:
-    """A reader without a keyboard, at the pace of a person or of a machine."""
-
-    is_leaving = False
+class Reader:
+    """Who reads along, at the pace of a person or of a machine; without a keyboard, unless it is a `Controls`."""
 
     def __init__(self, pace: Pace) -> None:
+        self.is_leaving = False
+        """Whether they want to stop."""
         self._pace = pace
 
-    async def read(self, seconds: float, /) -> None:
-        """Wait at the pace of a person; at that of a machine, only let others run."""
+    async def read(self, seconds: float) -> None:
+        """Take the time that reading takes; at the pace of a machine, only let others run."""
         await asyncio.sleep(seconds if self._pace is Pace.READING else 0)
 
-    async def wait(self, seconds: float, /) -> None:
-        """Wait."""
+    async def wait(self, seconds: float) -> None:
+        """Wait for something to come."""
         await asyncio.sleep(seconds)
 
 

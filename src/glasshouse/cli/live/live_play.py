@@ -20,14 +20,7 @@ from glasshouse.cli.drawing.run_view import RunView
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.interrupts import run_until_interrupted
 from glasshouse.cli.live.controls import Controls, Disturb, Keys, are_ours
-from glasshouse.cli.live.feed import (
-    Display,
-    Feed,
-    JsonDisplay,
-    Reader,
-    ScreenDisplay,
-    SilentReader,
-)
+from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenDisplay
 from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
 from glasshouse.cli.live.summary import CommandLine, Summary
 from glasshouse.cli.pace import Pace, pace_here
@@ -78,7 +71,7 @@ class LiveRequest:
         """Who reads along: somebody at a terminal, or nobody with a keyboard."""
         if self.has_keys:
             return Controls(stack.enter_context(Keys(sys.stdin.fileno())), display, feed, disturb)
-        return SilentReader(self.pace)
+        return Reader(self.pace)
 
     def show_summary(self, display: Display, summary: Summary) -> None:
         """Say how a run ended and what can be done with it."""
@@ -91,18 +84,16 @@ class LiveRequest:
 def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_played: bool = True) -> None:
     """Play, show, and say what to do next."""
     if not is_new and not request.store.exists():
-        raise Refused(  # Refused before a store is created.
-            f"There is no store at {request.store}.", "Play something first, or name another --store."
-        )
+        reason = f"There is no store at {request.store}."  # Said before a store is created.
+        raise Refused(reason, "Play something first, or name another --store.")
     views: list[RunView] = []
     try:
         run_until_interrupted(lambda: _play(request, opener, views, is_played=is_played))
     except KeyboardInterrupt:
-        unfinished = [view for view in views if not view.is_finished]
-        for index, view in enumerate(unfinished):
-            command = request.command_line.call("play", "--continue", view.run_id)
-            line = f"glasshouse: {command} goes on where this was stopped."
-            print(line if index else f"\n{line}", file=sys.stderr)
+        unfinished = [view.run_id for view in views if not view.is_finished]
+        commands = [request.command_line.call("play", "--continue", run_id) for run_id in unfinished]
+        if lines := [f"glasshouse: {command} goes on where this was stopped." for command in commands]:
+            print("", *lines, sep="\n", file=sys.stderr)
         raise
     except StoreBusy as busy:
         raise StoreBusy(f"{busy} From here: {request.command_line.call('play', '--watch')}") from busy
@@ -153,7 +144,7 @@ class _LivePlay:
             terrarium.approver = reader.decide if isinstance(reader, Controls) else None
             if self.is_played and not self.is_left:
                 await self._play(runs, feed, reader)
-            await feed.show(SilentReader(Pace.FAST))
+            await feed.show(Reader(Pace.FAST))
         for run, view in zip(runs, views, strict=True):
             now = terrarium.run_of(run.id)
             summary = Summary(
@@ -213,7 +204,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
             before = ((await source.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
         view = await view_of(source.terrarium, run, before, has_minds=request.has_minds)
         feed = Feed(source.store, [view], display, before)
-        await feed.show(SilentReader(Pace.FAST))
+        await feed.show(Reader(Pace.FAST))
         with ExitStack() as stack:
             disturb = partial(source.store.put_in_inbox, run_id=view.run_id)
             reader = request.reader(display, feed, disturb, stack)

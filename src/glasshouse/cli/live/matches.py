@@ -26,34 +26,24 @@ def draw_standings(screen: Screen, standings: Sequence[Standing], by: str) -> No
     """All lines as a table."""
     rows = []
     for standing in standings:
-        counts = (standing.played, standing.won, standing.lost, standing.no_contest)
-        usd = "unknown" if standing.usage.usd is None else f"{standing.usage.usd:.4f}"
-        spent = (f"{standing.usage.calls:,}", f"{standing.usage.tokens:,}", usd)
-        rows.append((standing.name, *map(str, counts), f"{standing.win_rate:.0%}", *spent))
+        counts = facts_of(standing, "name", "played", "won", "lost", "no_contest").values()
+        usage, usd = standing.usage, standing.usage.usd
+        spent = (f"{usage.calls:,}", f"{usage.tokens:,}", "unknown" if usd is None else f"{usd:.4f}")
+        rows.append((*map(str, counts), f"{standing.win_rate:.0%}", *spent))
     headings = (by, "played", "won", "lost", "no contest", "rate", "calls", "tokens", "usd")
     draw_table(screen, headings, rows, loose=(by,), spare=("usd", "tokens", "calls"))
 
 
 async def play_matches(
-    name: str,
-    models: Sequence[str],
-    store: Path,
-    *,
-    rounds: int,
-    rng_seed: int,
-    seed: str | None,
-    is_against_solo: bool,
-    as_json: bool,
+    name: str, models: Sequence[str], rounds: int, store: Path, *, is_solo: bool, as_json: bool, **seeds: Any
 ) -> None:
-    """Play a tournament, and print each match and the standings."""
-    world, screen, is_solo = load_world(name, tools=usual_tools().names()), Screen(), is_against_solo
+    """Play a tournament, and print each match and the standings. Of `seeds`, see `Tournament`."""
+    world, screen = load_world(name, tools=usual_tools().names()), Screen()
     check_draw(world, models, rounds, is_against_solo=is_solo)
     for model in models:
         ModelRouter().route("fast", model)  # An unknown model is refused before a store is created.
     async with Terrarium(SqliteStore(store)) as terrarium:
-        tournament = Tournament(
-            terrarium, world, models, rounds=rounds, rng_seed=rng_seed, seed=seed, is_against_solo=is_solo
-        )
+        tournament = Tournament(terrarium, world, models, rounds=rounds, is_against_solo=is_solo, **seeds)
         played: list[MatchPlayed] = []
         async for match in tournament.play():
             played.append(match)

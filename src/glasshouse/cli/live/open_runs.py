@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import msgspec
 
@@ -25,14 +25,7 @@ from glasshouse.cli.store_reader import StoreReader, Story, find_event, is_line
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, VISITOR, Event, Json
-from glasshouse.events.payloads import (
-    CreatureStarted,
-    Governor,
-    RunStarted,
-    SessionForked,
-    builtins_of,
-    payload_of,
-)
+from glasshouse.events.payloads import CreatureStarted, Governor, RunStarted, SessionForked, payload_of
 from glasshouse.manifests.loading import load_creature, load_world
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.past.what_if import Edge, WhatIf
@@ -129,22 +122,16 @@ class Branching:
         run = await terrarium.branch(session_id, None if event is None else event.id, what_if)
         runs = (run, *[terrarium.run_of(run_id) for run_id in run.beside])
         last = event or story.events[-1]
-        number = story.numbers[last.id]
-        change = what_if.recorded()
-        facts: Json = {
-            "run_id": run.id,
-            "session_id": run.session_id,
-            "branch_of": run.branch_of,
-            "at": last.id,
-            "number": number,
-            "change": None if change is None else builtins_of(change),
-        }
+        number, change = story.numbers[last.id], what_if.recorded()
+        about = {"run_id": run.id, "session_id": run.session_id, "branch_of": run.branch_of}
+        facts = {**about, "at": last.id, "number": number, "change": msgspec.to_builtins(change)}
         where = f"the end (event {number:,})" if event is None else _where(story, event, number)
         side = "from right before" if what_if.begins_before else "from"
         said = f"{run.id}: a branch of {run.branch_of or story.name}, {side} {where} on."
         changes = changes_in_words(change, self.limits)
-        end = "" if changes.endswith("”") else "."
-        what = f"Changed: {changes}{end}" if changes else "Nothing is changed."
+        what = (
+            f"Changed: {changes}{'' if changes.endswith('”') else '.'}" if changes else "Nothing is changed."
+        )
         return Opened(runs, position, (said, what), ({"branched": facts},), is_branch=True)
 
     async def _event(self, reader: StoreReader, story: Story) -> Event | None:
@@ -185,10 +172,10 @@ def _where(story: Story, event: Event, number: int) -> str:
 
 def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
     """Options of the form HANDLE=VALUE."""
-    read: dict[str, str] = {}
+    read = {}
     for words in given or ():
-        handle, equals, value = words.partition("=")
-        if not equals or not handle or not value:
+        handle, _, value = words.partition("=")
+        if not handle or not value:
             raise Refused(f"{option} {words!r} says nothing.", f"Write {option} HANDLE={noun}.")
         read[handle] = value
     return read
@@ -196,18 +183,11 @@ def pairs(option: str, noun: str, given: list[str] | None) -> dict[str, str]:
 
 def edges(option: str, given: list[str] | None) -> tuple[Edge, ...]:
     """Options of the form A:B or A:B:CHANNEL."""
-    read: list[Edge] = []
     for words in given or ():
-        match words.split(":"):
-            case [source, target] if source and target:
-                read.append((source, target))
-            case [source, target, channel] if source and target and channel:
-                read.append((source, target, channel))
-            case _:
-                raise Refused(
-                    f"{option} {words!r} names no two creatures.", f"Write {option} A:B or A:B:CHANNEL."
-                )
-    return tuple(read)
+        if not 2 <= len(names := words.split(":")) <= 3 or not all(names):
+            reason = f"{option} {words!r} names no two creatures."
+            raise Refused(reason, f"Write {option} A:B or A:B:CHANNEL.")
+    return cast("tuple[Edge, ...]", tuple(tuple(words.split(":")) for words in given or ()))
 
 
 def creatures(given: list[Path] | None) -> tuple[Manifest, ...]:
@@ -215,7 +195,7 @@ def creatures(given: list[Path] | None) -> tuple[Manifest, ...]:
     for path in given or ():
         if not path.is_file():
             raise Refused(f"There is no file {path}.", "Give a creature's file, such as creatures/ada.yaml.")
-    return tuple([load_creature(path) for path in given or ()])
+    return tuple(map(load_creature, given or ()))
 
 
 @dataclass(frozen=True)
@@ -293,23 +273,20 @@ def _facts(run: Run, parent: str | None, how: str, is_edited: bool, who: dict[st
 
 
 def _several(session_id: str, runs: tuple[Run, ...]) -> list[str]:
-    if len(runs) == 1:
-        return []
-    titles = [one_line(run.title or run.scenario) for run in runs]
-    return [f"{len(runs)} scenarios had met in {session_id}, and all continue: {', '.join(titles)}."]
+    titles = ", ".join(one_line(run.title or run.scenario) for run in runs)
+    several = f"{len(runs)} scenarios had met in {session_id}, and all continue: {titles}."
+    return [several] if len(runs) > 1 else []
 
 
 def _how(child: Run, session_id: str, shape: str, *, is_edited: bool, is_stopped: bool) -> str:
     parent = child.branch_of or session_id
-    if shape == "as-was":
-        return f"{child.id} continues {parent}, in the very shape it had."
-    if is_stopped and not is_edited:
-        return f"{parent} is stopped with it, and {child.id} continues it, with its world as it is."
-    if is_stopped:
+    if is_stopped and is_edited:
         return f"The world of {parent} was edited: it is stopped, and {child.id} continues it."
-    if is_edited:
-        return f"{child.id} continues {parent}, with its world as it was edited since."
-    return f"{child.id} continues {parent}, with its world as it is."
+    if is_stopped:
+        return f"{parent} is stopped with it, and {child.id} continues it, with its world as it is."
+    edited = "with its world as it was edited since" if is_edited else "with its world as it is"
+    how = "in the very shape it had" if shape == "as-was" else edited
+    return f"{child.id} continues {parent}, {how}."
 
 
 def _who(events: tuple[Event, ...], run_id: str, position: int) -> dict[str, list[str]]:

@@ -77,37 +77,26 @@ class Summary:
 
     def calls(self, command_line: CommandLine) -> list[str]:
         """The commands that make sense for the run now."""
-        view, run_id, call = self.view, self.view.run_id, command_line.call
-        is_grown = bool(view.past_run_ids)
+        view, run_id, is_grown = self.view, self.view.run_id, bool(self.view.past_run_ids)
         # Suggest a branch: some turns before the end, the visitor says what the world suggests.
-        turns = view.turn_ids
-        at = turns[len(turns) // 2] if turns else view.last_id
+        at = view.turn_ids[len(view.turn_ids) // 2] if view.turn_ids else view.last_id
         said = one_line(next(iter(view.run.disturbances), "Somebody knocks."))
         offered = [
-            "" if view.is_finished else call("play", "--continue", run_id),
-            call("show", run_id),
-            call("compare", self.parent, run_id) if self.parent is not None else "",
-            call("why", "last", "--run", run_id) if view.stage.counters.lines else "",
-            call("lineage", run_id) if view.has_several_graphs or is_grown else "",
-            "" if is_grown else call("replay", run_id, "--verify"),
-            call("branch", run_id, "--at", at, "--disturb", said),
+            not view.is_finished and ("play", "--continue", run_id),
+            ("show", run_id),
+            self.parent is not None and ("compare", self.parent, run_id),
+            view.stage.counters.lines and ("why", "last", "--run", run_id),
+            (view.has_several_graphs or is_grown) and ("lineage", run_id),
+            not is_grown and ("replay", run_id, "--verify"),
+            ("branch", run_id, "--at", at, "--disturb", said),
         ]
-        return [command for command in offered if command]
+        return [command_line.call(*words) for words in offered if words]
 
     def facts(self) -> Json:
         """The same for machines."""
-        view, run = self.view, self.view.run
-        turns, calls = gauges(view)
-        return {
-            "played": {
-                "run_id": view.run_id,
-                "status": run.state,
-                "reason": run.paused if run.finished is None else run.finished.reason,
-                "winner": None if run.finished is None else run.finished.winner,
-                "turns": turns.used,
-                "calls": calls.used,
-                "digest": self.digest,
-                "branch_of": view.past_run_ids[0] if view.past_run_ids else None,
-                "calls_recalled": self.calls_recalled,
-            }
-        }
+        run, (turns, calls) = self.view.run, gauges(self.view)
+        reason, winner = (run.finished.reason, run.finished.winner) if run.finished else (run.paused, None)
+        about = {"run_id": self.view.run_id, "status": run.state, "reason": reason, "winner": winner}
+        spent = {"turns": turns.used, "calls": calls.used, "digest": self.digest}
+        past = {"branch_of": next(iter(self.view.past_run_ids), None), "calls_recalled": self.calls_recalled}
+        return {"played": {**about, **spent, **past}}
