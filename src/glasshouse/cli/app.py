@@ -7,7 +7,7 @@ printed quickly. What a command raises on purpose becomes a message and an exit 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, Final
@@ -46,12 +46,12 @@ COMMANDS: Final = {
 """Every command with its line in the help, in the order of the help."""
 
 
-class CommandModules(Mapping[str, Any]):
+class CommandModules(UserDict[str, Any]):
     """Every command by its name, imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
+        short_help = self.data[name]
         attribute = {"import": "import_file"}.get(name, name.replace("-", "_"))
-        short_help = COMMANDS[name]
         command = getattr(import_module(f"glasshouse.cli.commands.{attribute}"), attribute)
         if isinstance(command, typer.Typer):
             return get_command(command)
@@ -59,18 +59,12 @@ class CommandModules(Mapping[str, Any]):
         add_command(single, name, short_help, command)
         return get_command(single)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
 
 class Commands(TyperGroup):
     """All commands. What a command raises on purpose becomes a message."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{**settings, "commands": CommandModules()})
+        super().__init__(**{**settings, "commands": CommandModules(COMMANDS)})
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (the signature is the library's)
         """List the commands without importing them."""
@@ -101,14 +95,13 @@ def _print_version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
+_VERSION: Final = typer.Option(
+    "--version", is_eager=True, callback=_print_version, help="Print the version and stop."
+)
+
+
 @app.callback()
-def glasshouse(
-    *,
-    version: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and stop."),
-    ] = False,
-) -> None:
+def glasshouse(*, version: Annotated[bool, _VERSION] = False) -> None:
     """Troupes of small language-model agents that live under glass.
 
     \b

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from glasshouse.cli.pace import Pace
+
+
+def flag(name: str, help_text: str) -> Any:
+    """An option without a value."""
+    return typer.Option(False, name, help=help_text)
+
+
+def option(metavar: str, help_text: str, default: Any = None, *names: str, **checks: Any) -> Any:
+    """An option with a value. Without `names`, it is called like its parameter."""
+    return typer.Option(default, *names, metavar=metavar, help=help_text, **checks)
+
+
+def argument(metavar: str, help_text: str, **checks: Any) -> Any:
+    """An argument that must be given."""
+    return typer.Argument(metavar=metavar, help=help_text, **checks)
+
 
 RUN_NAMES = "its id, the beginning of its id, or `last` for the last run."
 _NAMED_RUN = f"A run, or a session: {RUN_NAMES}"

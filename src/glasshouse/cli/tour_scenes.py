@@ -38,10 +38,7 @@ from glasshouse.world.state.values import Change, Channel, Graph, Session
 SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("tour_script.yaml").read_text(encoding="utf-8"))
 IDS_SEED: Final = 1851
 ROUNDS: Final = 10
-RENAMES: Final = {
-    kinds.CREATURE_RENAMED: "{old_handle} is now {handle}",
-    kinds.CHANNEL_RENAMED: "{old_name} is now {name}",
-}
+RENAMES: Final[dict[str, str]] = SCRIPT["renames"]
 NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
 """How the history describes events of these kinds. Of all others it describes only changes of shape."""
 
@@ -56,16 +53,15 @@ _colours: dict[str, str] = {}
 def opening(text: str, hint: str) -> Group:
     """What is drawn before the first scene."""
     title = Rule(Text(" Glasshouse ", "bold green"), style="green")
-    words = [Text(text), Text(), Text(hint, "dim")] if hint else [Text(text)]
-    return Group(Text(), title, Text(), Padding.indent(Group(*words), 2))
+    last: list[RenderableType] = [Text(), Padding.indent(Text(hint, "dim"), 2)] if hint else []
+    return Group(Text(), title, Text(), Padding.indent(Text(text), 2), *last)
 
 
 def whole_scene(number: int, count: int, title: dict[str, str], drawings: Sequence[RenderableType]) -> Group:
     """One scene under its heading."""
-    counted = (str(number), "bold green"), (f"/{count}  ", "dim")
-    parts: list[RenderableType] = [Text(), Text.assemble(*counted, (title["heading"], "bold"))]
-    parts += [Padding.indent(Text(title["call"], "cyan"), 2)] if title["call"] else []
-    parts.append(Padding.indent(Text(title["sentence"]), 2))
+    heading = Text.assemble((str(number), "bold green"), (f"/{count}  ", "dim"), (title["heading"], "bold"))
+    call = [Padding.indent(Text(title["call"], "cyan"), 2)] if title["call"] else []
+    parts: list[RenderableType] = [Text(), heading, *call, Padding.indent(Text(title["sentence"]), 2)]
     for drawing in drawings:
         parts += [Text(), Padding.indent(drawing, 2)]
     return Group(*parts)
@@ -185,8 +181,8 @@ class _Tour:
         return [self._boxes()], {"graphs": graphs}
 
     async def mail(self) -> Played:
-        first = await self._say("dew", "commons")
-        said = [first, await self._say("oona", "commons", answering=first), await self._say("lux", "commons")]
+        said = [await self._say("dew", "commons")]
+        said += [await self._say("oona", "commons", said[0].id), await self._say("lux", "commons")]
         lines, owed = {event.id: f"{event.actor}'s line" for event in said}, await self._owed()
         titles = [Text.assemble((name, "bold"), (" is owed", "dim")) for name in owed]
         names = [", ".join(lines[c] for c in causes) or Text("nothing", "dim") for causes in owed.values()]
@@ -194,12 +190,11 @@ class _Tour:
 
     async def merge(self) -> Played:
         before = await self._owed()
-        change = await self.t.connect("dew", "lux", channel="gap")
+        became, facts = _became(await self.t.connect("dew", "lux", channel="gap"))
         after = await self._owed()
         self.crossing = await self._say("dew", "gap")
-        events = await self._remembered_by("dew")
-        renames = [RENAMES[event.kind].format(**event.payload) for event in events if event.kind in RENAMES]
-        became, facts = _became(change)
+        events = [event for event in await self._remembered_by("dew") if event.kind in RENAMES]
+        renames = [RENAMES[event.kind].format(**event.payload) for event in events]
         shown = {"graphs": became, "renamed": ", ".join(renames)}
         shown["mail"] = "all that was owed still is" if before == after else "CHANGED"
         shown["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
@@ -210,7 +205,7 @@ class _Tour:
     async def split(self) -> Played:
         became, facts = _became(await self.t.disconnect("dew", "lux"))
         before = len((await self._owed())["lux"])
-        answer = await self._say("lux", "commons~2", answering=self.crossing)
+        answer = await self._say("lux", "commons~2", answering=self.crossing.id)
         after = len((await self._owed())["lux"])
         shown = {"graphs": became, "lux is owed": f"{before} before she answers, {after} after"}
         facts |= {"owed_before_answer": before, "owed_after_answer": after}
@@ -251,20 +246,23 @@ class _Tour:
         events = await self._remembered_by("lux")
         lines = [event for event in events if event.kind == kinds.AGENT_SPOKE]
         notable = [event for event in events[: events.index(lines[-1]) + 1] if _gist(event)]
-        wide, rows = max(len(event.kind) for event in notable), []
-        for event in notable:
-            kind, speaker = f"[{event.kind.ljust(wide)}]", event.actor if event in lines else ""
-            rows.append((Text(kind, "dim"), Text(speaker, "bold"), _gist(event)))
-        more = f"… and {len(events) - len(rows)} more of {len(events)} events: edges, sessions, and the ten rounds."
+        kind_chars = max(len(event.kind) for event in notable)
+        kinds_drawn = [Text(f"[{event.kind.ljust(kind_chars)}]", "dim") for event in notable]
+        speakers = [Text(event.actor if event in lines else "", "bold") for event in notable]
+        rows = table(zip(kinds_drawn, speakers, map(_gist, notable), strict=True), gap=1)
+        rest = f"{len(events) - len(notable)} more of {len(events)} events"
         facts = {"session": self.t.creature("lux").session_id, "events": len(events)}
         said = [{"id": event.id, "actor": event.actor, "text": event.payload["text"]} for event in lines]
-        return [table(rows, gap=1), Text(more, "dim")], {**facts, "lines": said}
+        return [rows, Text(f"… and {rest}: edges, sessions, and the ten rounds.", "dim")], {
+            **facts,
+            "lines": said,
+        }
 
     async def shape(self) -> Played:
         past, now = await self.t.graphs_at(self.crossing.id), self.t.graphs()
         boxes = [graph_box(g, g.creature_ids, [(name, "") for name in g.channels]) for g in past]
-        facts: Json = {"at": self.crossing.id, "graphs_then": [list(graph.creature_ids) for graph in past]}
-        facts["graphs_now"] = [list(graph.creature_ids) for graph in now]
+        then, today = [[list(graph.creature_ids) for graph in graphs] for graphs in (past, now)]
+        facts = {"at": self.crossing.id, "graphs_then": then, "graphs_now": today}
         return [table([boxes]), checked({"graphs then": str(len(past)), "graphs now": str(len(now))})], facts
 
     async def refusal(self) -> Played:
@@ -283,11 +281,10 @@ class _Tour:
         return [self._boxes(), checked(shown, is_good=before == after)], facts
 
     async def carry(self) -> Played:
-        session_id = self.t.creature("lux").session_id
+        session_id, here = self.t.creature("lux").session_id, await self._remembered_by("lux")
         await self.t.export(session_id, self.file, role="director")
         async with Terrarium(MemoryStore()) as elsewhere:
             there = await elsewhere.events((await elsewhere.import_file(self.file)).id)
-        here = await self.t.events(session_id)
         sent, arrived = digest_of(here), digest_of(there)
         shown = {"events": f"{len(here)} sent, {len(there)} arrived", "digest here": sent[:32]}
         shown["digest there"] = arrived[:32]
@@ -300,11 +297,10 @@ class _Tour:
         events = sum(session.events for session in self._sessions())
         return {"graphs": len(shape), "events": events, "shape": shape}
 
-    async def _say(self, creature: str, channel: str, answering: Event | None = None) -> Event:
-        draft = Draft(
-            kind=kinds.AGENT_SPOKE, channel=channel, payload={"text": SCRIPT["lines"][channel][creature]}
-        )
-        return await self.t.append(creature, draft, caused_by=None if answering is None else answering.id)
+    async def _say(self, creature: str, channel: str, answering: str | None = None) -> Event:
+        payload = {"text": SCRIPT["lines"][channel][creature]}
+        draft = Draft(kind=kinds.AGENT_SPOKE, channel=channel, payload=payload)
+        return await self.t.append(creature, draft, caused_by=answering)
 
     async def _owed(self) -> dict[str, list[str]]:
         return {c.id: [event.id async for event in self.t.mail(c.id)] for c in self.t.creatures()}

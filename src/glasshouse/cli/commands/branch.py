@@ -13,21 +13,12 @@ import typer
 from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_live
 from glasshouse.cli.live.open_runs import Branching, creatures, edges, pairs
+from glasshouse.cli.options import flag, option
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.past.what_if import WhatIf
 
 _AT = f"Where it begins: an event's {options.EVENT_NAMES} By default: the end."
-AtOption = Annotated[str | None, typer.Option(metavar="K|EVENT", help=_AT)]
 Texts = list[str] | None
-ProfileOption = Annotated[
-    Texts, typer.Option(metavar="HANDLE=PROFILE", help="A creature thinks with another size of model.")
-]
-ConnectOption = Annotated[
-    Texts, typer.Option(metavar="A:B[:CHANNEL]", help="B hears A, on that channel or one of their own.")
-]
-DisconnectOption = Annotated[
-    Texts, typer.Option(metavar="A:B[:CHANNEL]", help="B no longer hears A, there or anywhere.")
-]
 CountOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Another limit.")]
 AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="Another limit.")]
 
@@ -35,18 +26,16 @@ AmountOption = Annotated[float | None, typer.Option(min=0, metavar="X", help="An
 def branch(
     name: options.RunOrSessionArgument,
     *,
-    at: AtOption = None,
-    drop: bool = typer.Option(False, "--drop", help="The line named by --at was never said."),
-    replace: str | None = typer.Option(None, metavar="TEXT", help="The line named by --at was this instead."),
-    disturb: str | None = typer.Option(None, metavar="TEXT", help="The visitor says this first."),
-    profile: ProfileOption = None,
-    persona: Texts = typer.Option(None, metavar="HANDLE=TEXT", help="A creature is somebody else."),
-    add: list[Path] | None = typer.Option(
-        None, metavar="FILE", readable=False, help="A creature's file: it is there, too."
-    ),
-    remove: Texts = typer.Option(None, metavar="HANDLE", help="A creature is gone."),
-    connect: ConnectOption = None,
-    disconnect: DisconnectOption = None,
+    at: str | None = option("K|EVENT", _AT),
+    drop: bool = flag("--drop", "The line named by --at was never said."),
+    replace: str | None = option("TEXT", "The line named by --at was this instead."),
+    disturb: str | None = option("TEXT", "The visitor says this first."),
+    profile: Texts = option("HANDLE=PROFILE", "A creature thinks with another size of model."),
+    persona: Texts = option("HANDLE=TEXT", "A creature is somebody else."),
+    add: list[Path] | None = option("FILE", "A creature's file: it is there, too.", readable=False),
+    remove: Texts = option("HANDLE", "A creature is gone."),
+    connect: Texts = option("A:B[:CHANNEL]", "B hears A, on that channel or one of their own."),
+    disconnect: Texts = option("A:B[:CHANNEL]", "B no longer hears A, there or anywhere."),
     max_turns: CountOption = None,
     max_calls_per_turn: CountOption = None,
     max_total_calls: CountOption = None,
@@ -54,7 +43,7 @@ def branch(
     hourly_budget_usd: AmountOption = None,
     max_wall_minutes: AmountOption = None,
     turns: options.TurnsOption = None,
-    no_play: bool = typer.Option(False, "--no-play", help="Only make it, and play nothing."),
+    no_play: bool = flag("--no-play", "Only make it, and play nothing."),
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
     store: options.StoreOption = None,
@@ -79,5 +68,5 @@ def branch(
     edited = (edges("--connect", connect), edges("--disconnect", disconnect))
     what_if = WhatIf(drop, replace, disturb, *who, tuple(remove or ()), *edited)
     opener = Branching(name, at, what_if, {key: value for key, value in limits.items() if value is not None})
-    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     play_live(request, opener.open, is_played=not no_play)

@@ -13,16 +13,14 @@ import typer
 from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.screen import counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
-from glasshouse.cli.options import JsonOption
+from glasshouse.cli.options import JsonOption, argument
 from glasshouse.manifests.loading import problems_in
 from glasshouse.manifests.world_folders import find_world
 from glasshouse.manifests.yaml_source import shown_path
 
 
 def check(
-    path: str = typer.Argument(
-        metavar="PATH", help="A world's folder or name, a folder of worlds, or a file."
-    ),
+    path: str = argument("PATH", "A world's folder or name, a folder of worlds, or a file."),
     *,
     as_json: JsonOption = False,
 ) -> None:

@@ -5,21 +5,17 @@ The comparison is a view; here it is only printed.
 
 from __future__ import annotations
 
-import typer
-
 from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
-from glasshouse.cli.options import RUN_NAMES, JsonOption, StoreOption
+from glasshouse.cli.options import RUN_NAMES, JsonOption, StoreOption, argument, option
 from glasshouse.cli.store_reader import StoreReader, Story, read_store
 from glasshouse.views.comparison import compared
 
 
 def compare(
-    first: str = typer.Argument(metavar="A", help=f"A run, or a session: {RUN_NAMES}"),
-    second: str = typer.Argument(metavar="B", help=f"Another: {RUN_NAMES}"),
+    first: str = argument("A", f"A run, or a session: {RUN_NAMES}"),
+    second: str = argument("B", f"Another: {RUN_NAMES}"),
     *,
-    lines: int = typer.Option(
-        8, min=0, max=400, metavar="N", help="How many lines that only one has to draw."
-    ),
+    lines: int = option("N", "How many lines that only one has to draw.", 8, min=0, max=400),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -10,10 +10,9 @@ import time
 from typing import Any, Final
 
 import msgspec
-import typer
 
 from glasshouse.cli.drawing.screen import print_json
-from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.store_reader import StoreReader, holder_of, read_store
 from glasshouse.errors import Refused
 from glasshouse.events.event import payload_bytes_max
@@ -24,8 +23,8 @@ look_seconds: Final = 0.05
 
 
 def disturb(
-    run: str = typer.Argument(metavar="RUN", help="A run: its id, the beginning of its id, or `last`."),
-    text: str = typer.Argument(metavar="TEXT", help="What you say. All of the run hear it."),
+    run: str = argument("RUN", "A run: its id, the beginning of its id, or `last`."),
+    text: str = argument("TEXT", "What you say. All of the run hear it."),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -12,15 +12,13 @@ from typing import Any
 import typer
 
 from glasshouse.cli.drawing.screen import print_json
-from glasshouse.cli.options import JsonOption, RoleName, StoreOption
+from glasshouse.cli.options import JsonOption, RoleName, StoreOption, argument
 from glasshouse.cli.store_reader import StoreReader, counts_of, read_store
 
 
 def export(
-    name: str = typer.Argument(
-        metavar="SESSION|RUN", help="A run or a session: its id, the beginning of its id, or `last`."
-    ),
-    path: Path = typer.Argument(metavar="PATH", help="The file: .glass, or .jsonl for plain lines."),
+    name: str = argument("SESSION|RUN", "A run or a session: its id, the beginning of its id, or `last`."),
+    path: Path = argument("PATH", "The file: .glass, or .jsonl for plain lines."),
     *,
     role: RoleName = typer.Option(
         RoleName.AUDIENCE, "--as", help="For whom: only a director's file has all there is."

@@ -6,18 +6,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from glasshouse.assembly import SqliteStore
 from glasshouse.cli.drawing.screen import print_json
-from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.options import JsonOption, StoreOption, argument
 from glasshouse.cli.store_reader import counts_of, store_path
 from glasshouse.errors import Refused
 from glasshouse.terrarium import Terrarium
 
 
 def import_file(
-    path: Path = typer.Argument(metavar="PATH", readable=False, help="A file that `export` wrote."),
+    path: Path = argument("PATH", "A file that `export` wrote.", readable=False),
     *,
     store: StoreOption = None,
     as_json: JsonOption = False,

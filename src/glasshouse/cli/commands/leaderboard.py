@@ -11,7 +11,7 @@ import typer
 
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.live.matches import draw_standings, standing_facts
-from glasshouse.cli.options import JsonOption, StoreOption
+from glasshouse.cli.options import JsonOption, StoreOption, flag, option
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.errors import UnknownName
 from glasshouse.manifests.world_folders import found_worlds
@@ -29,11 +29,9 @@ class By(StrEnum):
 def leaderboard(
     *,
     by: By = typer.Option(By.CREATURE, help="What a line stands for."),
-    world: str | None = typer.Option(None, metavar="WORLD", help="Count the contests of this world alone."),
-    branches: bool = typer.Option(
-        False,
-        "--branches",
-        help="Count branches, too. By default they are left out: a past would count twice.",
+    world: str | None = option("WORLD", "Count the contests of this world alone."),
+    branches: bool = flag(
+        "--branches", "Count branches, too. By default they are left out: a past would count twice."
     ),
     store: StoreOption = None,
     as_json: JsonOption = False,

@@ -14,7 +14,7 @@ import typer
 
 from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
-from glasshouse.cli.options import JsonOption
+from glasshouse.cli.options import JsonOption, option
 from glasshouse.errors import Refused
 from glasshouse.manifests.world_folders import SCENARIO_FILE
 from glasshouse.world.state.ids import check_name
@@ -40,9 +40,7 @@ def begin() -> None:
 def new_world(
     name: NameArgument,
     *,
-    folder: Path = typer.Option(
-        Path("worlds"), "--in", metavar="DIR", help="The folder to make the world's folder in."
-    ),
+    folder: Path = option("DIR", "The folder to make the world's folder in.", Path("worlds"), "--in"),
     as_json: JsonOption = False,
 ) -> None:
     """Write a small world: a scenario and two creatures, with comments. It is sound and plays at once.
@@ -71,9 +69,7 @@ def new_world(
 def new_creature(
     name: NameArgument,
     *,
-    folder: Path = typer.Option(
-        Path(), "--in", metavar="DIR", help="A world's folder, or any folder to write the file in."
-    ),
+    folder: Path = option("DIR", "A world's folder, or any folder to write the file in.", Path(), "--in"),
     as_json: JsonOption = False,
 ) -> None:
     """Write one creature's file, with comments. It is sound; list it in a cast to let it play.

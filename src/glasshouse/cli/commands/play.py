@@ -10,27 +10,23 @@ import typer
 from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
 from glasshouse.cli.live.open_runs import continued_run, new_run
+from glasshouse.cli.options import flag, option
 
 _RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
+_CONTINUE = "Continue a run: its id, the beginning of it, or `last`."
 
 
 def play(
     world: options.OptionalWorldArgument = None,
     *,
     seed: options.SeedOption = None,
-    rng_seed: int | None = typer.Option(None, metavar="N", help=_RNG_SEED),
+    rng_seed: int | None = option("N", _RNG_SEED),
     turns: options.TurnsOption = None,
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
-    watch: bool = typer.Option(
-        False, "--watch", help="Play nothing: show what another process plays in the store."
-    ),
-    continued: str | None = typer.Option(
-        None, "--continue", metavar="RUN", help="Continue a run: its id, the beginning of it, or `last`."
-    ),
-    run_id: str | None = typer.Option(
-        None, metavar="ID", help="The id of the new run; with --watch, of the run to watch."
-    ),
+    watch: bool = flag("--watch", "Play nothing: show what another process plays in the store."),
+    continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
+    run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
@@ -60,7 +56,7 @@ def play(
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
 
-    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     if watch:
         watch_live(request, world, run_id)
     elif world is not None:

@@ -10,7 +10,7 @@ import typer
 from glasshouse.cli.drawing.stage import play_back, print_lines
 from glasshouse.cli.drawing.verification import is_verified
 from glasshouse.cli.exits import CHECK_FAILED
-from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArgument, StoreOption
+from glasshouse.cli.options import JsonOption, NumbersOption, PaceOption, RunArgument, StoreOption, flag
 from glasshouse.cli.pace import pace_here
 from glasshouse.cli.store_reader import read_store
 
@@ -18,13 +18,11 @@ from glasshouse.cli.store_reader import read_store
 def replay(
     run: RunArgument,
     *,
-    verify: bool = typer.Option(
-        False,
-        "--verify",
-        help="Play the run again from its recorded completions; exit 1 if anything differs.",
+    verify: bool = flag(
+        "--verify", "Play the run again from its recorded completions; exit 1 if anything differs."
     ),
     pace: PaceOption = None,
-    minds: bool = typer.Option(False, "--minds", help="Show what everybody thought."),
+    minds: bool = flag("--minds", "Show what everybody thought."),
     numbers: NumbersOption = False,
     store: StoreOption = None,
     as_json: JsonOption = False,

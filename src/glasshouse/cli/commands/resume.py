@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_live
 from glasshouse.cli.live.open_runs import Resumption
+from glasshouse.cli.options import flag, option
+
+_WORLD = "Where the world lies now, if it has moved. Where several scenarios had met, once for each that has."
 
 
 def resume(
     name: options.RunOrSessionArgument = "last",
     *,
-    as_was: bool = typer.Option(
-        False, "--as-was", help="In the very shape it had, creatures and wires that came later too."
-    ),
-    world: list[Path] | None = typer.Option(
-        None,
-        metavar="PATH",
-        help="Where the world lies now, if it has moved. Where several scenarios had met, once for each that has.",
-    ),
+    as_was: bool = flag("--as-was", "In the very shape it had, creatures and wires that came later too."),
+    world: list[Path] | None = option("PATH", _WORLD),
     turns: options.TurnsOption = None,
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
@@ -42,5 +37,5 @@ def resume(
       glasshouse resume s-1a2b --world ../mine     a session whose world lies elsewhere now
     """
     opener = Resumption(name, as_was, tuple([str(path) for path in world or ()]))
-    request = LiveRequest.of(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
     play_live(request, opener.open)

@@ -32,22 +32,13 @@ async def _facts(reader: StoreReader) -> list[dict[str, Any]]:
     for run in reader.terrarium.runs():
         first = await reader.terrarium.event(f"{run.session_id}.1")
         origin = reader.terrarium.session(run.session_id).origin
-        facts.append(
-            {
-                "run_id": run.id,
-                "world": run.scenario,
-                "title": run.title,
-                "status": run.status,
-                "reason": None if run.finished is None else run.finished.reason,
-                "winner": run.winner,
-                "branch_of": run.branch_of,
-                "how": None if run.branch_of is None else origin,
-                **facts_of(run, "seed", "rng_seed", "turns", "calls", "tokens", "usd"),
-                "session_id": run.session_id,
-                "graph_ids": list(run.graph_ids),
-                "began": first.created_at.isoformat(),
-            }
+        about = {"run_id": run.id, "world": run.scenario, "title": run.title, "status": run.status}
+        ending = {"reason": None if run.finished is None else run.finished.reason, "winner": run.winner}
+        past = {"branch_of": run.branch_of, "how": None if run.branch_of is None else origin}
+        played = facts_of(
+            run, "seed", "rng_seed", "turns", "calls", "tokens", "usd", "session_id", "graph_ids"
         )
+        facts.append({**about, **ending, **past, **played, "began": first.created_at.isoformat()})
     return facts
 
 

@@ -5,25 +5,24 @@ Folded from the ledger: no model is asked.
 
 from __future__ import annotations
 
-import typer
-
+from glasshouse.cli import options
 from glasshouse.cli.drawing.stage import StageThen
-from glasshouse.cli.options import JsonOption, NumbersOption, RoleName, RoleOption, RunArgument, StoreOption
+from glasshouse.cli.options import flag, option
 from glasshouse.cli.store_reader import event_count_at, read_store
 
 
 def show(
-    run: RunArgument,
+    run: options.RunArgument,
     *,
-    at: str | None = typer.Option(
-        None, metavar="K", help="How many events to look at, or the last of them by its id. By default: all."
+    at: str | None = option(
+        "K", "How many events to look at, or the last of them by its id. By default: all."
     ),
-    ledger: bool = typer.Option(False, "--ledger", help="Print every event instead of the stage."),
-    role: RoleOption = RoleName.SPECTATOR,
-    lines: int = typer.Option(20, min=0, max=200, metavar="N", help="How many of the last lines to draw."),
-    numbers: NumbersOption = False,
-    store: StoreOption = None,
-    as_json: JsonOption = False,
+    ledger: bool = flag("--ledger", "Print every event instead of the stage."),
+    role: options.RoleOption = options.RoleName.SPECTATOR,
+    lines: int = option("N", "How many of the last lines to draw.", 20, min=0, max=200),
+    numbers: options.NumbersOption = False,
+    store: options.StoreOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Show the stage of a run as it was at any of its events. Folded from the ledger: no model is asked.
 

@@ -13,10 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import typer
-
 from glasshouse.cli.drawing.screen import Screen, print_json
-from glasshouse.cli.options import JsonOption, PaceOption
+from glasshouse.cli.options import JsonOption, PaceOption, option
 from glasshouse.cli.pace import Pace, pace_here
 from glasshouse.cli.tour_scenes import SCRIPT, Scene, opening, scenes, whole_scene
 from glasshouse.errors import Refused
@@ -27,9 +25,7 @@ seconds_per_scene: Final = 0.6
 
 def tour(
     *,
-    store: Path | None = typer.Option(
-        None, metavar="PATH", help="Keep the store in this new file. By default it is a temporary one."
-    ),
+    store: Path | None = option("PATH", "Keep the store in this new file. By default it is a temporary one."),
     pace: PaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,24 +45,20 @@ def tour(
         raise Refused(reason, "Choose another --store, or remove that file first.")
     with TemporaryDirectory(prefix="glasshouse-tour-") as folder:
         played = scenes(store or Path(folder) / "tour.glasshouse", Path(folder) / "lux.glass")
-        asyncio.run(_print(played) if as_json else _show(played, pace_here(pace)))
+        asyncio.run(_show(played, None if as_json else pace_here(pace)))
     if store is not None and not as_json:
         print(f"\nThe store is kept in {store}. Open it with Terrarium(SqliteStore({str(store)!r})).")
 
 
-async def _print(played: AsyncGenerator[Scene, None]) -> None:
-    """One JSON object for each scene."""
-    async with aclosing(played):
-        async for scene in played:
-            about = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
-            print_json({**about, "facts": scene.facts})
-
-
-async def _show(played: AsyncGenerator[Scene, None], pace: Pace) -> None:
-    """Each scene drawn, then a pause as long as reading it takes."""
+async def _show(played: AsyncGenerator[Scene, None], pace: Pace | None) -> None:
+    """Each scene drawn, then a pause as long as reading it takes; without a pace, each as one JSON object."""
     screen, count = Screen(), len(SCRIPT["scenes"])
     async with aclosing(played):
         async for scene in played:
+            if pace is None:
+                about = {"scene": scene.number, "key": scene.key, "heading": scene.title["heading"]}
+                print_json({**about, "facts": scene.facts})
+                continue
             drawn = [whole_scene(scene.number, count, scene.title, scene.drawings)]
             if scene.number == 1:
                 drawn.insert(0, opening(SCRIPT["opening"], SCRIPT["hint"] if pace is Pace.READING else ""))

@@ -11,8 +11,12 @@ from enum import StrEnum
 import typer
 
 from glasshouse.cli.live.matches import play_matches
-from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument
+from glasshouse.cli.options import JsonOption, SeedOption, StoreOption, WorldArgument, option
 from glasshouse.cli.store_reader import store_path
+
+_MODELS = "The models that play, by name. With --against solo: offline if left out."
+_RNG_SEED = "The number that the chance of the first round comes from; each round adds one."
+_AGAINST = "Let the troupe play against one creature alone, which has the purse that the troupe spent."
 
 
 class Against(StrEnum):
@@ -24,20 +28,11 @@ class Against(StrEnum):
 def tournament(
     world: WorldArgument,
     *,
-    models: str | None = typer.Option(
-        None, metavar="A,B", help="The models that play, by name. With --against solo: offline if left out."
-    ),
-    rounds: int = typer.Option(
-        1, min=1, metavar="N", help="How many rounds; each is played in both orders of seats."
-    ),
-    against: Against | None = typer.Option(
-        None,
-        help="Let the troupe play against one creature alone, which has the purse that the troupe spent.",
-    ),
+    models: str | None = option("A,B", _MODELS),
+    rounds: int = option("N", "How many rounds; each is played in both orders of seats.", 1, min=1),
+    against: Against | None = typer.Option(None, help=_AGAINST),
     seed: SeedOption = None,
-    rng_seed: int = typer.Option(
-        0, metavar="N", help="The number that the chance of the first round comes from; each round adds one."
-    ),
+    rng_seed: int = option("N", _RNG_SEED, 0),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

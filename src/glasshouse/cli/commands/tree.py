@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import typer
-
 from glasshouse.cli.drawing.graph_tree import draw_tree, print_tree, read_tree
-from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption
+from glasshouse.cli.options import JsonOption, RunOrSessionArgument, StoreOption, option
 from glasshouse.cli.store_reader import read_store
 
 
 def tree(
     name: RunOrSessionArgument = "last",
     *,
-    at: str | None = typer.Option(
-        None, metavar="K", help="After how many events, or after which event by its id. By default: now."
-    ),
+    at: str | None = option("K", "After how many events, or after which event by its id. By default: now."),
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

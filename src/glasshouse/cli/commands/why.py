@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import typer
-
+from glasshouse.cli import options
 from glasshouse.cli.drawing.causes import draw_why, print_why
-from glasshouse.cli.options import EventArgument, InRunOption, JsonOption, RoleName, RoleOption, StoreOption
+from glasshouse.cli.options import option
 from glasshouse.cli.store_reader import ask_about
 
 
 def why(
-    event: EventArgument,
+    event: options.EventArgument,
     *,
-    run: InRunOption = None,
-    role: RoleOption = RoleName.AUDIENCE,
-    lines: int = typer.Option(12, min=0, max=256, metavar="N", help="How many lines of each prompt to draw."),
-    store: StoreOption = None,
-    as_json: JsonOption = False,
+    run: options.InRunOption = None,
+    role: options.RoleOption = options.RoleName.AUDIENCE,
+    lines: int = option("N", "How many lines of each prompt to draw.", 12, min=0, max=256),
+    store: options.StoreOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Tell why something was said: the causes back to where it began, each with what was in sight.
 

@@ -67,13 +67,12 @@ class Voices:
         number = "" if self._numbers is None else f"{self._numbers.get(line.id, ''):>{number_chars}}"
         if not screen.is_terminal:
             screen.draw(f"{number}  {self.plain(line)}" if number else self.plain(line))
-            return
-        if not number:
+        elif not number:
             screen.draw(self.drawn(line, screen.width))
-            return
-        grid = Table.grid(Column(width=number_chars, no_wrap=True), Column(ratio=1), padding=(0, 1, 0, 0))
-        grid.add_row(Text(number, style=QUIET), self.drawn(line, screen.width - number_chars - 1))
-        screen.draw(grid)
+        else:
+            grid = Table.grid(Column(width=number_chars, no_wrap=True), Column(ratio=1), padding=(0, 1, 0, 0))
+            grid.add_row(Text(number, QUIET), self.drawn(line, screen.width - number_chars - 1))
+            screen.draw(grid)
 
     def drawn(self, line: TranscriptLine, columns: int = 80) -> RenderableType:
         """A line for a terminal: who on the left, what was said on the right, or below where there is little room."""

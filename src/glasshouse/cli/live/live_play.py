@@ -35,25 +35,16 @@ unplayed_looks_max: Final = 20
 """Watching ends after this many reads of a store that no process plays."""
 
 
-@dataclass(frozen=True)
 class LiveRequest:
-    """What the command line asks for, whatever is played."""
+    """What the options of a command ask for, whatever is played."""
 
-    store: Path
-    command_line: CommandLine
-    pace: Pace
-    turns: int | None = None
-    has_minds: bool = False
-    as_json: bool = False
-
-    @classmethod
-    def of(
-        cls, store: Path | None, pace: Pace | None, *, turns: int | None, has_minds: bool, as_json: bool
-    ) -> LiveRequest:
-        """From the options of a command."""
-        path = store_path(store)
-        here = pace or (Pace.FAST if as_json else pace_here(None))
-        return cls(path, CommandLine.on(path), here, turns, has_minds, as_json)
+    def __init__(
+        self, store: Path | None, pace: Pace | None, *, turns: int | None, has_minds: bool, as_json: bool
+    ) -> None:
+        self.store = store_path(store)
+        self.command_line = CommandLine.on(self.store)
+        self.pace = pace or (Pace.FAST if as_json else pace_here(None))
+        self.turns, self.has_minds, self.as_json = turns, has_minds, as_json
 
     @property
     def has_keys(self) -> bool:

@@ -225,10 +225,9 @@ class Resumption:
 
     async def _find(self, reader: StoreReader) -> tuple[str, list[Run]]:
         """The session to continue from, and the runs that still play in it; the one that was named first."""
-        session_id, run = await reader.run_or_session(self.name)
-        if run is not None:
-            session_id, _ = await reader.session_at_end_of(run.id)
-        else:
+        _, run = await reader.run_or_session(self.name)
+        session_id, _ = await reader.session_at_end_of(self.name)
+        if run is None:
             here = {graph.id for graph in reader.terrarium.graphs() if graph.session_id == session_id}
             unfinished = [run for run in reader.terrarium.runs() if not run.is_finished]
             run = next((run for run in unfinished if here & set(run.graph_ids)), None)
@@ -248,8 +247,8 @@ async def _as_child(
         who = _who(await terrarium.run_events(run.id), run.id, position)
         is_edited = change is not None and run.id in change.edited
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
-        for title, handles in zip(("with a past", "new", "gone"), who.values(), strict=True):
-            said += [f"{title}: {', '.join(map(one_line, handles))}"] if handles else []
+        for title, handles in who.items():
+            said += [f"{title.replace('_', ' ')}: {', '.join(map(one_line, handles))}"] if handles else []
         facts.append(_facts(run, run.branch_of, shape, is_edited, who))
     return Opened(runs, position, tuple(said), tuple(facts))
 
@@ -292,16 +291,14 @@ def _how(child: Run, session_id: str, shape: str, *, is_edited: bool, is_stopped
 def _who(events: tuple[Event, ...], run_id: str, position: int) -> dict[str, list[str]]:
     """The handles of those who have a past, of those who are new, and of those who are gone."""
     before = StageProjection(run_id=run_id, past_run_ids=past_runs(events, run_id))
-    births: list[CreatureStarted] = []
+    births = []
     for event in events:
         if (event.position or 0) <= position:
             before.apply(event)
         elif event.kind == kinds.CREATURE_STARTED:
             births.append(payload_of(event, CreatureStarted))
-    births = [birth for birth in births if birth.run_id == run_id]
-    living = {birth.incarnation_of for birth in births}
-    return {
-        "with_a_past": [birth.handle for birth in births if birth.incarnation_of],
-        "new": [birth.handle for birth in births if not birth.incarnation_of],
-        "gone": [member.handle for creature, member in before.cast.items() if creature not in living],
-    }
+    mine = [(birth.handle, birth.incarnation_of) for birth in births if birth.run_id == run_id]
+    old, new = [[handle for handle, past in mine if bool(past) is has_past] for has_past in (True, False)]
+    living = {past for _, past in mine}
+    gone = [member.handle for creature, member in before.cast.items() if creature not in living]
+    return {"with_a_past": old, "new": new, "gone": gone}
