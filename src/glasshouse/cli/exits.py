@@ -1,6 +1,7 @@
 """How a command ends: 0 done, 1 a check failed, 2 wrong usage, 3 refused or not found, 130 interrupted.
 
-Always holds: an expected error becomes a message on standard error; an unexpected one shows its traceback.
+Always holds: an expected error, and one of the operating system, becomes a message on standard error; any other shows
+its traceback. A command whose output is no longer read ends without a message.
 """
 
 from __future__ import annotations

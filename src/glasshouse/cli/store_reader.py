@@ -1,8 +1,9 @@
 """Stores on the command line: which file to open, which process plays it, and which run, session or event a name means.
 
-Always holds: reading writes nothing and asks no model. A name means exactly one id, or is refused. If a name is one id
-and also the beginning of another, it means the first. Numbers count the events of a run from 1, so a number that
-`show --numbers` prints can be given to every command that takes an event.
+Always holds: what `read_store` opens asks no model and writes no event; only `disturb` writes, to the inbox. A name means
+exactly one id, or is refused. If a name is one id and also the beginning of another, it means the first. Numbers count
+the events of a run or session from 1, so a number that `show --numbers` prints can be given to every command that takes
+an event.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The tour, played on a real terrarium and drawn scene by scene.
 
-Always holds: every number and name in a scene was read back from the terrarium; only the lines that creatures say are
-scripted. Names, lines and the seed of the ids never change, so the tour is the same every time. Each graph keeps the
-colour in which it was first drawn.
+Always holds: every count and id in a scene was read back from the terrarium; headings, sentences and what creatures say
+are scripted. Script and seed of the ids never change, so the tour is the same every time. Each graph keeps the colour
+in which it was first drawn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A chain of causes on the screen, and who knew of an event.
 
-Always holds: everything drawn here was redacted for the user's role before. In a pipe, every line and every thought is
-on one line.
+Always holds: everything drawn here was redacted, for the role that the user chose or else for the audience. In a pipe,
+every line and every thought is on one line.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
+from glasshouse.events.redaction import redacted
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Link, Why, is_cited
 
@@ -180,7 +181,7 @@ def print_knowers(who: WhoKnew, named: NamedEvent) -> None:
 
 def draw_knowers(who: WhoKnew, named: NamedEvent) -> None:
     """Draw all creatures that knew, for people."""
-    screen, event = Screen(), named.event
+    screen, event = Screen(), redacted(named.event, "audience")
     said = gist(event.payload, named.name_of) or "(nothing)"
     heading = f"{named.name_of(event.id)}  {event.kind}, turn {event.turn}: {said}"
     screen.draw(Text(heading, style="bold") if screen.is_terminal else heading)

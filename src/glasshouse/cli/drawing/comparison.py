@@ -1,7 +1,7 @@
 """Two stories side by side on the screen, and how a branch differs from its past, in words.
 
-Always holds: only what an audience may read is shown. Changes are read from the ledger, so every command describes them
-the same way.
+Always holds: only what an audience may read is shown. Every command describes a change in the same words; the command
+that makes a branch names only the limits that were given.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`Screen`: commands draw on it, in colour on a terminal, plain and without trailing spaces in a pipe. Also tables.
 
-Always holds: text of a creature or a visitor cannot move the cursor, change colours or the direction of writing,
-because such characters are escaped. No cell of a table is cut. If there is no room, cells of loose columns are
-wrapped. If that is not enough, spare columns are left out. If that is not enough either, rows are stacked, each with
-all its cells.
+Always holds: text that went through `one_line`, `spelled`, `as_json` or a table cannot move the cursor, change colours
+or the direction of writing, because such characters are escaped. No cell of a table is cut. If there is no room, cells
+of loose columns are wrapped. If that is not enough, spare columns are left out. If that is not enough either, rows are
+stacked, each with all cells that are not empty.
 """
 
 from __future__ import annotations

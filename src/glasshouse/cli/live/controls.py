@@ -148,11 +148,7 @@ class Controls(Reader):
 
     async def wait(self, seconds: float) -> None:
         """Wait for something to come, or for a key."""
-        key = await self._keys.next(seconds)
-        if key == " ":
-            await self._pause()
-        else:
-            await self._obey(key)
+        await self._obey(await self._keys.next(seconds))
 
     async def decide(self, proposal: Proposal, /) -> bool | None:
         """Ask whether a change may be made, in one line; none if nobody is there any more."""
@@ -168,20 +164,19 @@ class Controls(Reader):
 
     async def _pause(self) -> None:
         """Hold the play up until space is pressed again, or a line was said."""
-        while not self.is_leaving and not self._keys.is_gone:
+        key: str | None = None
+        while key not in (" ", "i") and not self.is_leaving and not self._keys.is_gone:
             self._display.rest(self._feed.view, PAUSED)
             key = await self._keys.next()
-            if key == " ":
-                return
-            await self._obey(key)
-            if key == "i":
-                return
+            await self._obey(key if key != " " else None)
 
     async def _obey(self, key: str | None) -> None:
         if key == "q":
             self.is_leaving = True
         elif key == "i":
             await self._ask_for_line()
+        elif key == " ":
+            await self._pause()
 
     async def _ask_for_line(self) -> None:
         """Ask for a line, offering what the world suggests, and say it as the visitor."""

@@ -3,8 +3,8 @@ Usually it is one run. It is several if scenarios were merged in a session that 
 
 Always holds: runs that share a graph are played together, because their creatures hear each other. Other runs are
 played one after another, so that each can be followed. What cannot be done is refused before anything is written. An
-interrupted run continues in place if its shape stays the same. It is ended only if its world was edited, and only
-after that world was checked.
+interrupted run continues in place if its shape stays the same. It is ended only if its world was edited, or that of a
+run that shares graphs with it, and only after that world was checked.
 """
 
 from __future__ import annotations
