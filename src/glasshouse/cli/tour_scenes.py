@@ -39,12 +39,9 @@ SCRIPT: Final = yaml.safe_load(Path(__file__).with_name("tour_script.yaml").read
 IDS_SEED: Final = 1851
 ROUNDS: Final = 10
 RENAMES: Final[dict[str, str]] = SCRIPT["renames"]
+# How the history describes events of these kinds. Of all others it describes only changes of shape.
 NOTABLE: Final = {kinds.CREATURE_STARTED: "{creature}", kinds.AGENT_SPOKE: "{text}", **RENAMES}
-"""How the history describes events of these kinds. Of all others it describes only changes of shape."""
-
-Played: TypeAlias = tuple[list[RenderableType], Json]
-"""The drawings of a scene, and the same as facts for machines."""
-
+Played: TypeAlias = tuple[list[RenderableType], Json]  # Drawings, and the same as facts for machines.
 PALETTE: Final = ("green", "magenta", "cyan", "yellow", "blue", "red")
 short_id_chars: Final = 6
 _colours: dict[str, str] = {}
@@ -86,12 +83,10 @@ def graph_box(graph: Graph, handles: Iterable[str], channels: Iterable[tuple[str
     colour = _colours.setdefault(graph.id, PALETTE[len(_colours) % len(PALETTE)])
     creatures = Text("  ").join(Text.assemble(("● ", colour), (handle, "bold")) for handle in handles)
     lines = table((Text(name, colour), Text(members)) for name, members in channels)
-    panel = Panel.fit(
-        Group(creatures, lines), border_style=colour, title_align="left", subtitle_align="right"
-    )
-    panel.title = Text(f"graph {short(graph.id)}", colour)
-    panel.subtitle = Text(f"session {short(graph.session_id)}", "dim")
-    return panel
+    box = Panel.fit(Group(creatures, lines), border_style=colour, title_align="left", subtitle_align="right")
+    box.title = Text(f"graph {short(graph.id)}", colour)
+    box.subtitle = Text(f"session {short(graph.session_id)}", "dim")
+    return box
 
 
 def members_of(channel: Channel, handles: dict[str, str]) -> str:
@@ -114,51 +109,25 @@ def checked(facts: dict[str, str], *, is_good: bool = True) -> Table:
     return table((Text.assemble(mark, (name, "dim")), Text(fact, "bold")) for name, fact in facts.items())
 
 
-def lineage(sessions: Sequence[Session]) -> Group:
-    """Sessions as lanes, parents before children."""
-    rows = []
-    for lanes, session in lanes_of(sessions):
-        rows.append([Text(lanes, "green")])
-        if session is not None:
-            size = Text(counted(session.events, "event"), "dim")
-            who = "nobody lives here" if session.origin == "fork" else ", ".join(session.agents)
-            rows[-1] += [Text(session.origin, "bold"), Text(short(session.id), "dim"), size, Text(who)]
-    return Group(table(rows), Text(), Text("● lives on   ○ ended, or never lived", "dim"))
-
-
-def timeline(parent: Session, events: int, fork: Session, shared: int) -> Table:
-    """A history and its fork, with one mark for each event, to show where the fork begins."""
-    history = Text(f"{'━' * (shared - 1)}┳{'━' * (events - shared)}", "green")
-    own = Text(f"{' ' * (shared - 1)}┗{'━' * fork.events}", "magenta")
-    names = [Text(short(session.id), "dim") for session in (parent, fork)]
-    counts = [f"{events} events", f"shares {shared}, adds {fork.events}"]
-    return table(zip(names, (history, own), counts, strict=True))
-
-
 class Scene(NamedTuple):
     """One scene as it was played."""
 
     number: int
     key: str
-    title: dict[str, str]
-    """Its heading, the call it makes, and a sentence about it."""
+    title: dict[str, str]  # Its heading, the call it makes, and a sentence about it.
     drawings: list[RenderableType]
     facts: Json
 
 
 async def scenes(store: Path, file: Path) -> AsyncGenerator[Scene, None]:
     """The whole tour. Both paths are new: the store, and the file that carries a session elsewhere."""
-    tour, titles, number = _Tour(), SCRIPT["scenes"], 0
+    tour, titled = _Tour(), list(enumerate(SCRIPT["scenes"].items(), start=1))
     tour.file = file
-    *first, reopen, carry, _ = titles
-    for keys in (first, [reopen, carry]):
+    for part in (titled[:-3], titled[-3:]):  # The last three play in the store as it was reopened.
         async with Terrarium(SqliteStore(store), clock=HandMovedClock(), ids=SeededIds(IDS_SEED)) as tour.t:
-            for key in keys:
-                number += 1
-                yield Scene(number, key, titles[key], *await getattr(tour, key)())
+            for number, (key, title) in part:
+                yield Scene(number, key, title, *await getattr(tour, key)())
             tour.standing = tour.stands()
-    rows = table((Text(what, "bold cyan"), why) for what, why in SCRIPT["next"].items())
-    yield Scene(number + 1, "next", titles["next"], [rows], {"next": list(SCRIPT["next"])})
 
 
 class _Tour:
@@ -166,10 +135,8 @@ class _Tour:
 
     t: Terrarium
     file: Path
-    crossing: Event
-    """The line that dew says over the gap: later scenes look back at it."""
-    standing: Json
-    """What must be the same after reopening."""
+    crossing: Event  # The line that dew says over the gap: later scenes look back at it.
+    standing: Json  # What must be the same after reopening.
 
     async def troupes(self) -> Played:
         for troupe in SCRIPT["troupes"]:
@@ -195,8 +162,8 @@ class _Tour:
         self.crossing = await self._say("dew", "gap")
         events = [event for event in await self._remembered_by("dew") if event.kind in RENAMES]
         renames = [RENAMES[event.kind].format(**event.payload) for event in events]
-        shown = {"graphs": became, "renamed": ", ".join(renames)}
-        shown["mail"] = "all that was owed still is" if before == after else "CHANGED"
+        mail = "all that was owed still is" if before == after else "CHANGED"
+        shown = {"graphs": became, "renamed": ", ".join(renames), "mail": mail}
         shown["lux is owed"] = f"{len((await self._owed())['lux'])} line from over the gap"
         renamed = dict(rename.split(" is now ") for rename in renames)
         facts |= {"renamed": renamed, "owed_before": before, "owed_after": after}
@@ -221,12 +188,26 @@ class _Tour:
         shown["its parent remembers"] = f"{before} events before, {after} after"
         facts = {"session": forked.id, "forked_at": forked.forked_at, "shared": shared, "own": forked.events}
         facts |= {"parent_events_before": before, "parent_events_after": after}
-        return [timeline(parent, after, forked, shared), checked(shown, is_good=before == after)], facts
+        # A history and its fork, with one mark for each event.
+        history = Text(f"{'━' * (shared - 1)}┳{'━' * (after - shared)}", "green")
+        own = Text(f"{' ' * (shared - 1)}┗{'━' * forked.events}", "magenta")
+        names = [Text(short(session.id), "dim") for session in (parent, forked)]
+        counts = [f"{after} events", f"shares {shared}, adds {forked.events}"]
+        lines = table(zip(names, (history, own), counts, strict=True))
+        return [lines, checked(shown, is_good=before == after)], facts
 
     async def lineage(self) -> Played:
-        sessions, names = self._sessions(), ("id", "parents", "origin", "events")
-        facts = [(s.id, list(s.parent_session_ids), s.origin, s.events) for s in sessions]
-        return [lineage(sessions)], {"sessions": [dict(zip(names, f, strict=True)) for f in facts]}
+        rows, facts = [], []
+        for lanes, session in lanes_of(self._sessions()):
+            rows.append([Text(lanes, "green")])
+            if session is not None:
+                about = {"id": session.id, "parents": session.parent_session_ids}
+                facts.append({**about, "origin": session.origin, "events": session.events})
+                size = Text(counted(session.events, "event"), "dim")
+                who = "nobody lives here" if session.origin == "fork" else ", ".join(session.agents)
+                rows[-1] += [Text(session.origin, "bold"), Text(short(session.id), "dim"), size, Text(who)]
+        legend = Text("● lives on   ○ ended, or never lived", "dim")
+        return [table(rows), legend], {"sessions": facts}
 
     async def rounds(self) -> Played:
         sessions = len(self._sessions())
@@ -291,6 +272,10 @@ class _Tour:
         facts = {"session": session_id, "events": len(there), "digest": sent, "digest_there": arrived}
         return [checked(shown, is_good=sent == arrived)], facts
 
+    async def next(self) -> Played:
+        rows = table((Text(what, "bold cyan"), why) for what, why in SCRIPT["next"].items())
+        return [rows], {"next": list(SCRIPT["next"])}
+
     def stands(self) -> Json:
         """The number of graphs and events, and each graph's session and members."""
         shape = {graph.id: [graph.session_id, list(graph.creature_ids)] for graph in self.t.graphs()}
@@ -317,8 +302,7 @@ class _Tour:
         return [sessions[session_id] for session_id in order]
 
     def _boxes(self) -> RenderableType:
-        handles = {creature.id: creature.handle for creature in self.t.creatures()}
-        boxes = []
+        handles, boxes = {creature.id: creature.handle for creature in self.t.creatures()}, []
         for graph in self.t.graphs():
             members = [(c.name, members_of(c, handles)) for c in self.t.environment(graph.id).channels]
             boxes.append(graph_box(graph, [handles[name] for name in graph.creature_ids], members))
