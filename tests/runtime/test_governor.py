@@ -1,15 +1,18 @@
 """The governor: each limit trips on its own and is named, a run ends once, and no run spends more than it may."""
 
 import asyncio
+import math
 from pathlib import Path
 
 import pytest
 
-from glasshouse import Agent, MemoryStore, Refused, SqliteStore, kinds
+from glasshouse import Agent, Manifest, MemoryStore, Refused, SqliteStore, kinds
 from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.runtime.clock import HandMovedClock
+from glasshouse.runtime.ports import Route
+from glasshouse.terrarium import verify
 from glasshouse.turns.moment.moment import Moment
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.limits_by_hand import Paced, only, priced
@@ -239,6 +242,86 @@ async def test_money_nobody_knows_is_told_as_unknown() -> None:
         await soon(t.run())
 
         assert (await the_end(t)).payload["usd"] is None
+
+
+class Silent(ScriptedModel):
+    """A model that names no price: it reports these tokens, or raises."""
+
+    def __init__(self, tokens: int | None) -> None:
+        super().__init__("-")
+        self.tokens = tokens
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.prompts.append(prompt)
+        if self.tokens is None:
+            raise TimeoutError("The server hung up after it was asked.")
+        return Completion('{"text": "Good day."}', "silent", self.tokens, self.tokens)
+
+
+@pytest.mark.parametrize("tokens", [100, 0, None], ids=["tokens alone", "neither", "no answer"])
+async def test_a_model_that_names_no_price_spends_by_the_price_of_its_route(tokens: int | None) -> None:
+    model = Silent(tokens)
+    async with on_stage(models=priced(model, 1_000.0)) as t:
+        run = await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=3.0))
+
+        await soon(t.run())
+
+        end = (await the_end(t)).payload
+        assert end["axis"] == "hourly_budget_usd"
+        assert 0 < end["usd"] <= 3.0
+        assert 1 < model.calls == end["calls"] < 20
+        if tokens:
+            assert end["usd"] == pytest.approx(0.2 * model.calls)
+        assert (await verify(t, run.id)).is_same
+
+
+async def test_a_price_that_a_completion_names_counts_before_that_of_the_route() -> None:
+    model = ScriptedModel(Completion("-", "thrifty", 1_000, 1_000, usd=0.25))
+    async with on_stage(minds={"a": Asker()}, models=priced(model, 1_000.0)) as t:
+        await t.open_world(world_of(ticking("a")), governor=only(max_turns=2))
+
+        await soon(t.run())
+
+        assert (await the_end(t)).payload["usd"] == 0.5
+
+
+async def test_a_route_without_prices_is_unpriced() -> None:
+    models = ModelRouter({"fast": Route(ScriptedModel("-"), "bare", 8_192, 384)})
+    async with on_stage(models=models) as t:
+        with pytest.raises(Refused, match="price of bare"):
+            await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+
+
+@pytest.mark.parametrize("price", [-1.0, math.nan, math.inf])
+async def test_a_route_with_an_impossible_price_is_refused(price: float) -> None:
+    async with on_stage(models=priced(ScriptedModel("-"), price)) as t:
+        with pytest.raises(Refused, match="prices of 0 or more"):
+            await t.open_world(world_of(ticking("a")))
+
+
+async def test_a_creature_of_unknown_price_cannot_join_a_run_that_is_limited_in_dollars() -> None:
+    free, bare = ScriptedModel("-"), Route(ScriptedModel("-"), "bare", 8_192, 384)
+    async with on_stage(models=ModelRouter({"fast": free, "strong": bare})) as t:
+        run = await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+
+        with pytest.raises(Refused, match="price of bare"):
+            await t.add_creature(Manifest(name="b", model_profile="strong"), run=run.id)
+
+        await t.add_creature(Manifest(name="b"), run=run.id)
+
+
+async def test_a_price_that_is_no_longer_known_ends_the_run_before_the_call(tmp_path: Path) -> None:
+    model = ScriptedModel("-")
+    path = tmp_path / "t.db"
+    async with on_stage(SqliteStore(path), {"a": Asker()}, models=priced(model, 1.0)) as t:
+        await t.open_world(world_of(ticking("a")), governor=only(hourly_budget_usd=1.0))
+        await t.step_one()
+
+    async with on_stage(SqliteStore(path), {"a": Asker()}, models=priced(model, None)) as t:
+        await soon(t.run())
+
+        assert (await the_end(t)).payload["axis"] == "hourly_budget_usd"
+        assert model.calls == 1
 
 
 # Reopening

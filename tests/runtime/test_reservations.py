@@ -9,6 +9,7 @@ import pytest
 from glasshouse import kinds
 from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events.codec import decoded, encoded
+from glasshouse.events.model_use import usage_of
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
 from glasshouse.turns.moment.moment import Moment
@@ -168,6 +169,8 @@ BROKEN: dict[str, dict[str, Any]] = {
     "tokens that are no number": {"input_tokens": "five"},
     "half a token": {"output_tokens": 0.5},
     "fewer tokens than none": {"input_tokens": -1},
+    "a refund of tokens": {"output_tokens": -(10**9)},
+    "a refund of dollars": {"usd": -24.0},
     "a price that is no number": {"usd": math.nan},
     "a price without end": {"usd": math.inf},
     "a time that is no number": {"milliseconds": math.nan},
@@ -181,14 +184,17 @@ async def test_a_broken_completion_fails_the_act_and_leaves_a_ledger_that_can_be
 ) -> None:
     completion = Completion(**{"text": "-", "model": "odd", "usd": 0.0, **broken})
     async with on_stage(minds={"a": Asker()}, models=ModelRouter(ScriptedModel(completion))) as t:
-        await t.open_world(world_of(ticking("a")))
+        run = await t.open_world(world_of(ticking("a")))
 
         event = await soon(t.step_one())
 
         assert event is not None
         assert event.kind == kinds.AGENT_FAILED
         assert "Correct the backend." in event.payload["reason"]
-        assert decoded(encoded(event)).calls == ()
+        (call,) = decoded(encoded(event)).calls
+        assert "Correct the backend." in call.error
+        assert (call.completion, call.usd) == ("", 0.0)
+        assert t.run_of(run.id).usage == usage_of(call)
 
 
 async def test_creatures_who_think_together_and_reach_nobody_pause_the_run_once_and_try_again() -> None:

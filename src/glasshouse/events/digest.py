@@ -115,7 +115,7 @@ def _call_part(call: Call) -> Json:
         return {**asked, "reached": False, "error": call.error}
     usage = {"input": call.usage.input, "output": call.usage.output}
     answer = {"completion": call.completion, "reasoning": call.reasoning, "usage": usage, "usd": call.usd}
-    return {**asked, **answer}
+    return {**asked, **answer, **({"error": call.error} if call.error else {})}
 
 
 class _Names:

@@ -1,7 +1,7 @@
 """The model calls that led to an event: `ModelUse`, with a `Call` for each; and `Usage`, the sum of what calls cost.
 
 Always holds: calls are in the order in which they were made. A call that reached no model has an error and no reply,
-and costs nothing. One call of unknown price makes the whole sum unknown, never lower. A new field needs a default, so
+and costs nothing. A call that reached a model and has an error has no reply either, and costs its worst case. One call of unknown price makes the whole sum unknown, never lower. A new field needs a default, so
 that older events can still be decoded and keep their digest.
 """
 
@@ -47,6 +47,11 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
     reached: bool = True
     error: str = ""
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether a model gave a usable answer."""
+        return not self.error
+
 
 class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The model calls that led to an event. If an act's tool events hold all its calls, its last event has none."""
@@ -64,8 +69,8 @@ class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
     @property
     def calls_answered(self) -> list[Call]:
-        """The calls that reached a model."""
-        return [call for call in self.calls if call.reached]
+        """The calls that a model answered."""
+        return [call for call in self.calls if call.is_answered]
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):

@@ -5,6 +5,7 @@ Always holds: a manifest names a profile, which is a size, never a model. Only t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from glasshouse.errors import Refused, UnknownName
@@ -66,6 +67,12 @@ def _offline(name: str | None = None, others: Sequence[str] = ()) -> Model:
 
 def _route(profile: str, given: Route | Model) -> Route:
     if isinstance(given, Route):
+        prices = given.usd_per_million_in, given.usd_per_million_out
+        if not all(usd is None or (usd >= 0 and math.isfinite(usd)) for usd in prices):
+            raise Refused(
+                f"The prices of {given.name} are {prices[0]} and {prices[1]} dollars for a million tokens.",
+                "Give prices of 0 or more, or None if they are unknown.",
+            )
         return given
     name = _named(given)
     price = 0.0 if getattr(given, "is_free", False) else None

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Draft, Event, own_copy
 from glasshouse.manifests.manifest import Manifest
+from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.house import House
@@ -28,8 +29,9 @@ from glasshouse.world.state.values import Change, Channel, Environment, Graph, W
 class GraphEdits:
     """Creatures, channels and wires of one house."""
 
-    def __init__(self, house: House, minds: Minds, tools: Toolbox) -> None:
+    def __init__(self, house: House, minds: Minds, tools: Toolbox, routes: Routes) -> None:
         self._house = house
+        self._routes = routes
         self._ledger = house.ledger
         self._minds = minds
         self._tools = tools
@@ -61,6 +63,7 @@ class GraphEdits:
                 raise UnknownName(
                     where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
                 )
+        self._routes.check_price_for(intent.run_id, manifest.model_profile)
         if intent.is_privileged:
             check_gives_no_right(self._ledger)
         if dry_run:

@@ -54,6 +54,6 @@ class Parts:
         self.conductor = conductor = Conductor(
             ledger, acts, clock, endings, event, limits, warm_lines, answers, routes
         )
-        self.edits = GraphEdits(house, self.minds, self.tools)
+        self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)

@@ -138,8 +138,8 @@ class Route(NamedTuple):
     name: str
     context_tokens_max: int
     reply_tokens_max: int
-    usd_per_million_in: float | None = 0.0
-    usd_per_million_out: float | None = 0.0
+    usd_per_million_in: float | None = None
+    usd_per_million_out: float | None = None
 
     def __repr__(self) -> str:
         return shown(self, name=self.name, context_tokens_max=self.context_tokens_max)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
 from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.model_use import usage_of
 from glasshouse.events.payloads import payload_of, restated_of
 from glasshouse.reprs import repr_of
 
@@ -128,9 +129,10 @@ class StageProjection(msgspec.Struct):
         counters = self.counters
         counters.events += 1
         if event.model is not None:
-            for call in event.model.calls_answered:
-                counters.calls += 1
-                counters.tokens += call.usage.input + call.usage.output
+            for call in event.model.calls:
+                cost = usage_of(call)
+                counters.calls += cost.calls
+                counters.tokens += cost.tokens
         fold = FOLDS.get(event.kind)
         return _say(self, event) if fold is None else fold(self, event)
 

@@ -30,7 +30,7 @@ from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.minds.faults import text_of_fault
+from glasshouse.runtime.minds.faults import failure_chars_max, failure_of
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
@@ -46,7 +46,6 @@ from glasshouse.world.decisions.intents import EndAct
 from glasshouse.world.state.ids import the_creature
 from glasshouse.world.state.state import CreatureState, World
 
-failure_chars_max: Final = 500
 characters_cache_max: Final = 4_096
 
 RouteOf = Callable[[CreatureState, str], Route]
@@ -312,11 +311,11 @@ class Acts:
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
-            return {"failure": _failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
+            return {"failure": failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
         except asyncio.CancelledError as wrong:
             if _is_cancelled():
                 raise
-            return {"failure": _failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
+            return {"failure": failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
         finally:
             if using is not None:
                 using.has_ended = True
@@ -388,12 +387,6 @@ def _is_cancelled() -> bool:
     failure."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
-
-
-def _failure_of(wrong: BaseException) -> str:
-    text = text_of_fault(wrong) or type(wrong).__name__
-    is_ours = type(wrong).__module__.startswith("glasshouse.")
-    return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 
 
 def _channels_of(world: World, creature_id: str) -> dict[str, str]:

@@ -68,7 +68,7 @@ class ActSoFar(NamedTuple):
     @property
     def calls(self) -> list[Call]:
         """The model calls that were answered, in order."""
-        return [call for step in self.steps for call in step.called.calls if call.reached]
+        return [call for step in self.steps for call in step.called.calls if call.is_answered]
 
     @property
     def is_untrusted(self) -> bool:

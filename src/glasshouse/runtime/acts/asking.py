@@ -3,7 +3,8 @@
 Always holds: a run records the models that the router gives when it starts. A limit in dollars is refused if any
 price is unknown, also the price of a creature that may be spawned. Every call reserves its worst case before it is
 made. A call that reached a model counts; a call that reached none is free. Both are recorded in `calls`, in order. A
-call with a recorded answer takes it from the record and counts the recorded cost.
+call without a price of its own costs the price of its route. A call that was sent and has no usable answer costs what
+it reserved, because it may have been paid. A call with a recorded answer counts the recorded cost.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec.structs import asdict, replace
 
-from glasshouse.errors import ModelUnreachable, Refused
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events.manifest_fields import fields_of
-from glasshouse.events.model_use import NOTHING, Call, Tokens, Usage
+from glasshouse.events.model_use import NOTHING, Call, Tokens, Usage, usage_of
 from glasshouse.events.payloads import CastEntry, RunStarted
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.minds.faults import failure_of
 from glasshouse.runtime.ports import Batch, Route, Router
 from glasshouse.turns.moment.prompt import Completion, Prompt, text_digest, tokens_guessed
 from glasshouse.world.decisions.intents import Member, OpenRun, Restate
@@ -39,6 +41,14 @@ _system_digest = lru_cache(maxsize=digest_cache_texts_max)(text_digest)
 
 Recorded = Callable[[int, Prompt], Completion | None]
 """Gives the recorded answer to an act's call by its number, if there is one."""
+
+
+class RecordedFailure(Exception):
+    """A failure that a replay takes from the record: of an act, or of one of its model calls."""
+
+    def __init__(self, reason: str, call: Call | None = None) -> None:
+        super().__init__(reason)
+        self.call = call
 
 
 def _storable(completion: Completion) -> Completion:
@@ -94,62 +104,78 @@ class Asking:
     async def ask(self, prompt: Prompt, shown: Shown) -> Completion:
         """The model's answer. Raises `BudgetExceeded` before a call that does not fit the budget."""
         route = self._route
-        tokens_in = tokens_guessed(prompt.system) + tokens_guessed(prompt.user)
-        usd = _price(route, tokens_in, prompt.reply_tokens_max)
+        worst = Tokens(tokens_guessed(prompt.system) + tokens_guessed(prompt.user), prompt.reply_tokens_max)
+        usd = _price(route, worst)
+        reserved = Usage(1, worst.input + worst.output, usd or 0.0, usd is None)
         for attempt in range(unreached_in_a_row_max):
-            await self._treasury.reserve(self._mine, Usage(1, tokens_in + prompt.reply_tokens_max, usd))
+            await self._treasury.reserve(self._mine, reserved)
             try:
-                completion = _storable(await self._answer(prompt))
+                completion = await self._answer(prompt, worst)
+            except (BudgetExceeded, RecordedFailure) as end:  # Only in a replay: the recorded act ended here.
+                self._note(prompt, shown, end.call if isinstance(end, RecordedFailure) else None)
+                raise
             except ModelUnreachable as away:
-                self._treasury.settle(self._mine, NOTHING)
-                self._note(prompt, shown, away)
+                self._note(prompt, shown, self._call(prompt, away, worst))
                 if attempt + 1 == unreached_in_a_row_max:
                     raise
-            except BaseException:
-                self._treasury.settle(self._mine, Usage(1))
+            except BaseException as wrong:
+                self._note(prompt, shown, self._call(prompt, wrong, worst))
                 raise
             else:
-                tokens = completion.input_tokens + completion.output_tokens
-                self._treasury.settle(self._mine, Usage(1, tokens, completion.usd or 0.0))
-                self._note(prompt, shown, completion)
+                self._note(prompt, shown, self._call(prompt, completion, worst))
                 return completion
         raise ModelUnreachable(
             f"The model {route.name} was not reached. Start its server, then continue the run."
         )
 
-    async def _answer(self, prompt: Prompt) -> Completion:
-        recorded = (
-            None if self._recorded is None else self._recorded(self._calls_told + len(self.calls), prompt)
-        )
-        return recorded if recorded is not None else await self._route.model.complete(prompt)
+    async def _answer(self, prompt: Prompt, worst: Tokens) -> Completion:
+        if self._recorded is not None:
+            recorded = self._recorded(self._calls_told + len(self.calls), prompt)
+            if recorded is not None:
+                return recorded
+        completion = _storable(await self._route.model.complete(prompt))
+        if completion.usd is not None:
+            return completion
+        tokens = Tokens(completion.input_tokens, completion.output_tokens)
+        # A model that counts no tokens is not free: its call costs what was reserved.
+        usd = _price(self._route, tokens if tokens.input or tokens.output else worst)
+        return completion if usd is None else replace(completion, usd=usd)
 
-    def _note(self, prompt: Prompt, shown: Shown, completion: Completion | ModelUnreachable) -> None:
-        system, user = _system_digest(prompt.system), text_digest(prompt.user)
-        if isinstance(completion, ModelUnreachable):
-            model = completion.model or self._route.name
-            call = Call(model, system, user, prompt.seed, reached=False, error=str(completion))
-        else:
-            call = Call(
-                completion.model,
+    def _call(self, prompt: Prompt, answer: Completion | BaseException, worst: Tokens) -> Call:
+        """The record of a call that ended in this answer or failure."""
+        system, user, model = _system_digest(prompt.system), text_digest(prompt.user), self._route.name
+        if isinstance(answer, Completion):
+            return Call(
+                answer.model,
                 system,
                 user,
                 prompt.seed,
-                completion.text,
-                completion.reasoning,
-                Tokens(completion.input_tokens, completion.output_tokens),
-                completion.usd,
-                completion.milliseconds,
+                answer.text,
+                answer.reasoning,
+                Tokens(answer.input_tokens, answer.output_tokens),
+                answer.usd,
+                answer.milliseconds,
             )
-        self.calls.append(call)
-        self._shown.append(shown)
-        self._prompts += ((system, prompt.system), (user, prompt.user))
+        if isinstance(answer, ModelUnreachable):
+            return Call(answer.model or model, system, user, prompt.seed, reached=False, error=str(answer))
+        error, usd = failure_of(answer), _price(self._route, worst)
+        return Call(model, system, user, prompt.seed, usage=worst, usd=usd, error=error)
+
+    def _note(self, prompt: Prompt, shown: Shown, call: Call | None) -> None:
+        """Settle the cost of a call, and record it. None: it was not made."""
+        self._treasury.settle(self._mine, NOTHING if call is None else usage_of(call))
+        if call is not None:
+            self.calls.append(call)
+            self._shown.append(shown)
+            self._prompts += ((call.system, prompt.system), (call.user, prompt.user))
 
 
-def _price(route: Route, tokens_in: int, tokens_out: int) -> float:
-    """The cost of this many tokens in dollars. An unknown price counts as 0: a limit in dollars refuses such a
-    model."""
-    usd = tokens_in * (route.usd_per_million_in or 0) + tokens_out * (route.usd_per_million_out or 0)
-    return usd / 1_000_000
+def _price(route: Route, tokens: Tokens) -> float | None:
+    """The price of these tokens in dollars; None if the route does not know it."""
+    per_million_in, per_million_out = route.usd_per_million_in, route.usd_per_million_out
+    if per_million_in is None or per_million_out is None:
+        return None
+    return (tokens.input * per_million_in + tokens.output * per_million_out) / 1_000_000
 
 
 AskedFor: TypeAlias = tuple[str, str | None]
@@ -176,11 +202,17 @@ class Routes:
         """Refuse a limit in dollars if the price of any of these models is unknown."""
         for profile, model in sorted(asked_for, key=str):
             route = self.route(profile, model)
-            if route.usd_per_million_in is None or route.usd_per_million_out is None:
+            if _price(route, Tokens()) is None:
                 raise Refused(
                     f"hourly_budget_usd is set, and nobody knows the price of {route.name} behind {profile!r}.",
                     "Give its price, or take the limit away.",
                 )
+
+    def check_price_for(self, run_id: str | None, profile: str) -> None:
+        """Check the price of a creature that joins a run, if the run's limits are in dollars."""
+        purse = self._ledger.folded.runs.purses.get(run_id or "")
+        if purse is not None and purse.limits.hourly_budget_usd is not None:
+            self.check_prices([(profile, None)])
 
     def check_prices_in(self, run_id: str) -> None:
         """Check the prices of the models of every live creature of a run."""

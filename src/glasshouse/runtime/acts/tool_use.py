@@ -217,7 +217,7 @@ class ToolUse:
             assert queued is not None, "a call is told, or refused"
             self._asking.begin_anew()
             self._number += 1
-            self.has_told_calls = self.has_told_calls or bool(use.calls_answered)
+            self.has_told_calls = self.has_told_calls or any(call.reached for call in calls)
             self._tell_treasury()
             await queued.acknowledged
         return queued.events[0]

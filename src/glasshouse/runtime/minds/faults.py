@@ -10,6 +10,7 @@ from typing import Final
 from glasshouse.turns.moment.line_text import cut, one_line
 
 fault_chars_max: Final = 300
+failure_chars_max: Final = 500
 
 
 def text_of_fault(wrong: BaseException) -> str:
@@ -24,3 +25,10 @@ def fault_in_words(wrong: BaseException) -> str:
     """The name and the text of an exception, short and on one line."""
     name, text = type(wrong).__name__, one_line(text_of_fault(wrong))
     return cut(f"{name}: {text}" if text else name, fault_chars_max)
+
+
+def failure_of(wrong: BaseException) -> str:
+    """Why an act or a model call failed, as the ledger records it."""
+    text = text_of_fault(wrong) or type(wrong).__name__
+    is_ours = type(wrong).__module__.startswith("glasshouse.")
+    return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]

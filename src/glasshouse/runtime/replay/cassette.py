@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from difflib import unified_diff
 from typing import Final, NamedTuple
 
-from glasshouse.errors import ModelUnreachable
+from glasshouse.errors import BudgetExceeded, ModelUnreachable
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, place_of
-from glasshouse.events.payloads import AgentFailed, payload_of
+from glasshouse.events.payloads import AgentFailed, RunFinished, payload_of
 from glasshouse.runtime.acts.act import time_of
 from glasshouse.runtime.acts.act_so_far import (
     NOTHING_YET,
@@ -23,7 +23,7 @@ from glasshouse.runtime.acts.act_so_far import (
     completion_of,
     ways_of,
 )
-from glasshouse.runtime.acts.asking import Recorded
+from glasshouse.runtime.acts.asking import Recorded, RecordedFailure
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.minds.minds import Agent, ManifestAgent
 from glasshouse.runtime.ports import Route, Store
@@ -83,6 +83,10 @@ class Cassette(Answers):
         """How many model calls each act had made before the record begins. These calls are not made again."""
         self._ways = {act: act_so_far_of(way) for act, way in ways_of(events, act_of, begun).items()}
         self._ends = {act_of(event): event for event in events if event.ends_its_act}
+        finished = [event for event in events if event.kind == kinds.RUN_FINISHED]
+        self._axes = {event.run_id: payload_of(event, RunFinished).axis for event in finished}
+        """The limit that ended each run, if one did. A replay cannot compute it again where it depends on the prices of
+        models or on how long a call took."""
 
     async def before_commit(self, who: str) -> None:
         """Wait until the next recorded change was written by this creature, graph or run."""
@@ -116,19 +120,30 @@ class Cassette(Answers):
         calls = [call for step in self.way_of(*act).steps for call in step.called.calls]
         calls += [] if end is None else end.calls
         calls = calls[self._calls_before.get(act, 0) :]
+        failure = None if end is None else _failure_in(end)
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
             if number >= len(calls):
-                raise ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
+                away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
+                raise self._limit_reached(creature.run_id, failure) or failure or away
             call = calls[number]
             if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if end is None else end.turn
                 self.changes.append(PromptChange(creature.handle, turn, call.system, call.user, prompt))
             if not call.reached:
                 raise ModelUnreachable(call.error, call.model)
+            if not call.is_answered:
+                is_last = number + 1 == len(calls)
+                raise RecordedFailure(str(failure) if is_last and failure else call.error, call)
             return completion_of(call)
 
         return recorded
+
+    def _limit_reached(self, run_id: str | None, failure: RecordedFailure | None) -> BudgetExceeded | None:
+        """The limit that stopped an act, if one did. A stopped act has no recorded end, or failed because of it."""
+        axis = self._axes.get(run_id)
+        reached = None if axis is None else BudgetExceeded(axis)
+        return reached if failure is None or str(failure) == str(reached) else None
 
     def step_then(self, creature: CreatureState, cause: Event, way: Sequence[Step]) -> Step | None:
         """The recorded step of the same number, even if it called another tool: the comparison shows the difference."""
@@ -153,9 +168,14 @@ class RecordedAgent(Agent):
         if moment.carry is not None:
             for step in self._cassette.way_of(moment.creature_id, moment.cause.id).steps[len(moment.talk) :]:
                 await moment.carry(step.call)
-        if end.kind == kinds.AGENT_FAILED:
-            raise ModelUnreachable(payload_of(end, AgentFailed).reason)
+        if (failure := _failure_in(end)) is not None:
+            raise failure
         return draft_of(end)
+
+
+def _failure_in(end: Event) -> RecordedFailure | None:
+    """The failure that ended an act, if one did."""
+    return RecordedFailure(payload_of(end, AgentFailed).reason) if end.kind == kinds.AGENT_FAILED else None
 
 
 def draft_of(event: Event) -> Draft:
@@ -172,4 +192,4 @@ class NoModel:
 
     def route(self, profile: str, model: str | None = None) -> Route:
         """A route with the default sizes of the profile. The recorded calls name their models."""
-        return Route(self, model or "", CONTEXT_TOKENS[profile], REPLY_TOKENS[profile])
+        return Route(self, model or "", CONTEXT_TOKENS[profile], REPLY_TOKENS[profile], 0.0, 0.0)

@@ -5,8 +5,8 @@ spend are the same before and after any merge or split. Turns are counted along 
 gives both sides the count so far, and a merge keeps the larger count. So turns that two graphs shared count once after
 they merge again.
 
-A model call is allowed only if even its worst case fits the limits. So spend never exceeds a limit of calls or tokens.
-It exceeds a limit of money only if the price was not known before the call.
+A model call is allowed only if even its worst case fits the limits, and a limit in dollars allows no call of unknown
+price. So spend exceeds a limit only if a model charges more than its worst case.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     if limits.max_total_tokens is not None and usage.tokens + worst.tokens > limits.max_total_tokens:
         return "max_total_tokens"
     usd, usd_max = spend.usd_in_last_hour + worst.usd_known, limits.hourly_budget_usd
-    return "hourly_budget_usd" if usd_max is not None and usd > usd_max else None
+    # A call of unknown price fits no limit in dollars.
+    return "hourly_budget_usd" if usd_max is not None and (worst.is_unpriced or usd > usd_max) else None
 
 
 class Clocks(msgspec.Struct):
