@@ -179,6 +179,55 @@ async def test_a_store_that_cannot_even_be_read_is_tried_again_by_the_next_calle
         await check_folds_agree(t, store)
 
 
+async def refused_behind_a_failed_commit(t: Terrarium, store: FailingStore) -> list[object]:
+    """The answers to a call whose commit fails, and to two calls that were queued behind it."""
+    store.gate.clear()
+    first = asyncio.create_task(t.append("ada", line("first")))
+    await loop_turns()
+    behind = [asyncio.create_task(t.append("bo", line(text))) for text in ("second", "third")]
+    await loop_turns()
+    store.fails_at = store.asked + 1
+    store.gate.set()
+    return await soon(asyncio.gather(first, *behind, return_exceptions=True))
+
+
+async def test_all_behind_a_failed_commit_are_refused_though_the_world_cannot_be_folded_again() -> None:
+    store = FailingStore(0)
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        store.failures_of_reads = 1
+
+        answers = await refused_behind_a_failed_commit(t, store)
+
+        assert [str(answer).count("The disk is full") for answer in answers] == [1, 1, 1]
+        assert all(isinstance(answer, StoreFailed) for answer in answers)
+        await soon(t.append("ada", line("kept")))
+        assert await mail_of(t, "bo") == ["kept"]
+        await check_folds_agree(t, store)
+
+
+async def test_a_fold_that_breaks_after_a_failed_commit_ends_the_ledger_and_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = FailingStore(0)
+    opened = terrarium_on(store)
+    t = await opened.__aenter__()
+    await troupe(t, "ada", "bo")
+    monkeypatch.setattr(ledger, "folded_from", breaks)
+
+    answers = await refused_behind_a_failed_commit(t, store)
+
+    assert [type(answer) for answer in answers] == [StoreFailed] * 3
+    with pytest.raises(StoreFailed, match="not open"):
+        await soon(t.append("ada", line("too late")))
+    with pytest.raises(StoreFailed, match="before its time: RuntimeError"):
+        await opened.__aexit__(None, None, None)
+
+
+async def breaks(*_: object) -> None:
+    raise RuntimeError("The fold has an error.")
+
+
 async def test_a_caller_who_leaves_while_the_world_is_folded_again_locks_nobody_out() -> None:
     store = FailingStore(0)
     async with terrarium_on(store) as t:

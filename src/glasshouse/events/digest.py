@@ -20,7 +20,7 @@ from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.model_use import Call, ModelUse
-from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, WireAdded, payload_of, restated_of
+from glasshouse.events.payloads import CREATURE_FIELDS, SessionForked, SessionRestated, WireAdded, payload_of
 
 _OF_ONE_MACHINE = frozenset({"recipe"})
 _NAMES_CREATURES = kinds.ENGINE | {kinds.RUN_STARTED}
@@ -144,7 +144,7 @@ class _Names:
             if wire.incarnation_of is not None:
                 self._meant[wire.edge_id] = self._meant.get(wire.incarnation_of, wire.incarnation_of)
         elif event.kind == kinds.SESSION_RESTATED:
-            restated = restated_of(event)
+            restated = payload_of(event, SessionRestated)
             names = {"creature ": restated.creatures, "run ": restated.runs, "": restated.places}
             if names != self._restating:  # All graphs that are restated together carry the same names.
                 self._restating = names

@@ -443,23 +443,21 @@ P = TypeVar("P", bound=Payload)
 T = TypeVar("T")
 
 
+_decoded_cache: list[tuple[Event, Any]] = []
+"""The event whose payload was decoded last, and that payload. Several folds read it one after another."""
+
+
 def payload_of(event: Event, as_type: type[P]) -> P:
-    """An event's payload as its type; raises `BadEvent` if it does not fit."""
+    """An event's payload as its type; raises `BadEvent` if it does not fit. Callers share it and must not change it."""
+    for last, payload in _decoded_cache:
+        if last is event and type(payload) is as_type:
+            return payload
     try:
-        return msgspec.convert(event.payload, as_type)
+        decoded = msgspec.convert(event.payload, as_type)
     except msgspec.ValidationError as wrong:
         raise BadEvent(f"{event.id} is a {event.kind} with a broken payload: {wrong}.") from wrong
-
-
-_restated_cache: list[tuple[Event, SessionRestated]] = []
-"""The payload that was decoded last. It is large, and several folds read it one after another."""
-
-
-def restated_of(event: Event) -> SessionRestated:
-    """The payload of a `session.restated`. Callers share it, so they must not change it."""
-    if not _restated_cache or _restated_cache[0][0] is not event:
-        _restated_cache[:] = [(event, payload_of(event, SessionRestated))]
-    return _restated_cache[0][1]
+    _decoded_cache[:] = [(event, decoded)]
+    return decoded
 
 
 def builtins_of(payload: Payload) -> Json:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import SessionRestated, builtins_of, restated_of
+from glasshouse.events.payloads import SessionRestated, builtins_of, payload_of
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
@@ -23,7 +23,8 @@ def redacted(event: Event, role: Role) -> Event:
     if role == "director":
         return event
     if event.kind == kinds.SESSION_RESTATED:
-        event = replace(event, payload=builtins_of(_without_what_was_dealt(restated_of(event))))
+        restated = payload_of(event, SessionRestated)
+        event = replace(event, payload=builtins_of(_without_what_was_dealt(restated)))
     if event.kind == kinds.RUN_STARTED:
         event = replace(event, payload=_without_decks(event.payload))
     if role == "audience":

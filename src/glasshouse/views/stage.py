@@ -17,7 +17,7 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import usage_of
-from glasshouse.events.payloads import payload_of, restated_of
+from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.reprs import repr_of
 
 stage_lines_max = 200
@@ -273,7 +273,8 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
 
 def _restate(stage: StageProjection, event: Event) -> Touched:
     """Remove creatures from the cast that a branch or resumed session did not take over from its past."""
-    return NOTHING if stage.run_id is None else leave_only(stage, set(restated_of(event).creatures.values()))
+    restated = payload_of(event, SessionRestated)
+    return NOTHING if stage.run_id is None else leave_only(stage, set(restated.creatures.values()))
 
 
 def leave_only(stage: StageProjection, living: Container[str]) -> Touched:

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
-from glasshouse.events.payloads import converted, payload_of, picked, restated_of, sealed_of
+from glasshouse.events.payloads import converted, payload_of, picked, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
 from glasshouse.world.fold.carried_over import chained_via
 from glasshouse.world.hearing.hearing import visible_to
@@ -147,7 +147,7 @@ class Tables(msgspec.Struct, dict=True, omit_defaults=True):
             elif event.kind == kinds.CHANNEL_LEFT:
                 self._note_left(event)
             elif event.kind == kinds.SESSION_RESTATED:
-                self._take_over(world, restated_of(event), event.lamport)
+                self._take_over(world, payload_of(event, payloads.SessionRestated), event.lamport)
             return
         if event.sealed is not None:
             sealed = sealed_of(event)

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAct, CarriedAgenda, CarriedDebt
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
-from glasshouse.events.payloads import converted, payload_of, picked, restated_of
+from glasshouse.events.payloads import converted, payload_of, picked
 from glasshouse.turns.runs.members import members_of
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
@@ -218,7 +218,7 @@ class Agenda(msgspec.Struct, dict=True):
         elif event.kind == kinds.CREATURE_STARTED:
             self._note_start(world, event)
         elif event.kind == kinds.SESSION_RESTATED:
-            self._take_over(restated_of(event))
+            self._take_over(payload_of(event, payloads.SessionRestated))
         else:
             self._note_stop(event)
 

@@ -24,7 +24,7 @@ from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
-from glasshouse.events.payloads import Governor, converted, payload_of, restated_of, sealed_of, verdict_of
+from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.members import members_of
 from glasshouse.world.state.state import World
@@ -284,7 +284,8 @@ class Runs(msgspec.Struct):
         elif kind == kinds.SESSION_FORKED:
             self._note_split(world, event)
         elif kind == kinds.SESSION_RESTATED:
-            self._take_over(event.graph_id, restated_of(event), event.created_at)
+            restated = payload_of(event, payloads.SessionRestated)
+            self._take_over(event.graph_id, restated, event.created_at)
 
     def _clocks_of(self, graph_id: str) -> Clocks:
         clocks = self.clocks.get(graph_id)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of, restated_of
+from glasshouse.events.payloads import PAYLOAD_TYPES, RunStarted, payload_of
 from glasshouse.world.fold import members
 from glasshouse.world.fold.carried_over import take_over
 from glasshouse.world.state.state import Ear, RunFacts, Segment, SessionState, World, manifest_facts
@@ -62,9 +62,7 @@ def evolve(world: World, event: Event) -> None:
     kind = event.kind
     if kind in kinds.ENGINE:
         world.shape_cache.clear()
-        is_large = kind == kinds.SESSION_RESTATED  # Several folds share the decoded payload.
-        payload = restated_of(event) if is_large else payload_of(event, PAYLOAD_TYPES[kind])
-        _FOLDS[kind](world, event, payload)
+        _FOLDS[kind](world, event, payload_of(event, PAYLOAD_TYPES[kind]))
     elif kind == kinds.TURN_STARTED:
         graph = world.graphs.get(event.graph_id)
         if graph is not None:
