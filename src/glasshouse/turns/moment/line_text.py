@@ -9,6 +9,7 @@ the payload, never an id, a turn or a time. Readings are cached.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from json import JSONEncoder
 from typing import Any, Final
 from zlib import crc32
@@ -140,7 +141,9 @@ def reading_of(event: Event, known_as: str | None) -> Reading:
     reading = _reading_cache.get(id(payload))
     if reading is None or (reading.kind, reading.actor, reading.known_as) != (kind, actor, known_as):
         if len(_reading_cache) >= reading_cache_events_max:
-            del _reading_cache[next(iter(_reading_cache))]
+            # Many at once: a dict finds its first key slowly after keys before it were deleted.
+            for oldest in [*islice(_reading_cache, reading_cache_events_max // 64 + 1)]:
+                del _reading_cache[oldest]
         reading = _reading_cache[id(payload)] = _read(payload, kind, actor, known_as)
     return reading
 
@@ -191,5 +194,5 @@ def _ids_in(value: object) -> list[str]:
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say what a text is about, each once, without an `s` at the end, in the order of the text."""
     pattern = _PLAIN_WORD if text.isascii() else _WORD
-    words = dict.fromkeys(pattern.findall(text.casefold()))
+    words = pattern.findall(text.casefold())
     return tuple(dict.fromkeys([word.rstrip("s") for word in words if word not in _HOLLOW]))
