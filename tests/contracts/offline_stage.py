@@ -15,7 +15,7 @@ from glasshouse.events.event import CONDUCTOR, VISITOR, Event, Json
 from glasshouse.events.shown import Shown
 from glasshouse.troupe.model import answer
 from glasshouse.turns.moment.character import Character, Memory, Voice
-from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.context import prompt_for
@@ -124,7 +124,7 @@ class OfflineStage:
             handle=name,
             character=character,
             playbill=self.playbill,
-            recent_events=seen,
+            heard=Recent.of(seen),
             lines_before=0,
             handles={one.name: one.name for one in self.cast},
             around=Around(("stage",), ("stage",), others, len(others)),

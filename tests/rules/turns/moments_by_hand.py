@@ -9,7 +9,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.shown import Shown
 from glasshouse.turns.moment.character import Character
-from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour
+from glasshouse.turns.moment.moment import NOTHING_SHOWN, Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.prompts.lines import event_ids_by_ref, numbered_lines, older_cause
@@ -104,6 +104,6 @@ def a_moment(
         cause=cause,
         character=character or Character(name="echo"),
         playbill=playbill or Playbill(),
-        recent_events=recent,
+        heard=Recent.of(recent),
         **given,
     )

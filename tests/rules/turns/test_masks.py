@@ -12,7 +12,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft
 from glasshouse.turns.moment.character import Character, Voice
 from glasshouse.turns.moment.masks import Masks, Seat, masks_of, seats_of
-from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.turns.prompts.context import prompt_for, repair_prompt
@@ -109,7 +109,7 @@ def test_no_name_shows_in_channels_keys_emphasis_or_what_tools_say() -> None:
     answer = ToolAnswer(is_ok=True, text="fern (worker) is on fern-owl.", is_engine=True)
     moment = replace(
         _before_the_owl(masks, tools=(offer,), talk=(ToolTalk("x", {"channel": "fern-owl"}, answer),)),
-        recent_events=heard,
+        heard=Recent.of(heard),
         around=around,
         known={"fern": 3},
     )

@@ -30,7 +30,7 @@ def seen_by_force(house: House, name: str, upto: int | None = None) -> list[Even
 
 
 def heard(house: House, name: str, upto: int | None = None) -> list[Event]:
-    return heard_by(house.tables, house.world, house.creature(name), upto)[0]
+    return heard_by(house.tables, house.world, house.creature(name), upto)[0].events
 
 
 def ids(events: list[Event]) -> list[str]:
@@ -110,7 +110,8 @@ def test_a_creature_recalls_so_many_lines_and_knows_how_many_came_before() -> No
     for n in range(heard_lines_max * 3 + 7):
         house.say("ada", f"{n}", channel="talk")
 
-    lines, before = heard_by(house.tables, house.world, house.creature("bo"))
+    recent, before = heard_by(house.tables, house.world, house.creature("bo"))
+    lines = recent.events
 
     assert (len(lines), before) == (heard_lines_max, 2 * heard_lines_max + 7)
     assert lines[-1].payload["text"] == f"{heard_lines_max * 3 + 6}"

@@ -240,5 +240,5 @@ def test_a_root_on_a_busy_channel_of_another_graph_still_sees_its_past_and_later
     later, before = heard_by(house.tables, house.world, house.creature("heron"))
 
     assert [line.payload["text"] for line in first] == ["Before you came."]
-    assert ids(later) == ids(seen_by_force(house, "heron"))
+    assert ids(later.events) == ids(seen_by_force(house, "heron"))
     assert before == 3

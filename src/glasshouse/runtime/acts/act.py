@@ -118,7 +118,7 @@ class Scene(msgspec.Struct):
             handle=creature.handle,
             character=self.character,
             playbill=Playbill() if purse is None else purse.playbill,
-            recent_events=tuple(heard),
+            heard=heard,
             lines_before=before,
             handles=handles_of(world, folded.tables, creature, cause.actor),
             around=around_of(world, creature),

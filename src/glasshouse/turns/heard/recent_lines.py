@@ -25,6 +25,7 @@ from glasshouse.events.carried import CarriedNames, CarriedTable, CarriedTables
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json, place_of
 from glasshouse.events.payloads import converted, payload_of, picked, sealed_of
 from glasshouse.turns.heard.renaming import Renamed
+from glasshouse.turns.moment.moment import Recent
 from glasshouse.world.fold.carried_over import chained_via
 from glasshouse.world.hearing.hearing import visible_to
 from glasshouse.world.state.state import CreatureState, GraphState, World
@@ -60,7 +61,7 @@ class RecentLines(msgspec.Struct, dict=True):
 
     def __post_init__(self) -> None:
         self.lines_cache: list[Event] | None = None if self.count else []
-        """The lines themselves; none if they are not loaded."""
+        """The lines themselves; none if they are not loaded. Moments share the list, so lines are only appended."""
 
     @property
     def lines(self) -> list[Event]:
@@ -97,7 +98,7 @@ class RecentLines(msgspec.Struct, dict=True):
         self.dropped += lines
         self.count -= lines
         if self.lines_cache is not None:
-            del self.lines_cache[:lines]
+            self.lines_cache = self.lines_cache[lines:]
         while lines:
             oldest = self.spans[0]
             size = oldest.last - oldest.first + 1
@@ -354,7 +355,7 @@ def _places_of(tables: Tables, world: World, creature: CreatureState) -> _Places
 
 def heard_by(
     tables: Tables, world: World, creature: CreatureState, upto: int | None = None
-) -> tuple[list[Event], int]:
+) -> tuple[Recent, int]:
     """The newest lines that a creature may see, oldest first, and how many older lines there were on its channels.
 
     With `upto`, lines after that lamport time are left out.
@@ -362,30 +363,33 @@ def heard_by(
     places = _places_of(tables, world, creature)
     if places.own is not None:
         return _heard_by_root(tables, world, creature, places, upto)
-    ears = creature.ears
-    lines: list[Event] = []
-    total, has_others = 0, False
+    ears, total = creature.ears, 0
+    parts: list[Recent] = []
     for channel_id, table, is_all_heard in places.channels:
         total += _count_heard(tables, channel_id, table, creature.id, upto)
-        heard = _all(table, upto) if is_all_heard else _seen(creature, table, upto)
-        lines = lines + heard if lines else heard
-    if len(places.channels) > 1:
-        lines.sort(key=lambda event: _time_of(world, event))
+        parts.append(_newest(table, upto) if is_all_heard else Recent.of(_seen(creature, table, upto)))
+    others: list[list[Event]] = []
     for _, table in places.without_channel:
         if more := [event for event in _seen(creature, table, upto) if event.channel_id not in ears]:
-            _set_in(world, lines, more)
-            has_others = True
-    newest = lines[-heard_lines_max:] if len(lines) > heard_lines_max else lines
-    on_channels = sum([event.channel_id in ears for event in newest]) if has_others else len(newest)
-    return newest, max(0, total - on_channels)
+            others.append(more)
+    if len(parts) == 1 and not others:
+        return parts[0], max(0, total - (parts[0].stop - parts[0].start))
+    lines = [event for part in parts for event in part.events]
+    if len(parts) > 1:
+        lines.sort(key=lambda event: _time_of(world, event))
+    for more in others:
+        _set_in(world, lines, more)
+    newest = lines[-heard_lines_max:]
+    on_channels = sum([event.channel_id in ears for event in newest]) if others else len(newest)
+    return Recent.of(newest), max(0, total - on_channels)
 
 
 def _heard_by_root(
     tables: Tables, world: World, creature: CreatureState, places: _Places, upto: int | None
-) -> tuple[list[Event], int]:
+) -> tuple[Recent, int]:
     """The same for a root, which hears every channel of its graph. Its own table nearly always has all its lines."""
     assert places.own is not None
-    lines = _all(places.own, upto)
+    lines = _newest(places.own, upto).events
     by_id = {event.id: event for event in lines}
     since = tables.with_a_past.get(creature.id)
     if since is not None and (len(lines) < heard_lines_max or lines[0].lamport < since):
@@ -397,7 +401,7 @@ def _heard_by_root(
         _set_in(world, lines, [event for event in _seen(creature, table, upto) if event.id not in by_id])
     newest = lines[-heard_lines_max:]
     on_channels = sum([event.channel_id is not None for event in newest])
-    return newest, max(0, places.own.total_at(upto) - on_channels)
+    return Recent.of(newest), max(0, places.own.total_at(upto) - on_channels)
 
 
 def places_heard(tables: Tables, world: World, creature: CreatureState) -> Heard:
@@ -443,16 +447,17 @@ def _count_heard(tables: Tables, channel_id: str, table: RecentLines, name: str,
     return until - tables.missed.get(channel_id, {}).get(name, 0)
 
 
-def _all(table: RecentLines, upto: int | None) -> list[Event]:
+def _newest(table: RecentLines, upto: int | None) -> Recent:
     """The newest lines of a table up to a lamport time, for a creature that hears all of them."""
-    lines = table.lines[-heard_lines_max:]
-    while upto is not None and lines and lines[-1].lamport > upto:
-        lines.pop()
-    return lines
+    lines = table.lines
+    start, stop = max(0, len(lines) - heard_lines_max), len(lines)
+    while upto is not None and stop > start and lines[stop - 1].lamport > upto:
+        stop -= 1
+    return Recent(lines, start, stop)
 
 
 def _seen(creature: CreatureState, table: RecentLines, upto: int | None) -> list[Event]:
-    return [event for event in _all(table, upto) if visible_to(creature, event)]
+    return [event for event in _newest(table, upto).events if visible_to(creature, event)]
 
 
 def _set_in(world: World, lines: list[Event], more: list[Event]) -> None:

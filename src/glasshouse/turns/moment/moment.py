@@ -6,7 +6,7 @@ calls have been removed.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -24,6 +24,38 @@ from glasshouse.turns.moment.prompt import Completion, Prompt
 from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
 from glasshouse.views.stage import StageProjection, rebuild_stage
 from glasshouse.world.hearing.wires import Handed
+
+
+class Recent(msgspec.Struct, frozen=True, gc=False):
+    """The newest events that a creature has seen: a part of a list that moments share, to which events are only
+    appended. So no act copies, or compares, hundreds of events."""
+
+    shared: list[Event]
+    start: int
+    stop: int
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Recent:
+        """These events, in a list of their own."""
+        own = list(events)
+        return cls(own, 0, len(own))
+
+    @property
+    def events(self) -> list[Event]:
+        """The events, oldest first."""
+        return self.shared[self.start : self.stop]
+
+    def new_since(self, before: Recent) -> tuple[list[Event], list[Event]] | None:
+        """The events that only `before` holds, and those that only this one holds; none if it does not continue
+        `before`."""
+        if self.shared is before.shared and before.start <= self.start <= before.stop <= self.stop:
+            return self.shared[before.start : self.start], self.shared[before.stop : self.stop]
+        events, seen = self.events, before.events
+        if seen and (not events or events[0] not in seen):
+            return None
+        gone = seen.index(events[0]) if seen else 0
+        both = len(seen) - gone
+        return (seen[:gone], events[both:]) if events[:both] == seen[gone:] else None
 
 
 class Neighbour(msgspec.Struct, frozen=True):
@@ -78,10 +110,10 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     handle: str
     character: Character
     playbill: Playbill
-    recent_events: tuple[Event, ...]
-    """What the creature has seen lately, oldest first, its own acts included."""
+    heard: Recent
+    """What the creature has seen lately, as the engine keeps it; `recent_events` gives the events."""
     lines_before: int
-    """How many lines it had heard before the first of those. The start of the prompt's window depends on it."""
+    """How many lines it had heard before the first of `recent_events`. The start of the prompt's window depends on it."""
     handles: Mapping[str, str]
     """Creature id -> handle, for the actors in `recent_events` and the creatures around."""
     around: Around
@@ -119,6 +151,11 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
     def look_again(self) -> Moment:
         """The moment with the tool answers since, and the graph as it is now. `recent_events` stays the same."""
         return self if self.again is None else self.again()
+
+    @cached_property
+    def recent_events(self) -> tuple[Event, ...]:
+        """What the creature has seen lately, oldest first, its own acts included."""
+        return tuple(self.heard.events)
 
     @cached_property
     def projection(self) -> StageProjection:

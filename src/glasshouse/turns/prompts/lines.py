@@ -24,7 +24,7 @@ from glasshouse.events.event import Event, Json
 from glasshouse.turns.heard.recent_lines import heard_lines_max
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.line_text import Reading, body_of, content_words, is_line_for, reading_of
-from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.moment import Moment, Recent
 
 numbered_cache_keys_max: Final = 2_048
 naming_cache_handles_max: Final = 4_096
@@ -57,7 +57,7 @@ class NumberedLines:
         self.handles: Mapping[str, str] = {}
         self.names: dict[str, str | None] = {}
         """The handle of each speaker with which these lines, and older ones, were written."""
-        self.recent: tuple[Event, ...] = ()
+        self.recent = Recent([], 0, 0)
         self.first = 0
         self.ids: list[str] = []
         """The event id at each index."""
@@ -122,25 +122,20 @@ class NumberedLines:
         body = reading.body if not reading.points else self._pointing(reading)
         return f"[{ref}] {reading.head}{body}"
 
-    def move_on(self, recent: tuple[Event, ...], handles: Mapping[str, str], creature_id: str) -> bool:
+    def move_on(self, recent: Recent, handles: Mapping[str, str], creature_id: str) -> bool:
         """Add the new lines; false if a speaker has another name now, or `recent` does not continue these lines."""
-        gone, before = 0, self.recent
-        if len(self.names) > names_of_gone_max + heard_lines_max:
+        moved = recent.new_since(self.recent)
+        if moved is None or len(self.names) > names_of_gone_max + heard_lines_max:
             return False
-        if before:
-            if not recent or recent[0].lamport > before[-1].lamport or recent[0] not in before:
-                return False
-            gone = before.index(recent[0])
-            if recent[: len(before) - gone] != before[gone:]:
-                return False
         is_same = handles is self.handles or handles == self.handles
         if not is_same and any(handles.get(actor) != name for actor, name in self.names.items()):
             return False
         self.handles = handles
-        for event in before[:gone]:
+        gone, new = moved
+        for event in gone:
             if event.id in self.index_by_id:
                 self._drop_oldest()
-        for event in recent[len(before) - gone :]:
+        for event in new:
             if is_line_for(creature_id, event):
                 self._add(event)
         self.recent = recent
@@ -245,8 +240,10 @@ _numbered_cache: dict[tuple[str, str], NumberedLines] = {}
 
 def numbered_lines(moment: Moment) -> NumberedLines:
     """The lines of a moment. They are valid until the next call, which may change them."""
-    recent, creature_id = moment.recent_events, moment.creature_id
-    place = (recent[-1].channel_id or recent[-1].graph_id) if recent else creature_id
+    recent, creature_id, place = moment.heard, moment.creature_id, moment.creature_id
+    if recent.stop > recent.start:
+        newest = recent.shared[recent.stop - 1]
+        place = newest.channel_id or newest.graph_id
     keys = (moment.house_id, place), (moment.house_id, creature_id)
     for lines in (_numbered_cache.pop(keys[0], None), _numbered_cache.pop(keys[1], None)):
         if lines is not None and lines.move_on(recent, moment.handles, creature_id):

@@ -15,7 +15,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json
 from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.masks import Masks, masks_cache_runs_max
-from glasshouse.turns.moment.moment import Around, Moment, Neighbour
+from glasshouse.turns.moment.moment import Around, Moment, Neighbour, Recent
 from glasshouse.turns.moment.playbill import Competition, Playbill
 from glasshouse.turns.moment.tools import ToolTalk
 
@@ -33,9 +33,7 @@ def masked(moment: Moment, masks: Masks) -> Moment:
         moment,
         masks=None,
         handles={name: masks.label_of(handle) for name, handle in handles.items()},
-        recent_events=tuple(
-            [_event(masks, event, handles.get(event.actor)) for event in moment.recent_events]
-        ),
+        heard=Recent.of([_event(masks, event, handles.get(event.actor)) for event in moment.recent_events]),
         cause=_event(masks, moment.cause, handles.get(moment.cause.actor)),
         character=_character(masks, moment.character),
         playbill=_playbill(masks, moment.playbill),
