@@ -10,6 +10,8 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -24,6 +26,7 @@ from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
 
 prompts_in_memory_max = 2_048
+prompts_dropped_at_once = 64
 piece_bytes_min = 1024 * 1024
 
 
@@ -54,6 +57,16 @@ class _Texts:
         is_last = index + 1 == len(starts) or starts[index + 1] >> 32 != number
         end = len(piece) if is_last else starts[index + 1] & 0xFFFFFFFF
         return bytes(memoryview(piece)[start:end])
+
+
+def _drop_oldest(kept: dict[Any, Any]) -> None:
+    """Drop the oldest prompts, or lines shown in them, if there are too many.
+
+    Many are dropped at once, because a dict finds its first key slowly after keys before it were deleted.
+    """
+    if len(kept) >= prompts_in_memory_max + prompts_dropped_at_once:
+        for oldest in [*islice(kept, prompts_dropped_at_once)]:
+            del kept[oldest]
 
 
 class _KeptSegment(msgspec.Struct):
@@ -104,37 +117,31 @@ class MemoryStore:
     @property
     def position(self) -> int:
         """The position of the last event."""
-        return len(self._bodies)
+        return len(self._seqs)
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Write the batches, all or nothing, and return the position of the first new event."""
-        first_position = len(self._bodies) + 1
+        first_position = len(self._seqs) + 1
         new_writes = self._checked(batches)
         for batch, writes in zip(batches, new_writes, strict=True):
             numbers: dict[str, int] = {}
-            change = len(self._bodies) + 1
+            change = len(self._seqs) + 1
             for write in writes:
                 self._append(write, change, numbers)
             if batch.request is not None and writes:
                 self._requested.append(change)
                 self._requests.append(encoded_request(batch.request).encode())
             if batch.shown and writes:
-                self._shown[self.position] = batch.shown
+                self._shown[len(self._seqs)] = batch.shown
             if batch.snapshot is not None:
                 self._keep_snapshot(batch.snapshot)
             for number in batch.inbox_done:
                 self._inbox.pop(number, None)
             if batch.prompts:
-                self._keep_prompts(batch.prompts)
+                self._prompts.update(batch.prompts)
+                _drop_oldest(self._prompts)
+                _drop_oldest(self._shown)
         return first_position
-
-    def _keep_prompts(self, prompts: tuple[tuple[str, str], ...]) -> None:
-        """Keep the newest prompt texts, and the `Shown` of the newest calls. The oldest are dropped."""
-        self._prompts.update(prompts)
-        while len(self._prompts) > prompts_in_memory_max:
-            del self._prompts[next(iter(self._prompts))]
-        while len(self._shown) > prompts_in_memory_max:
-            del self._shown[next(iter(self._shown))]
 
     async def prompt(self, digest: str) -> str | None:
         """The text of a prompt by its digest, if it is still kept."""
@@ -153,25 +160,26 @@ class MemoryStore:
         """The writes of each batch that are new: neither in the store nor earlier in the same commit."""
         begun: dict[str, Segment] = {}
         placed: dict[str, list[bytes]] = {}
+        new_writes: list[list[SegmentWrite]] = []
 
         def bodies_of(session_id: str, first: int, last: int) -> list[bytes]:
             kept = self._segments.get(session_id)
             in_store = () if kept is None else map(self._body, kept.positions)
             return [*in_store, *placed.get(session_id, ())][first - 1 : last]
 
-        def is_new(write: SegmentWrite) -> bool:
-            name, kept = write.session_id, self._segments.get(write.session_id)
-            opened = begun.get(name) if kept is None else kept.segment
-            in_store = 0 if kept is None else len(kept.positions)
-            head = None if opened is None else in_store + len(placed.get(name, ()))
-            if not check_room(write, head, opened, bodies_of):
-                return False
-            if write.opens is not None:
-                begun[name] = write.opens
-            placed.setdefault(name, []).extend(write.bodies)
-            return True
-
-        return [[write for write in batch.writes if is_new(write)] for batch in batches]
+        for batch in batches:
+            new_writes.append([])
+            for write in batch.writes:
+                name, kept = write.session_id, self._segments.get(write.session_id)
+                opened = begun.get(name) if kept is None else kept.segment
+                in_store = 0 if kept is None else len(kept.positions)
+                head = None if opened is None else in_store + len(placed.get(name, ()))
+                if check_room(write, head, opened, bodies_of):
+                    if write.opens is not None:
+                        begun[name] = write.opens
+                    placed.setdefault(name, []).extend(write.bodies)
+                    new_writes[-1].append(write)
+        return new_writes
 
     def _body(self, position: int) -> bytes:
         """The whole body of the event at a position."""
@@ -183,7 +191,7 @@ class MemoryStore:
         if kept is None and write.opens is not None:
             segment = write.opens
             place = Place(segment.id, segment.graph_id, segment.base)
-            kept = _KeptSegment(segment, len(self._bodies) + 1, place, array("I"))
+            kept = _KeptSegment(segment, len(self._seqs) + 1, place, array("I"))
             self._segments[write.session_id] = kept
         assert kept is not None, "checked before"
         for index, body in enumerate(write.bodies):
@@ -191,7 +199,7 @@ class MemoryStore:
             self._bodies.append(kept.place.without_start(body.decode(), seq).encode())
             self._places.append(kept.place)
             self._seqs.append(seq)
-            position = len(self._bodies)
+            position = len(self._seqs)
             kept.positions.append(position)
             if write.changes is not None:
                 change = numbers.setdefault(write.changes[index], position)
@@ -209,7 +217,7 @@ class MemoryStore:
     async def read_after(self, position: int, events_max: int) -> list[Event]:
         """The next events in the order of commits."""
         start = max(position, 0)
-        last = min(start + events_max, len(self._bodies))
+        last = min(start + events_max, len(self._seqs))
         return [decoded(self._body(n), n, change=self._changes[n - 1]) for n in range(start + 1, last + 1)]
 
     async def segments_after(self, position: int) -> list[Segment]:
