@@ -48,8 +48,8 @@ class Asked:
 
 
 async def stranger_and_expedition(t: Terrarium, **fields: Any) -> None:
-    await expedition(t, **fields)
-    await t.add_creature(Manifest(name="hermit"))
+    run = await expedition(t, **fields)
+    await t.add_creature(Manifest(name="hermit"), run=run.id)
     await t.stop_creature("fern")
 
 

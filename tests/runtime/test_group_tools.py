@@ -144,8 +144,8 @@ async def test_the_caller_may_leave_its_own_last_channel_and_is_alone_then() -> 
 
 async def test_joining_somebody_of_another_graph_makes_two_graphs_one() -> None:
     async with on_stage() as t:
-        await expedition(t)
-        await t.add_creature(Manifest(name="moth"))
+        run = await expedition(t)
+        await t.add_creature(Manifest(name="moth"), run=run.id)
         away = t.creature("moth~2")
 
         wide = await use(t, "group_status", scope="terrarium")
@@ -161,8 +161,8 @@ async def test_joining_somebody_of_another_graph_makes_two_graphs_one() -> None:
 
 async def test_somebody_is_met_on_a_new_channel_where_none_is_named() -> None:
     async with on_stage() as t:
-        await expedition(t)
-        await t.add_creature(Manifest(name="hermit"))
+        run = await expedition(t)
+        await t.add_creature(Manifest(name="hermit"), run=run.id)
 
         answer = await use(t, "group_channel", action="join", creature="hermit")
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from glasshouse import Manifest, MemoryStore, kinds
+from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
+from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.group.requests import ARGUMENTS
 from glasshouse.turns.moment.tools import ToolOffer
 from tests.rules.world.shape import check_folds_agree
@@ -73,13 +75,18 @@ async def check_policy(t: Terrarium, run_id: str) -> None:
     assert all(count <= EDITS for key, count in edits.items() if key[0] == run_id)
 
 
+async def yes(_proposal: Proposal) -> bool:
+    """Lets the two runs join each other."""
+    return True
+
+
 async def stories_that_a_dry_run_left(t: Terrarium, before: int) -> list[str]:
     return [event.kind for event in (await ledger_of(t))[before:]]
 
 
 @pytest.mark.parametrize("seed", usual_seeds(12))
 async def test_random_calls_keep_the_rules_and_a_dry_run_changes_nothing(seed: int) -> None:
-    rng, store = random.Random(seed), MemoryStore()
+    rng, store, box = random.Random(seed), MemoryStore(), GroupTools(yes)
     with replayable(seed, "test_group_tools_keep_the_rules.py"):
         async with on_stage(store) as t:
             run = await expedition(t, policy=POLICY, governor=GOVERNOR)
@@ -88,7 +95,7 @@ async def test_random_calls_keep_the_rules_and_a_dry_run_changes_nothing(seed: i
                 caller = "lead" if rng.random() < 0.8 else "hermit"
                 tool, arguments = a_call(rng, offered(t, caller))
                 before, shape = len(await ledger_of(t)), t.graphs()
-                answer = await use(t, tool, by=caller, **arguments)
+                answer = await use(t, tool, by=caller, box=box, **arguments)
                 if arguments.get("dry_run") or not answer.is_ok:
                     assert t.graphs() == shape
                     assert await stories_that_a_dry_run_left(t, before) == [

@@ -187,6 +187,8 @@ class PolicyPlan(Strict):
     """Handles of creatures that no tool may remove or stop."""
     untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
     """What happens to a change that a visitor's or a tool's words may have led to."""
+    other_runs: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)
+    """Whether creatures of this run may join creatures of other runs, and those may join them."""
     hidden: bool = False
     """Whether creatures of other graphs cannot find the graphs of this run."""
 

@@ -1,4 +1,4 @@
-"""`Approval`: asks somebody outside before a change that strangers' words may have led to.
+"""`Approval`: asks somebody outside before a change that strangers' words may have led to, or that lets in another run.
 
 Always holds: the proposal and the verdict are in the ledger before anything changes. A recorded verdict is final:
 after a crash or in a replay, the approver is not asked again. Without an approver, or without an answer in time, the
@@ -8,7 +8,7 @@ verdict is no. ADR 0035.
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, NamedTuple
 
 from glasshouse.errors import Refused
 from glasshouse.events import kinds
@@ -17,6 +17,7 @@ from glasshouse.events.payloads import EditDecided, EditProposed, payload_of
 from glasshouse.runtime.acts.inside import be_part_of_the_act
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.ports import Approver, Proposal, Verdict
+from glasshouse.tools.group.requests import Request
 from glasshouse.turns.moment.line_text import cut, one_line
 from glasshouse.turns.moment.tools import ToolCall
 from glasshouse.turns.runs.policy import policy_of
@@ -29,6 +30,36 @@ reason_chars_max: Final = 400
 NOBODY: Final = "nobody"
 
 
+class Doubt(NamedTuple):
+    """Why somebody outside is asked, as the caller reads it and as the approver reads it."""
+
+    for_caller: str
+    for_approver: str
+
+
+_WORDS_OF_STRANGERS: Final = Doubt(
+    "words of a visitor or of a tool are in what you read now",
+    "a visitor's or a tool's words were in what it read",
+)
+_OTHER_RUN: Final = Doubt("creatures of another run are there", "creatures of another run are there")
+
+
+def doubts_of(errand: Errand, caller: CreatureState, request: Request) -> list[Doubt]:
+    """Why this change needs a yes from outside; empty if it needs none. Raises `Refused` if policy refuses it."""
+    doubts = [_OTHER_RUN] if request.meets_other_run else []
+    if request.is_risky and errand.is_untrusted:
+        rule = policy_of(errand.folded.runs, caller).untrusted_edits
+        if rule == "refuse":
+            raise Refused(
+                "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"
+                f" to {request.deed} then.",
+                "Do it when they are gone from what you read, or say what should be done.",
+            )
+        if rule == "ask":
+            doubts.insert(0, _WORDS_OF_STRANGERS)
+    return doubts
+
+
 class Approval:
     """Asks the approver, if there is one, and records the verdict."""
 
@@ -36,34 +67,28 @@ class Approval:
         self._approver = approver
         self._seconds_max = seconds_max
 
-    async def check(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> None:
-        """Refuse a change that strangers' words may have caused, unless policy or the approver allows it."""
-        how = policy_of(errand.folded.runs, caller).untrusted_edits
-        if how == "allow":
-            return
-        if how == "refuse":
-            raise Refused(
-                "Words of a visitor or of a tool are in what you read now, and the policy of this run refuses"
-                f" to {deed} then.",
-                "Do it when they are gone from what you read, or say what should be done.",
-            )
-        verdict = await self._verdict(errand, caller, call, deed)
+    async def check(
+        self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str, doubts: list[Doubt]
+    ) -> None:
+        """Refuse a change about which there are doubts, unless the approver allows it."""
+        asked_because = " and ".join(doubt.for_approver for doubt in doubts)
+        why = f"{caller.handle} wants to {deed}, and {asked_because}."
+        verdict = await self._verdict(errand, caller, call, why)
         if not verdict.is_approved:
             said_no = "" if verdict.by == NOBODY else f" The {verdict.by} said no."
             reason = f" {verdict.reason}" if verdict.reason else ""
+            because = " and ".join(doubt.for_caller for doubt in doubts)
             raise Refused(
-                f"To {deed} needs a yes from outside, because words of a visitor or of a tool are in what you read"
-                f" now.{said_no}{reason}",
+                f"To {deed} needs a yes from outside, because {because}.{said_no}{reason}",
                 "Say what should be done and why, and go on without it.",
             )
 
-    async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, deed: str) -> Verdict:
+    async def _verdict(self, errand: Errand, caller: CreatureState, call: ToolCall, why: str) -> Verdict:
         """The recorded verdict on this call; if there is none, ask and record it."""
         known = _decided(errand.on_the_way)
         if known is not None:
             return known
         called, number = errand.called.id, errand.number
-        why = f"{caller.handle} wants to {deed}, and a visitor's or a tool's words were in what it read."
         if not errand.on_the_way:
             proposed = EditProposed(call.tool, call.arguments, number, why)
             await errand.write(FollowCall(caller.id, called, proposed))

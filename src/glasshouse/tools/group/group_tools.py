@@ -13,7 +13,7 @@ from glasshouse.events.event import Json
 from glasshouse.runtime.errand import Errand
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ports import Approver
-from glasshouse.tools.group.approval import Approval, approval_seconds_max
+from glasshouse.tools.group.approval import Approval, approval_seconds_max, doubts_of
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.tools.group.offers import offers_for
 from glasshouse.tools.group.requests import ARGUMENTS, Look, Request, arguments_of, request_of
@@ -68,8 +68,8 @@ class GroupTools:
             return _unchanged(request)
         if given.dry_run:
             return _forecast(errand.folded.world, request, decision.change)
-        if request.is_risky and errand.is_untrusted:
-            await self._approval.check(errand, caller, call, request.deed)
+        if doubts := doubts_of(errand, caller, request):
+            await self._approval.check(errand, caller, call, request.deed, doubts)
             await errand.wait_for_room()
             request = _same(request, request_of(errand.folded, _privileged(errand, call), call.tool, given))
         return await errand.edit(
@@ -115,7 +115,8 @@ def _forecast(world: World, request: Request, change: Change) -> ToolAnswer:
         shape = f" Two graphs would become one, of {count} creatures."
     elif change.kind == "split":
         shape = f" The graph would split into {len(change.new_graph_ids)}: {_moved(world, change)} would go apart."
-    text = f"You could {request.deed}.{shape} Nothing has changed yet."
+    asked = " Somebody outside must say yes first." if request.meets_other_run else ""
+    text = f"You could {request.deed}.{shape}{asked} Nothing has changed yet."
     return ToolAnswer(True, text, {"is_forecast": True, **_result(world, change)}, is_engine=True)
 
 

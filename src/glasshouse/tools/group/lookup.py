@@ -1,7 +1,8 @@
 """Looking up names in calls of group tools: creatures and channels of the caller's graph, creatures of other graphs.
 
 Always holds: the caller's own graph is searched first. At most so many creatures, channels and graphs are returned as
-the constants say, however large the terrarium is. Creatures of hidden graphs are never named.
+the constants say, however large the terrarium is. Creatures of hidden graphs, and of graphs that policy forbids to
+join, are never listed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.runtime.folded import Folded
-from glasshouse.turns.runs.policy import is_hidden
+from glasshouse.turns.runs.policy import is_hidden, rule_of_joining
 from glasshouse.world.state.ids import the_channel
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, World
 
@@ -122,7 +123,13 @@ def _graphs_of_run(folded: Folded, caller: CreatureState) -> list[GraphState]:
             graph_ids.add(graph.id)
     graphs = [world.graphs[graph_id] for graph_id in graph_ids - {caller.graph_id}]
     seen = [graph for graph in graphs if not is_hidden(world, folded.runs, graph)]
-    return sorted(seen, key=lambda graph: graph.born)
+    return sorted(joinable(folded, caller, seen), key=lambda graph: graph.born)
+
+
+def joinable(folded: Folded, caller: CreatureState, graphs: Iterable[GraphState]) -> Iterator[GraphState]:
+    """Those of these graphs that no policy forbids the caller to join."""
+    world, runs = folded.world, folded.runs
+    return (graph for graph in graphs if rule_of_joining(world, runs, caller, graph) != "refuse")
 
 
 def names_of_others(folded: Folded, caller: CreatureState, names_max: int) -> list[str]:

@@ -71,10 +71,10 @@ def _text(description: str) -> Json:
     return {"type": "string", "description": description}
 
 
-def _offer(tool: str, properties: Json) -> ToolOffer:
+def _offer(tool: str, properties: Json, *open_arguments: str) -> ToolOffer:
     required = [field.name for field in fields(requests.ARGUMENTS[tool]) if field.required]
     parameters = {"type": "object", "properties": {**properties, "dry_run": _DRY_RUN}, "required": required}
-    return ToolOffer(tool, DESCRIPTIONS[tool], parameters)
+    return ToolOffer(tool, DESCRIPTIONS[tool], parameters, frozenset(open_arguments))
 
 
 def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
@@ -116,7 +116,8 @@ def _channel(folded: Folded, caller: CreatureState, crowd: Crowd) -> ToolOffer:
         "direction": {"enum": ["listen", "send", "both"]},
         "description": _text("what a new channel is for"),
     }
-    return _offer(requests.CHANNEL, properties)
+    # Creatures of other runs are not listed, because no prompt may depend on what else is played. They can be named.
+    return _offer(requests.CHANNEL, properties, "creature")
 
 
 def _wire(world: World, caller: CreatureState, crowd: Crowd) -> list[ToolOffer]:

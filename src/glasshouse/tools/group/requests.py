@@ -115,6 +115,8 @@ class Request(msgspec.Struct, frozen=True):
     """The same when it is done, as in 'moth is removed'."""
     stranger: str | None = None
     """The creature of another graph that the caller connects to."""
+    meets_other_run: bool = False
+    """Whether policy wants a yes from outside because the other graph holds creatures of another run."""
 
     @property
     def is_risky(self) -> bool:
@@ -211,11 +213,18 @@ def _join(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:
 
 def _merge(folded: Folded, caller: CreatureState, stranger: CreatureState, given: ChannelEdit) -> Request:
     """Connect the caller to a creature of another graph; then both are on the channel."""
+    graph = folded.world.graphs[stranger.graph_id]
+    rule = policy.rule_of_joining(folded.world, folded.runs, caller, graph)
+    if rule == "refuse":
+        raise Refused(
+            f"Creatures of another run are in {stranger.handle}'s graph, and policy refuses to join them.",
+            "Work with the creatures of your own run.",
+        )
     channel_id = None if given.channel is None else channel_called(folded.world, caller, given.channel).id
     source, target = (stranger, caller) if given.direction == "send" else (caller, stranger)
     intent = intents.Connect(source.id, target.id, channel_id, both=given.direction == "both")
     deed, done = f"join {stranger.handle}'s graph", f"You are one graph with {stranger.handle}"
-    return Request(intent, deed, done, stranger.id)
+    return Request(intent, deed, done, stranger.id, meets_other_run=rule == "ask")
 
 
 def _leave(folded: Folded, caller: CreatureState, given: ChannelEdit) -> Request:

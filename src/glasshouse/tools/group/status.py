@@ -1,7 +1,7 @@
 """`group_status`: the graph around a privileged creature, as text and as data.
 
 Always holds: the size is bounded, however large the graph and the terrarium are. The nearest creatures come first.
-Hidden graphs are left out. The text says nothing that is not in the data, except how many channels and children there
+Graphs that the caller may not join are left out. The text says nothing that is not in the data, except how many channels and children there
 are where the data lists only some.
 """
 
@@ -18,8 +18,8 @@ from glasshouse.tools.group import lookup
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.turns.moment.line_text import and_more
 from glasshouse.turns.moment.tools import ToolAnswer
-from glasshouse.turns.runs.policy import edits_left, is_protected, policy_of, population_of
-from glasshouse.world.state.state import ChannelState, CreatureState, World
+from glasshouse.turns.runs.policy import edits_left, is_protected, policy_of, population_of, rule_of_joining
+from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
 creatures_told_max: Final = 32
@@ -69,15 +69,20 @@ class WireStatus(msgspec.Struct, frozen=True, rename={"source": "from", "target"
         return f"{self.source} to {self.target}"
 
 
-class OtherGraph(msgspec.Struct, frozen=True):
-    """Another graph of the terrarium, with its creatures as `handle@graph`."""
+class OtherGraph(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Another graph of the terrarium that the caller may join, with its creatures as `handle@graph`."""
 
     name: str
     creatures_count: int
     creatures: list[str]
+    is_asked: bool = False
+    """Whether joining it needs a yes from outside, because creatures of another run are in it."""
 
     def __str__(self) -> str:
-        return f"{self.name}, with {and_more(self.creatures[:names_in_words_max], self.creatures_count)}"
+        asked = " (of another run: joining needs a yes from outside)" if self.is_asked else ""
+        return (
+            f"{self.name}, with {and_more(self.creatures[:names_in_words_max], self.creatures_count)}{asked}"
+        )
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,15 +105,12 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAnswer:
-    """The status of the caller's graph; with `is_wide`, also of the other graphs that are not hidden."""
+    """The status of the caller's graph; with `is_wide`, also of the other graphs that it may join."""
     world, graph = folded.world, folded.world.graphs[caller.graph_id]
     around = [caller, *lookup.nearest(world, caller)[:creatures_told_max]]
     children = world.children_of.get(caller.id, {})
     policy, purse = policy_of(folded.runs, caller), folded.runs.purses.get(caller.run_id or "")
-    others = [
-        OtherGraph(other.name, len(other.creatures), lookup.names_in(other, names_in_results_max))
-        for other in islice(lookup.other_graphs(folded, caller), graphs_told_max * is_wide)
-    ]
+    others = lookup.joinable(folded, caller, lookup.other_graphs(folded, caller))
     status = Status(
         graph=graph.id,
         turn=graph.turn,
@@ -121,7 +123,9 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
         population=population_of(world, caller),
         population_max=policy.population_max,
         edits_left_in_turn=edits_left(folded.runs, caller),
-        others=others if is_wide else None,
+        others=[_other(folded, caller, graph) for graph in islice(others, graphs_told_max)]
+        if is_wide
+        else None,
     )
     words = _in_words(status, channels_count=len(graph.channels.owners), children_count=len(children))
     return ToolAnswer(True, words, msgspec.to_builtins(status), is_engine=True)
@@ -150,6 +154,12 @@ def _in_words(status: Status, *, channels_count: int, children_count: int) -> st
 
 def _sentence(what: str, parts: Sequence[object], count: int = 0) -> list[str]:
     return [f"{what}: {and_more([str(part) for part in parts], count)}."] if parts else []
+
+
+def _other(folded: Folded, caller: CreatureState, graph: GraphState) -> OtherGraph:
+    is_asked = rule_of_joining(folded.world, folded.runs, caller, graph) == "ask"
+    names = lookup.names_in(graph, names_in_results_max)
+    return OtherGraph(graph.name, len(graph.creatures), names, is_asked)
 
 
 def _creature(folded: Folded, creature: CreatureState) -> CreatureStatus:

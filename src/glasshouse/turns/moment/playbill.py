@@ -12,6 +12,9 @@ import msgspec
 
 from glasshouse.events.event import Json
 
+Rule = Literal["ask", "refuse", "allow"]
+"""What happens to a change that needs a second look: somebody outside is asked, or the answer is always the same."""
+
 
 class Beat(msgspec.Struct, frozen=True):
     """What the world shows when a run reaches a turn."""
@@ -45,7 +48,9 @@ class Policy(msgspec.Struct, frozen=True):
     population_max: int | None = None
     edits_per_turn_max: int | None = None
     protected: tuple[str, ...] = ()
-    untrusted_edits: Literal["ask", "refuse", "allow"] = "ask"
+    untrusted_edits: Rule = "ask"
+    other_runs: Rule = "ask"
+    """Whether its creatures may join graphs with creatures of other runs, and others may join theirs (ADR 0055)."""
     hidden: bool = False
     """Whether graphs with a creature of this run are hidden from creatures of other graphs."""
 

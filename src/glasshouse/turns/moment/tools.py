@@ -29,6 +29,8 @@ class ToolOffer(msgspec.Struct, frozen=True):
     """One sentence for the model."""
     parameters: Json
     """A JSON Schema of an object: `{"type": "object", "properties": {...}, "required": [...]}`."""
+    open_arguments: frozenset[str] = frozenset()
+    """Arguments that may also be another text than those that `parameters` list. The tool itself decides about it."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):

@@ -433,7 +433,8 @@ def arguments_in(given: Json, offer: ToolOffer) -> Json:
             continue
         value = given.get(name)
         if value is not None:
-            arguments[name] = _argument(name, value, schema)
+            is_open = name in offer.open_arguments
+            arguments[name] = (_open_argument if is_open else _argument)(name, value, schema)
         elif name in required:
             raise Wrong(f'The tool {offer.name} needs "{name}": add it.')
     return arguments
@@ -460,6 +461,14 @@ def _argument(name: str, given: Any, schema: Json) -> Any:
             return _object_argument(name, given)
         case _:
             return _text_argument(name, given)
+
+
+def _open_argument(name: str, given: Any, schema: Json) -> Any:
+    """One of the listed texts where it is meant; else the text as it is, for the tool to decide about."""
+    try:
+        return _argument(name, given, schema)
+    except Wrong:
+        return _text_argument(name, given)
 
 
 def _one_of(name: str, given: Any, choices: list[Any]) -> Any:

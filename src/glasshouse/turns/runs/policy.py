@@ -9,19 +9,35 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from glasshouse.errors import Refused
-from glasshouse.turns.moment.playbill import Policy
+from glasshouse.turns.moment.playbill import Policy, Rule
+from glasshouse.turns.runs.members import members_of
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
 Deed = Literal["removed", "stopped", "started", "taken off a channel"]
 
 _NO_POLICY: Final = Policy()
+_FROM_MILD_TO_STRICT: Final[tuple[Rule, ...]] = ("allow", "ask", "refuse")
 
 
 def policy_of(runs: Runs, creature: CreatureState) -> Policy:
     """The policy of the run that a creature was born in."""
-    purse = runs.purses.get(creature.run_id or "")
+    return _policy_of_run(runs, creature.run_id)
+
+
+def _policy_of_run(runs: Runs, run_id: str | None) -> Policy:
+    purse = runs.purses.get(run_id or "")
     return _NO_POLICY if purse is None else purse.playbill.policy
+
+
+def rule_of_joining(world: World, runs: Runs, caller: CreatureState, graph: GraphState) -> Rule:
+    """Whether a creature may join another graph because of the runs in it. If it holds creatures of other runs, the
+    strictest `other_runs` of the caller's run and of theirs applies (ADR 0055)."""
+    others = [run_id for run_id in members_of(world, graph).runs if run_id != (caller.run_id or "")]
+    if not others:
+        return "allow"
+    rules = [_policy_of_run(runs, run_id).other_runs for run_id in (caller.run_id, *others)]
+    return max(rules, key=_FROM_MILD_TO_STRICT.index)
 
 
 def is_protected(runs: Runs, creature: CreatureState) -> bool:
