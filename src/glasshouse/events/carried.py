@@ -13,7 +13,7 @@ from glasshouse.events.event import Json
 from glasshouse.events.model_use import NOTHING, Usage
 
 
-class CarriedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class CarriedPart(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The base of all parts: unknown fields are refused, default values are not written."""
 
 

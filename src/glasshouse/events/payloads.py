@@ -27,7 +27,7 @@ FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 affected_creatures_max = 1_000
 
 
-class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Payload(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The base of typed payloads: unknown fields are refused, default values are not written."""
 
 

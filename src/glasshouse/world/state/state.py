@@ -2,7 +2,8 @@
 
 Always holds: `World` is a function of the ledger alone. Only the fold (`fold/evolve.py`) changes it, and it can be
 dropped and folded again. Dicts are used instead of sets, because their order comes from the ledger and not from hashes.
-The whole struct can be encoded to bytes; that is a snapshot (ADR 0007).
+The whole struct can be encoded to bytes; that is a snapshot (ADR 0007). Its parts form a tree without cycles, so the
+garbage collector does not track them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from glasshouse.world.state.topology import Topology
 from glasshouse.world.state.values import SessionOrigin, Wire
 
 
-class Register(msgspec.Struct):
+class Register(msgspec.Struct, gc=False):
     """Names and their owners, in the order in which they were taken.
 
     `lowest_free` is a hint for names that many share: every number from 2 up to it is taken.
@@ -78,7 +79,7 @@ class Parent(msgspec.Struct, frozen=True, gc=False):
     upto: int
 
 
-class Segment(msgspec.Struct, frozen=True):
+class Segment(msgspec.Struct, frozen=True, gc=False):
     """How a session began: what a store keeps of it beside its events.
 
     Lamport times are dense within a segment: the event at `seq` has the time `base + seq`. `ordinal` counts the
@@ -97,7 +98,7 @@ class Segment(msgspec.Struct, frozen=True):
     is_redacted: bool = False
 
 
-class SessionState(msgspec.Struct):
+class SessionState(msgspec.Struct, gc=False):
     """A session: its segment, the last seq written, and the seq at which each creature joined or left."""
 
     segment: Segment
@@ -160,7 +161,7 @@ class Stay(msgspec.Struct, gc=False, array_like=True):
     handle: str = ""
 
 
-class Handing(msgspec.Struct, array_like=True):
+class Handing(msgspec.Struct, gc=False, array_like=True):
     """When one wire handed lines to a creature, in lamport times; no end means now."""
 
     wire: Wire
@@ -193,7 +194,7 @@ class CreatureState(msgspec.Struct, gc=False):
     """The wires that ever led to it, by edge id."""
 
 
-class Departed(msgspec.Struct):
+class Departed(msgspec.Struct, gc=False):
     """A removed creature as it was at its end, and the event that removed it."""
 
     creature: CreatureState
@@ -211,7 +212,7 @@ class ChannelState(msgspec.Struct, gc=False):
     born: int
 
 
-class GraphState(msgspec.Struct):
+class GraphState(msgspec.Struct, gc=False):
     """An open graph: its members and channels by name, its session, its turn."""
 
     id: str
@@ -240,7 +241,7 @@ def manifest_facts(manifest: Json) -> ManifestFacts:
 RunStatus = Literal["playing", "paused", "finished"]
 
 
-class RunFacts(msgspec.Struct):
+class RunFacts(msgspec.Struct, gc=False):
     """What the world knows of a run: where it started, and whether its creatures may act."""
 
     id: str
