@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from glasshouse.errors import check_has
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.minds.minds import Agent, agent_played_by
-from glasshouse.runtime.ports import Approver, Store
+from glasshouse.runtime.ports import Approver, Router, Store
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.stores.memory import MemoryStore
 from glasshouse.stores.sqlite import SqliteStore
@@ -23,11 +24,24 @@ def store_meant(given: Store | str | Path | None) -> Store:
     """The given store, a SQLite store for a path, or a store in memory for None."""
     if given is None:
         return MemoryStore()
-    return SqliteStore(given) if isinstance(given, str | Path) else given
+    if isinstance(given, str | Path):
+        return SqliteStore(given)
+    check_has("Terrarium(store)", given, "commit", "a path or a store", 'Write Terrarium("show.glasshouse").')
+    return given
+
+
+def router_meant(given: Router | None) -> Router:
+    """The given router, or one that lets the offline troupe play every profile."""
+    if given is None:
+        return ModelRouter()
+    check_has("Terrarium(models=...)", given, "route", "a ModelRouter", "Write ModelRouter(model).")
+    return given
 
 
 def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = None) -> AnyToolbox:
     """The tools of a terrarium: those given, or the built-in ones; plus the group tools for privileged creatures."""
+    if tools is not None:
+        check_has("Terrarium(tools=...)", tools, "names", "a Toolbox", "Write Toolbox(function).")
     return JoinedTools(tools or Toolbox(), GroupTools(approver))
 
 

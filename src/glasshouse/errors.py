@@ -3,7 +3,8 @@
     GlasshouseError
     ├── Refused            the world refused; nothing changed          -> do what `.instead` says
     │   ├── BadEvent       a draft or an event of the wrong shape      -> correct the draft
-    │   └── UnknownName    nothing is called that                      -> use one of `.known`
+    │   ├── UnknownName    nothing is called that                      -> use one of `.known`
+    │   └── WrongType      a value of the wrong type was given         -> pass what `.instead` says
     ├── BudgetExceeded     a limit of the run was reached              -> `.reason` names the limit
     ├── ModelUnreachable   the model was not reached                   -> start its server, or bind another
     ├── UnusableReply      a model's reply held no line                -> its act fails, the others continue
@@ -42,6 +43,22 @@ class Refused(GlasshouseError):
         super().__init__(f"{reason} {instead}".strip())
         self.reason = reason
         self.instead = instead
+
+
+class WrongType(Refused, TypeError):
+    """A call was given a value of the wrong type."""
+
+
+def check_type(call: str, value: object, wanted: type | tuple[type, ...], noun: str, instead: str) -> None:
+    """Refuse a value that is not of a wanted type, in words instead of an AttributeError further down."""
+    if not isinstance(value, wanted):
+        raise WrongType(f"{call} takes {noun}, not {in_brief(value)}.", instead)
+
+
+def check_has(call: str, value: object, method: str, noun: str, instead: str) -> None:
+    """Refuse a value that is not an object with this method, for parts that programs may write themselves."""
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise WrongType(f"{call} takes {noun}, not {in_brief(value)}.", instead)
 
 
 class BadEvent(Refused, ValueError):

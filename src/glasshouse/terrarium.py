@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from glasshouse.assembly import ModelRouter, store_meant, usual_agent, usual_tools
-from glasshouse.errors import Refused
+from glasshouse.assembly import router_meant, store_meant, usual_agent, usual_tools
+from glasshouse.errors import Refused, UnknownName, check_has, check_type
 from glasshouse.events.event import VISITOR, Draft, Event, own_copy
 from glasshouse.events.filter import EventFilter
-from glasshouse.events.payloads import FinishReason, Governor, History
+from glasshouse.events.payloads import FinishReason, Governor, History, check_governor
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
@@ -75,11 +75,15 @@ class Terrarium:
         async def ask(proposal: Proposal) -> bool | Verdict | None:
             return None if self.approver is None else await self.approver(proposal)
 
+        if governor is not None:
+            check_governor(governor)
+        if pacing not in get_args(Pacing):
+            raise UnknownName(noun="pacing", name=pacing, known=get_args(Pacing))
         self._parts = parts = Parts(
             store_meant(store),
             clock or SystemClock(),
             ids or RandomIds(),
-            models or ModelRouter(),
+            router_meant(models),
             agent_for or usual_agent,
             usual_tools(tools, ask),
             governor=governor,
@@ -208,8 +212,15 @@ class Terrarium:
         dry_run: bool = False,
     ) -> Creature:
         """Add a creature: in a new graph, or on the commons of `graph`."""
-        if not isinstance(manifest, Manifest):
-            raise Refused("add_creature() takes a Manifest.", "Write Manifest(name='ada', persona='...').")
+        example = "Write Manifest(name='ada', persona='...')."
+        check_type("add_creature()", manifest, Manifest, "a Manifest", example)
+        if agent is not None:
+            made = (
+                f"Write agent={agent.__name__}()."
+                if isinstance(agent, type)
+                else "Give it a class of your own."
+            )
+            check_has("add_creature(agent=...)", agent, "act", "an object with an `act` method", made)
         facts = (manifest.name, manifest.as_json(), manifest.digest)
         parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
         intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id)

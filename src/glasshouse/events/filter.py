@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from glasshouse.events.event import Event
+from glasshouse.events.kinds import check_may_exist
 from glasshouse.events.payloads import creatures_named_in
 
 
@@ -33,6 +34,8 @@ class EventFilter:
         channels: Iterable[str] | None = None,
     ) -> None:
         self.kinds = _names("kinds", kinds)
+        for kind in self.kinds or ():
+            check_may_exist(kind)
         self.creature_ids = _names("creature_ids", creature_ids)
         self.graph_ids = _names("graph_ids", graph_ids)
         self.channels = _names("channels", channels)

@@ -7,9 +7,10 @@ creature may append. No manifest can grant a kind in `NEVER_GRANTED`.
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
-from glasshouse.errors import BadEvent, in_brief
+from glasshouse.errors import BadEvent, UnknownName, in_brief
 
 RUN_STARTED: Final = "run.started"
 RUN_PAUSED: Final = "run.paused"
@@ -67,6 +68,9 @@ OF_RUNS: Final = frozenset({RUN_STARTED, RUN_PAUSED, RUN_CONTINUED, RUN_FINISHED
 NEVER_GRANTED: Final = ENGINE | MID_ACT | OF_RUNS | {TURN_STARTED, USER_INJECTED, ACT_DISCARDED}
 """Kinds that only the engine, the conductor and the visitor write. No manifest can grant them to a creature."""
 
+WITH_TEXT: Final = frozenset({AGENT_SPOKE, AGENT_THOUGHT, AGENT_REFLECTED, WORLD_OBSERVED})
+"""Kinds whose payload must have a `text`."""
+
 WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 """Kinds that end an act without a line. Output wires do not carry them."""
 
@@ -79,6 +83,10 @@ WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | OF_RUNS | {TURN_STARTED}
 NO_LINES: Final = WITHOUT_WORDS | ENGINE
 """All kinds that are never a line to any creature."""
 
+CORE: Final = NO_LINES | WITH_TEXT | {JUDGE_VERDICT, USER_INJECTED, LOOP_SUSPECTED}
+"""All kinds that the core knows. A world may have others."""
+
+likeness_of_a_misspelling: Final = 0.85
 kind_chars_max: Final = 64
 _PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 well_formed_cache: Final[set[str]] = set()
@@ -95,3 +103,10 @@ def check_kind(kind: object) -> None:
         )
     if len(well_formed_cache) < well_formed_cache_kinds_max:
         well_formed_cache.add(kind)
+
+
+def check_may_exist(kind: str) -> None:
+    """Refuse a kind that is malformed, or almost a kind of the core. Others may be kinds of a world."""
+    check_kind(kind)
+    if kind not in CORE and get_close_matches(kind, CORE, cutoff=likeness_of_a_misspelling):
+        raise UnknownName(noun="kind", name=kind, known=CORE)

@@ -7,11 +7,13 @@ Always holds: every kind in `kinds.ENGINE` has exactly one type here, and a payl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import asdict
 
-from glasshouse.errors import BadEvent
+from glasshouse.errors import BadEvent, WrongType, check_type, in_brief
 from glasshouse.events import kinds
 from glasshouse.events.carried import Carried
 from glasshouse.events.event import Event, Json
@@ -40,6 +42,18 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_total_tokens: int | None = None
     hourly_budget_usd: float | None = None
     max_wall_minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        for field, limit in asdict(self).items():
+            is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+            if limit is not None and not (is_number and 0 <= limit < inf):
+                advice = "Give a number from 0 on, or None for no limit."
+                raise WrongType(f"{field}={in_brief(limit)} is not a limit.", advice)
+
+
+def check_governor(governor: Governor) -> None:
+    """Refuse anything but a `Governor` as the limits of a run."""
+    check_type("governor=", governor, Governor, "a Governor", "Write Governor(max_turns=20).")
 
 
 class CreatureStarted(Payload, frozen=True):

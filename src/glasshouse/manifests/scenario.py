@@ -341,5 +341,5 @@ class Scenario(Strict):
         return Troupe(cast=tuple(map(filled, cast)), channels=channels, opening=opening, root=root)
 
 
-CORE_KINDS = frozenset(kind for name, kind in vars(core).items() if name.isupper() and isinstance(kind, str))
+CORE_KINDS = core.CORE
 """Every kind that the engine knows by name."""

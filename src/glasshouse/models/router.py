@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from glasshouse.errors import Refused, UnknownName
+from glasshouse.errors import Refused, UnknownName, check_has
 from glasshouse.reprs import shown
 from glasshouse.runtime.ports import Model, Route
 from glasshouse.turns.moment.prompt import CONTEXT_TOKENS, PROFILES, REPLY_TOKENS
@@ -30,6 +30,10 @@ class ModelRouter:
         for profile in given:
             if profile not in PROFILES:
                 raise UnknownName(noun="profile", name=profile, known=PROFILES)
+        for model in [*given.values(), *(named or {}).values()]:
+            if model is not None and not isinstance(model, Route):
+                advice = "Give an object with `name` and `async complete(prompt)`."
+                check_has("ModelRouter()", model, "complete", "models", advice)
         self._given = given
         self._named = dict(named or {})
         self._routes: dict[tuple[str, str | None], Route] = {}

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Literal
 
+from glasshouse.errors import check_type
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import RunStarted, payload_of
@@ -123,6 +124,9 @@ class Archive:
         The parent does not change. Calls that equal the parent's are answered from its record (ADR 0039).
         """
         what_if, history = change or WhatIf(), self._house.history
+        check_type(
+            "branch(change=...)", what_if, WhatIf, "a WhatIf", 'Write WhatIf(disturb="A bell rings.").'
+        )
         if at is not None and what_if.begins_before:
             check_line(await history.event(history.event_meant(session_id, at)))
         past = await self._pasts.at(session_id, at, before=what_if.begins_before)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from glasshouse.errors import UnknownName
-from glasshouse.events.event import Draft, Event, own_copy
+from glasshouse.errors import UnknownName, check_type
+from glasshouse.events.event import Draft, Event, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import check_gives_no_right
@@ -134,6 +134,7 @@ class GraphEdits:
     async def append(self, creature_id: str, draft: Draft, caused_by: str | None, *, dry_run: bool) -> Event:
         """Append an event of a creature. On return it is durable."""
         ledger = self._ledger
+        _check_draft(draft)
         if dry_run:
             return own_copy((await ledger.foresee(intents.Say(creature_id, (draft,), caused_by))).events[0])
         if not ledger.takes_more:
@@ -144,13 +145,17 @@ class GraphEdits:
 
     def append_nowait(self, creature_id: str, draft: Draft, caused_by: str | None) -> Acknowledgement:
         """Append an event now and await its durability later, for producers with many events in flight (ADR 0019)."""
+        _check_draft(draft)
         return Acknowledgement(self._ledger.submit(creature_id, draft, caused_by))
 
     async def append_all(
         self, creature_id: str, drafts: Iterable[Draft], caused_by: str | None, *, dry_run: bool
     ) -> tuple[Event, ...]:
         """Append several events of a creature as one batch: all or nothing."""
+        check_type("append_all()", drafts, Iterable, "several drafts", "Write append_all(ada, [Draft(...)]).")
         intent = intents.Say(creature_id, tuple(drafts), caused_by)
+        for draft in intent.drafts:
+            _check_draft(draft)
         answer = await (self._ledger.foresee(intent) if dry_run else self._ledger.change(intent))
         return tuple(answer.events)
 
@@ -179,3 +184,9 @@ class GraphEdits:
     async def _world_at(self, event_id: str) -> World:
         position = await self._house.history.end_of_change(event_id)
         return (await folded_from(self._house.store, position)).world
+
+
+def _check_draft(draft: Draft) -> None:
+    example = 'Write Draft(kind="agent.spoke", channel="talk", payload={"text": "..."}).'
+    check_type("append()", draft, Draft, "a Draft", example)
+    check_text(draft)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from glasshouse.errors import Refused
+from glasshouse.errors import Refused, check_type
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.runtime.acts.inside import check_is_outside
@@ -73,13 +73,16 @@ class House:
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
         """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
         self.ledger.check_is_open()
-        if wanted is not None and not isinstance(wanted, EventFilter):
-            raise Refused("subscribe() takes an EventFilter.", "Write EventFilter(kinds={...}).")
+        if wanted is not None:
+            check_type(
+                "subscribe()", wanted, EventFilter, "an EventFilter", "Write EventFilter(kinds={...})."
+            )
         _check_position(after)
         return self.subscriptions.subscribe(wanted, after)
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
         """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""
+        check_type("observe()", observer, Observer, "an Observer", "Write observe(Observer()).")
         return self._observers.admit(self.subscribe(after=after), observer)
 
     async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:

@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from glasshouse.errors import Refused, StoreError, UnknownName
+from glasshouse.errors import Refused, StoreError, UnknownName, check_type
 from glasshouse.events.event import Event
-from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused
+from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
@@ -150,13 +150,18 @@ class Stage:
         `models` binds handles or teams to models by name, for this run only.
         """
         # Imported here, because a program without worlds in files need not load the code that reads them.
-        from glasshouse.manifests.loading import check_tools, load_world
+        from glasshouse.manifests.loading import LoadedWorld, check_tools, load_world
         from glasshouse.manifests.opening import opening_of
 
         names = self._tools.names()
+        check_type("open_world(rng_seed=...)", rng_seed, int, "a number", "Write rng_seed=7.")
+        if governor is not None:
+            check_governor(governor)
         if isinstance(world, str | Path):
             loaded = load_world(world, tools=names)
         else:
+            advice = "Give its name, its path, or a LoadedWorld."
+            check_type("open_world()", world, LoadedWorld, "a world", advice)
             check_tools(loaded := world, names)
         _check_code_beside(loaded)
         for manifest in loaded.manifests.values():
@@ -207,6 +212,10 @@ class Stage:
 
         `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """
+        if turns is not None:
+            check_type("run(turns=...)", turns, int, "a number of turns", "Write turns=3.")
+        for run_id in run_ids:
+            the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
         order = kind(self._ledger, self._conductor.agendas, self._inbox.take_in, run_ids)
         return await self.conduct(order, Until(self._world, turns=turns, run_ids=run_ids), before_act)
@@ -224,6 +233,7 @@ class Stage:
     ) -> Event:
         """Say something as the visitor to everybody in the graph named, or in the run's oldest graph. If it is a line
         of the inbox, remove it there."""
+        check_type("disturb()", text, str, "a text", 'Write disturb(run.id, "A bell rings twice.").')
         the_run(self._ledger.world, run_id)
         graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
         if graph_id is None and not here:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events import kinds
-from glasshouse.events.event import Draft, Event, Json, event_id, place_of
+from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.asking import Asking
@@ -367,6 +367,7 @@ def _outcome(draft: Draft | None, channels: dict[str, str]) -> Json:
         raise Refused(f"act() gave back {draft!r}.", "Give back one Draft, or None to pass.")
     if draft.kind == kinds.AGENT_PASSED:
         return {"passed": str(draft.payload.get("reason", "")), "private": draft.private}
+    check_text(draft)
     if draft.channel is None:
         return {"draft": draft}
     if draft.channel not in channels and draft.channel not in channels.values():
