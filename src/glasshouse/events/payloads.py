@@ -245,6 +245,8 @@ class CastEntry(Payload, frozen=True):
     model: str
     is_bound: bool = False
     """Whether the run asked for this model by name."""
+    was: str | None = None
+    """The handle that it had before it was renamed, if its scenario says so."""
 
 
 class BranchOf(Payload, frozen=True):

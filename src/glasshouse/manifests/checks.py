@@ -76,6 +76,17 @@ def duplicate_handles(world: CheckedWorld) -> Iterator[Complaint]:
                 yield Complaint((*at, "cast", n), text)
 
 
+def doubled_pasts(world: CheckedWorld) -> Iterator[Complaint]:
+    """Two creatures of one cast that would continue the past of the same creature."""
+    for at, troupe in world.troupes:
+        own = [entry.was or entry.name for entry in troupe.cast]
+        for n, entry in enumerate(troupe.cast):
+            others = [other.name for m, other in enumerate(troupe.cast) if m != n and own[m] == entry.was]
+            if others:
+                text = f"the past of {entry.was!r} goes to {others[0]!r} too, and only one can have it. Correct one."
+                yield Complaint((*at, "cast", n, "was"), text)
+
+
 def unknown_channels(world: CheckedWorld) -> Iterator[Complaint]:
     """Channels that a cast entry names and that are not declared."""
     if world.damaged & {"channels", "troupes"}:

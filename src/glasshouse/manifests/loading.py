@@ -6,7 +6,7 @@ each with file, line and column. Its digest is a hash of everything that was loa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -19,7 +19,7 @@ from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import complaints_about, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
-from glasshouse.manifests.problem import Complaint, Problem, in_order
+from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
 from glasshouse.manifests.world_folders import SCENARIO_FILE, find_world, world_folders_in
@@ -27,6 +27,8 @@ from glasshouse.manifests.yaml_source import Source, shown_path, source_at
 from glasshouse.reprs import shown
 
 creature_files_max = 256
+
+_NO_FILE = Source("scenario", None)
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,12 @@ class LoadedWorld:
         return cls(scenario, checked.played, dealt)
 
 
-def _refuse(complaints: list[Complaint]) -> None:
-    """Refuse a world without files if there is a complaint."""
-    names = [f"creature {fault.creature}" if fault.creature else "scenario" for fault in complaints]
-    problems = [Source(name, None).problem(fault) for name, fault in zip(names, complaints, strict=True)]
+def _refuse(complaints: list[Complaint], scenario: Source = _NO_FILE) -> None:
+    """Refuse a world if there is a complaint. Without its files, no problem has a line."""
+    sources = [
+        Source(f"creature {fault.creature}", None) if fault.creature else scenario for fault in complaints
+    ]
+    problems = [source.problem(fault) for source, fault in zip(sources, complaints, strict=True)]
     if problems:
         raise BadWorld(in_order(problems))
 
@@ -103,6 +107,17 @@ def check_tools(world: LoadedWorld, tools: frozenset[str]) -> None:
     names = tuple(world.manifests)
     checked = CheckedWorld(world.scenario, world.manifests, names, folder=world.path, tools=tools)
     _refuse(list(unknown_tools(checked)))
+
+
+def check_was(world: LoadedWorld, handles: Collection[str], renamed: Mapping[str, str]) -> None:
+    """Refuse a `was` that is none of the handles of the run that is resumed. Those in `renamed`, the run began with."""
+    checked = CheckedWorld(world.scenario, world.manifests, ())
+    wrong = [
+        Complaint((*at, "was"), unknown("creature of the run", entry.was, handles))
+        for at, entry in checked.entries
+        if entry.was is not None and entry.was not in handles and renamed.get(entry.name) != entry.was
+    ]
+    _refuse(wrong, _NO_FILE if world.path is None else source_at(world.path / SCENARIO_FILE))
 
 
 def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:

@@ -99,6 +99,7 @@ def _troupe(
             model=bound.get(entry.name, ""),
             is_bound=entry.name in bound,
             is_root=is_root,
+            was=entry.was,
         )
 
     channels = [ChannelPlan(name, **channel.model_dump()) for name, channel in (plan.channels or {}).items()]

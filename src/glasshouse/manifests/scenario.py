@@ -104,6 +104,8 @@ class CastEntry(Strict):
     """The creature: creatures/NAME.yaml."""
     handle: Handle | None = None
     """Its handle. Left out: the name of its file."""
+    was: Handle | None = Field(default=None, exclude_if=lambda handle: handle is None)
+    """The handle that it had before it was renamed. A resumed session gives it that creature's past."""
     privileged: bool = False
     """Whether it may change its graph."""
     channels: EntryChannels | None = None

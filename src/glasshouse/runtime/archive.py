@@ -145,24 +145,31 @@ class Archive:
         past = await self._pasts.at_the_end(session_id)
         if shape == "as-was":
             return await self._restated(past, "resume", WhatIf())
-        recipes = recipes_of(past, session_id, world, self._tools.names(), lambda: self._new_run_for(past))
+        tools, started = self._tools.names(), await self._started_in(past)
+        recipes = recipes_of(past, session_id, world, tools, lambda: self._new_run_for(past), started)
         with_models = self._routes.with_models
-        intent = resume_of(past, {old: with_models(opening) for old, opening in recipes.items()})
+        intent = resume_of(
+            past,
+            {old: recipe._replace(opening=with_models(recipe.opening)) for old, recipe in recipes.items()},
+        )
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
 
     async def _restated(self, past: Past, how: Literal["branch", "resume"], what_if: WhatIf) -> Run:
         """Continue from a past with these changes: its graphs, its runs under new ids, and their spending."""
         lines = changed(past, what_if)
-        started: dict[str, RunStarted] = {}
-        for run_id, purse in past.folded.runs.purses.items():
-            if past.holds_run(run_id):
-                event = await self._house.history.event(purse.told_in)
-                started[run_id] = self._routes.with_models_now(past.folded, payload_of(event, RunStarted))
+        with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)
+        started = {run_id: with_models_now(past.folded, one) for run_id, one in recorded.items()}
         intent = restate_of(past, how, what_if, lines, lambda: self._new_run_for(past), started)
         self._routes.check_prices_of(past.folded, intent)
         await self._ledger.change(intent)
         return self._run_of(intent.runs[0].new)
+
+    async def _started_in(self, past: Past) -> dict[str, RunStarted]:
+        """The recorded start of each run of a past."""
+        event, purses = self._house.history.event, past.folded.runs.purses
+        run_ids = [run_id for run_id in purses if past.holds_run(run_id)]
+        return {run_id: payload_of(await event(purses[run_id].told_in), RunStarted) for run_id in run_ids}
 
     def _new_run_for(self, past: Past) -> str:
         """A new id for a run that continues a past: unused in this house and in that past."""
@@ -173,4 +180,4 @@ class Archive:
     def is_edited(self, run_id: str, *, world: WorldsNow = None) -> bool:
         """Whether the scenario on disk differs from the one that a run was opened from."""
         purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
-        return is_edited(run_id, purse, world, self._tools.names())
+        return is_edited(self._ledger.world, run_id, purse, world, self._tools.names())

@@ -228,7 +228,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             recipe=Recipe("worlds/wood", "0011223344556677"),
             cast=[
                 CastEntry("echo~2", "echo", "echo", "tiny", "offline"),
-                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True),
+                CastEntry("moss", "moss", "moss", "fast", "offline:hasty", True, "fen"),
             ],
             competition={"kind": "none"},
             limits=LIMITS,

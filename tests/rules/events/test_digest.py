@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "acfdd985bc005e3d064b35ba9010bad002e90e95b28305761b88cdc4e76c0339"
+GOLDEN_DIGEST = "b8af534636bcd5a5074a2844605491bf116cf6ca2ee0383e79da800e1f25d368"
 
 STORY = a_story()
 

@@ -30,6 +30,13 @@ NAMES = {
         changed("handle: grey-moth", "handle: wick"),
         "scenario.yaml:10:5: cast: two creatures have the handle 'wick'. Rename one: {use: moth, handle: ...}.",
     ),
+    "the past of one who plays under its own handle": (
+        changed("handle: grey-moth", "handle: grey-moth, was: wick"),
+        (
+            "scenario.yaml:10:41: cast.was: the past of 'wick' goes to 'wick' too, and only one can have it."
+            " Correct one."
+        ),
+    ),
     "a channel that is not open": (
         changed("send: [roof]", "send: [rof]"),
         "scenario.yaml:15:14: cast.channels.send: no channel is called 'rof'. Did you mean 'roof'?",
@@ -396,7 +403,7 @@ def test_every_check_complains_of_something_here() -> None:
                     "channels": {"listen": ["attic"]},
                 },
                 {"use": "ada"},
-                {"use": "cy"},
+                {"use": "cy", "was": "ada"},
             ],
             "kinds": {"agent.spoke": {}},
             "deal": {"card": {"to": "bo", "from": ["x"]}},

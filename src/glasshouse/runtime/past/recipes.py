@@ -1,4 +1,4 @@
-"""The recipes of a past: the scenario of each run, as it is on disk now, edited or not (ADR 0033).
+"""The recipes of a past: the scenario of each run, as it is on disk now, edited or not (ADR 0054).
 
 Always holds: a scenario is looked for in the worlds that the caller gives, then in the folder that the run was opened
 from, then by its name. If none of these has it, resuming is refused. The modules that read worlds are imported when a
@@ -7,19 +7,21 @@ world is read, because few programs resume a session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from glasshouse.errors import Refused, UnknownName
+from glasshouse.events.payloads import RunStarted
 from glasshouse.runtime.past.past_world import Past
-from glasshouse.runtime.past.regrow import Recipes
+from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.state.ids import the_session
 from glasshouse.world.state.state import World
 
 if TYPE_CHECKING:
     from glasshouse.manifests.loading import LoadedWorld
+    from glasshouse.manifests.scenario import CastEntry, Scenario
 
 AnyWorld: TypeAlias = "str | Path | LoadedWorld"
 """A world: its name, its path, or the loaded world."""
@@ -44,7 +46,12 @@ def check_is_not_live(world: World, session_id: str) -> None:
 
 
 def recipes_of(
-    past: Past, session_id: str, given: WorldsNow, tools: frozenset[str], new_run_id: Callable[[], str]
+    past: Past,
+    session_id: str,
+    given: WorldsNow,
+    tools: frozenset[str],
+    new_run_id: Callable[[], str],
+    started: Mapping[str, RunStarted],
 ) -> Recipes:
     """The opening of every scenario in a past, each with a new run id, by the old run id."""
     from glasshouse.manifests.opening import opening_of
@@ -57,20 +64,70 @@ def recipes_of(
     if not purses:
         raise _without_scenario(f"Session {session_id}")
     scenarios = _scenarios_now(list(purses.values()), given, tools)
-    return {
-        run_id: opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
-        for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True)
-    }
+    recipes: Recipes = {}
+    for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True):
+        own = _own_pasts(past, run_id, started[run_id], loaded)
+        opening = opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
+        recipes[run_id] = Recipe(opening, own)
+    return recipes
 
 
-def is_edited(run_id: str, purse: Purse | None, given: WorldsNow, tools: frozenset[str]) -> bool:
-    """Whether the scenario on disk differs from the one that a run was opened from."""
+def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld) -> list[str | None]:
+    """For each member of a scenario's cast, in order: the creature of the run whose past it continues, if any.
+
+    That is the one with its handle, or with the handle that it `was`. Where several troupes have the handle, the one of
+    its own troupe. If that creature was removed, the member starts empty.
+    """
+    from glasshouse.manifests.scenario import Scenario
+
+    purse = past.folded.runs.purses[run_id]
+    _check_was(past.world, run_id, purse, world)
+    living = {one.id: one for one in past.world.creatures.values() if one.run_id == run_id}
+    by_handle: dict[str, dict[str, str]] = {}  # handle -> troupe -> creature
+    seats_then, seats = _seats(Scenario.model_validate(started.scenario)), _seats(world.scenario)
+    for (troupe, seat), entry in zip(seats_then, started.cast, strict=True):
+        by_handle.setdefault(seat.name, {})[troupe] = entry.creature
+    added = [one for one in living.values() if one.id not in purse.cast and one.handle not in by_handle]
+    for creature in added:
+        by_handle.setdefault(creature.handle, {})[creature.graph_id] = creature.id
+    # A rename that the run began with is done: the handle means the renamed creature.
+    renames = [None if purse.renamed.get(seat.name) == seat.was else seat.was for _, seat in seats]
+    handles = [was or seat.name for (_, seat), was in zip(seats, renames, strict=True)]
+    pasts: list[str | None] = []
+    for (troupe, _), handle in zip(seats, handles, strict=True):
+        namesakes = by_handle.get(handle, {})
+        is_clear = len(namesakes) == 1 and handles.count(handle) == 1
+        creature_id = next(iter(namesakes.values())) if is_clear else namesakes.get(troupe)
+        pasts.append(creature_id if creature_id in living else None)
+    return pasts
+
+
+def _seats(scenario: Scenario) -> list[tuple[str, CastEntry]]:
+    """Every entry of a scenario's casts with the name of its troupe, in the order of the cast in `run.started`."""
+    return [(name, entry) for name, troupe in scenario.stages.items() for entry in troupe.cast]
+
+
+def _check_was(world: World, run_id: str, purse: Purse, now: LoadedWorld) -> None:
+    """Refuse a scenario in which a creature `was` none of the run's creatures."""
+    from glasshouse.manifests.loading import check_was
+
+    living = [creature.handle for creature in world.creatures.values() if creature.run_id == run_id]
+    check_was(now, dict.fromkeys([*purse.cast.values(), *living]), purse.renamed)
+
+
+def is_edited(
+    world: World, run_id: str, purse: Purse | None, given: WorldsNow, tools: frozenset[str]
+) -> bool:
+    """Whether the scenario on disk differs from the one that a run was opened from. If so, it must be one that the run
+    can be resumed with."""
     if purse is None or not purse.playbill.name:
         raise _without_scenario(f"Run {run_id}")
     loaded = _loaded(given, tools)
     if len(loaded) > 1:
         loaded = [world for world in loaded if world.scenario.name == purse.playbill.name]
-    return _scenario_now(purse, loaded[0] if loaded else None, tools).digest != purse.scenario_digest
+    now = _scenario_now(purse, loaded[0] if loaded else None, tools)
+    _check_was(world, run_id, purse, now)
+    return now.digest != purse.scenario_digest
 
 
 def _without_scenario(what: str) -> Refused:

@@ -1,19 +1,17 @@
-"""Makes the one intent that continues a past (ADR 0031, ADR 0033).
+"""Makes the one intent that continues a past (ADR 0031, ADR 0054).
 
 A branch continues in the shape the past had. A resumed session continues in that shape, or in the shape of its scenario
 as it is on disk now.
 
-Always holds: no creature gets the past of another. If a scenario is continued, a creature's past is found by its run,
-its cast key and its handle at the opening. The rest are matched by run and cast key alone. If that is ambiguous, the
-creature starts empty. A new creature sees nothing that was said before. A creature that is no longer in the scenario
-does not live again.
+Always holds: no creature gets the past of another. If a scenario is continued, a creature's past is found by its run
+and its handle at the opening. A new creature starts empty and sees nothing that was said before. A creature that is no
+longer in the scenario does not live again.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,7 +20,7 @@ from glasshouse.events.event import RESERVED_ACTORS
 from glasshouse.events.payloads import converted, picked
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.what_if import WhatIf
-from glasshouse.turns.runs.purses import Clocks, Purse, carried_run, merged
+from glasshouse.turns.runs.purses import Clocks, carried_run, merged
 from glasshouse.world.decisions import intents
 from glasshouse.world.decisions.creatures import as_started, birth
 from glasshouse.world.decisions.decision import Fact
@@ -167,8 +165,16 @@ def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:
     return intents.Reopened(opened, tuple(past.world.topology.members_of.get(channel.id, {}).items()))
 
 
-Recipes = dict[str, intents.OpenRun]
-"""For each resumed run, by its old id: the opening of its scenario, which has the new run id."""
+class Recipe(NamedTuple):
+    """A scenario that is resumed: its opening, which has the new run id, and whose past each member continues."""
+
+    opening: intents.OpenRun
+    pasts: list[str | None]
+    """The id of the old creature, or None, for each member of the cast in order."""
+
+
+Recipes = dict[str, Recipe]
+"""The recipe of each resumed run, by the old run id."""
 
 
 def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
@@ -177,11 +183,13 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
     runs: list[intents.Rerun] = []
     edited: dict[str, str] = {}
     continued: set[str] = set()
-    for old, opening in recipes.items():
+    for old, (opening, pasts) in recipes.items():
         purse = past.folded.runs.purses[old]
         members = [member for troupe in opening.troupes for member in troupe.members]
-        own = _matches(past, purse, old, members)
-        keys = {id(member): own.get(id(member), f"new {old} {n}") for n, member in enumerate(members)}
+        keys = {
+            id(member): name or f"new {old} {n}"
+            for n, (member, name) in enumerate(zip(members, pasts, strict=True))
+        }
         cast = [cast_entry(member, keys[id(member)]) for member in members]
         started = replace(opening.started, branch_of=payloads.BranchOf(old, past.cut), cast=cast)
         runs.append(intents.Rerun(old, opening.run_id, started))
@@ -191,25 +199,6 @@ def resume_of(past: Past, recipes: Recipes) -> intents.Restate:
         graphs += [_Regrowth(past, old, keys, part, continued).regrown() for part in parts]
     change = payloads.BranchChange(edited=edited) if edited else None
     return intents.Restate("resume", past.at.id, tuple(graphs), tuple(runs), change)
-
-
-def _matches(past: Past, purse: Purse, run_id: str, members: list[intents.Member]) -> dict[int, str]:
-    """The old creature whose past each member of the cast gets: old ids by `id(member)` (ADR 0033)."""
-    theirs = {c.id: c for c in past.world.creatures.values() if c.run_id == run_id}
-    matches: dict[int, str] = {}
-    for member in members:
-        for name, creature in theirs.items():
-            handle = purse.cast.get(name, creature.handle)
-            if (creature.cast_key, handle) == (member.name, member.handle) and name not in matches.values():
-                matches[id(member)] = name
-                break
-    left = Counter(member.name for member in members if id(member) not in matches)
-    for member in members:
-        left_over = [name for name in theirs if name in purse.cast and name not in matches.values()]
-        others = [name for name in left_over if theirs[name].cast_key == member.name]
-        if id(member) not in matches and left[member.name] == 1 and len(others) == 1:
-            matches[id(member)] = others[0]
-    return matches
 
 
 def _old_id(key: str) -> str | None:

@@ -29,7 +29,7 @@ from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.members import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 8
+version: Final = 9
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -96,6 +96,8 @@ class Purse(msgspec.Struct):
     """The path that its world was opened from, where a referee may be defined."""
     cast: dict[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> handle at the start of the run. The scenario's teams use these handles."""
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    """Handle -> the handle that the creature had before, as the run's scenario says."""
     bound: dict[str, str] = msgspec.field(default_factory=dict)
     """Creature id -> model, for creatures whose model the run asked for by name."""
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
@@ -310,6 +312,7 @@ class Runs(msgspec.Struct):
             spent=Spent(accounts={entry.creature: Account(entry.cast_key, entry.model) for entry in cast}),
             folder=None if started.recipe is None else started.recipe.path,
             cast={entry.creature: entry.handle for entry in cast},
+            renamed={entry.handle: entry.was for entry in cast if entry.was is not None},
             bound={entry.creature: entry.model for entry in cast if entry.is_bound},
             told_in=event.id,
             branch_of=started.branch_of,

@@ -205,6 +205,8 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     is_bound: bool = False
     """Whether the run names this model, instead of the model of the profile."""
     is_root: bool = False
+    was: str | None = None
+    """The handle that it had before it was renamed."""
 
 
 class Troupe(msgspec.Struct, frozen=True, gc=False):

@@ -114,7 +114,8 @@ def _creature_ids(world: World, intent: OpenRun) -> dict[tuple[int, str], str]:
 def cast_entry(member: Member, creature: str) -> payloads.CastEntry:
     """A creature's entry in the cast of `run.started`."""
     profile = fields_of(member.manifest).model_profile
-    return payloads.CastEntry(creature, member.handle, member.name, profile, member.model, member.is_bound)
+    model = (profile, member.model, member.is_bound)
+    return payloads.CastEntry(creature, member.handle, member.name, *model, member.was)
 
 
 def ensembles_of(troupe: Troupe) -> list[Ensemble]:
