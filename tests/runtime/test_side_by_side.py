@@ -73,6 +73,23 @@ async def test_two_who_drive_one_graph_take_its_steps_in_turn() -> None:
         await the_end(t)
 
 
+async def test_a_drive_that_waits_for_a_graph_gets_the_next_step() -> None:
+    slow = Gated()
+    async with on_stage(minds={"a": slow, "b": Speaker()}) as t:
+        await t.open_world(world_of(ticking("a"), ticking("b"), governor={"max_turns": 9}))
+        driven = asyncio.create_task(t.run())
+        await soon(slow.has_begun.wait())
+        waiting = asyncio.create_task(t.step_one())
+        await loop_turns()
+
+        slow.gate.set()
+        event = await soon(waiting)
+
+        assert event is not None
+        assert (event.actor, event.turn) == ("b", 1)
+        await soon(driven)
+
+
 @pytest.mark.parametrize("others", [1, 3])
 async def test_several_drives_at_once_write_what_one_would_have_written(others: int) -> None:
     async def played(drive: Callable[[Terrarium], Awaitable[object]]) -> list[str]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from glasshouse.events import kinds
 from glasshouse.events.payloads import RunContinued, RunPaused
 from glasshouse.turns.runs.agenda import Agenda
+from glasshouse.turns.runs.members import members_of
 from glasshouse.turns.runs.schedule import next_act, next_turn, ticks_left
 from glasshouse.world.decisions.intents import MoveRun
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step
@@ -179,3 +180,6 @@ def test_whose_act_is_next_is_the_same_when_the_queue_was_kept_up_and_when_it_is
 
         for state in house.world.graphs.values():
             assert house.due(state.id) == next_act(house.world, anew, state, house.runs)
+        kept = [members_of(house.world, state) for state in house.world.graphs.values()]
+        house.world.shape_cache.clear()
+        assert kept == [members_of(house.world, state) for state in house.world.graphs.values()]
