@@ -135,8 +135,8 @@ async def test_the_ledger_is_every_event_on_a_line(store: str) -> None:
 @pytest.mark.parametrize(
     ("role", "seen", "hidden"),
     [
-        ("spectator", (), ("private", "sealed", "model")),
-        ("audience", ("private",), ("sealed", "model")),
+        ("spectator", ("model",), ("private", "sealed")),
+        ("audience", ("private", "model"), ("sealed",)),
         ("director", ("private", "model"), ()),
     ],
 )

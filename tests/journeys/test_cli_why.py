@@ -85,7 +85,8 @@ def test_each_role_reads_what_it_may(store: str, role: str, has_thoughts: bool, 
 
     link = told["links"][0]
     assert ("private" in link["event"]) is has_thoughts
-    assert ("model" in link["event"]) is bool(link["prompts"]) is has_prompts
+    assert link["event"]["model"]["calls"]
+    assert ("completion" in str(link["event"]["model"])) is bool(link["prompts"]) is has_prompts
     assert link["lines"]
     assert "prompt" not in link["missing"]
 

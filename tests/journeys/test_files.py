@@ -408,3 +408,19 @@ async def test_a_session_that_began_otherwise_is_a_conflict(
 
     with pytest.raises(ImportConflict, match="began otherwise"):
         await there.import_file(path)
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+async def test_a_file_for_spectators_can_be_read_and_nobody_lives_again_from_it(
+    here: Terrarium, there: Terrarium, tmp_path: Path, role: Role
+) -> None:
+    session_id = await a_play(here)
+    session = await there.import_file(await here.export(session_id, tmp_path / "play.glass", role=role))
+
+    assert len(await there.events(session.id)) == len(await here.events(session_id))
+    if role == "audience":
+        assert (await there.branch(session.id)).id
+        return
+    for continuing in (there.branch(session.id), there.resume(session.id, "as-was")):
+        with pytest.raises(Refused, match="a file for spectators, which does not say who ada is"):
+            await continuing

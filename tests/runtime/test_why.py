@@ -9,6 +9,8 @@ import pytest
 
 from glasshouse import Draft, Event, Governor, Manifest, MemoryStore, Refused, SqliteStore, Terrarium, kinds
 from glasshouse.errors import UnknownName
+from glasshouse.events.event import usage_in
+from glasshouse.events.model_use import NOTHING
 from glasshouse.models.router import ModelRouter
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from glasshouse.runtime.ports import Store
@@ -141,10 +143,11 @@ async def test_each_role_reads_what_it_may() -> None:
             (await t.why(said[-1].id, role=role)).links[0] for role in ("spectator", "audience", "director")
         ]
 
-    assert (spectator.thought, spectator.event.private, spectator.event.model) == ("", None, None)
-    assert (audience.thought, audience.mood, audience.event.model) == ("It is 4.", "calm", None)
+    assert (spectator.thought, spectator.event.private) == ("", None)
+    assert (audience.thought, audience.mood) == ("It is 4.", "calm")
     assert (spectator.prompts, audience.prompts) == ((), ())
-    assert director.event.model is not None
+    assert spectator.event.model == audience.event.model != director.event.model
+    assert usage_in([spectator.event]) == usage_in([director.event]) != NOTHING
     assert director.prompts[-1].system is not None
     assert director.prompts[-1].system.startswith("You are ")
 

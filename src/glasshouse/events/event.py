@@ -121,7 +121,7 @@ EngineEvent: TypeAlias = Event
 
 
 def usage_in(events: Iterable[Event]) -> Usage:
-    """The total cost of the model calls in these events. Only events redacted for a director include their calls."""
+    """The total cost of the model calls in these events, the same for every role."""
     return reduce(Usage.plus, [usage_of(call) for event in events for call in event.calls], NOTHING)
 
 

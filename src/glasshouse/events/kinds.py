@@ -75,7 +75,10 @@ WITHOUT_A_LINE: Final = frozenset({AGENT_PASSED, AGENT_FAILED, ACT_DISCARDED})
 """Kinds that end an act without a line. Output wires do not carry them."""
 
 INNER: Final = frozenset({AGENT_THOUGHT, AGENT_REFLECTED})
-"""Kinds that only their actor sees again. No other creature sees or answers them."""
+"""Kinds that only their actor sees again. No other creature sees or answers them, and no spectator reads them."""
+
+MINDS: Final = INNER | {AGENT_PASSED}
+"""Kinds whose payload says what a creature thinks: no creature hears it, and a spectator does not read it."""
 
 WITHOUT_WORDS: Final = WITHOUT_A_LINE | MID_ACT | OF_RUNS | {TURN_STARTED}
 """Kinds of a run that are not lines. No creature hears them."""

@@ -5,6 +5,8 @@ Always holds: a manifest was checked when its creature was added. A field that i
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from glasshouse.errors import BadEvent
@@ -22,12 +24,22 @@ class ManifestFields(msgspec.Struct, frozen=True, gc=False):
     """The manifest fields that the rules of worlds, runs and views need."""
 
     role: str = "worker"
+    bio: str = ""
     model_profile: str = "fast"
     tools: tuple[str, ...] = ()
     may_emit: frozenset[str] = frozenset()
     subscribes_to: frozenset[str] = frozenset()
     schedule: ManifestSchedule = ManifestSchedule()
     played_by: str | None = None
+
+
+PUBLIC_FIELDS: Final = frozenset({"name", "role", "bio"})
+"""The fields that a spectator reads of a manifest."""
+
+
+def is_public_part(manifest: Json) -> bool:
+    """Whether a manifest has only the fields that a spectator reads. A whole one always says what it may emit."""
+    return PUBLIC_FIELDS.issuperset(manifest)
 
 
 def fields_of(manifest: Json) -> ManifestFields:

@@ -52,6 +52,11 @@ class Call(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, om
         """Whether a model gave a usable answer."""
         return not self.error
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether it tells what was asked and answered. For other readers than a director, redaction removed that."""
+        return bool(self.system)
+
 
 class ModelUse(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The model calls that led to an event. If an act's tool events hold all its calls, its last event has none."""

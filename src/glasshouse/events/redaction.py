@@ -1,40 +1,74 @@
-"""Redaction: removes from an event what a role may not read.
+"""Redaction: removes from an event what a role may not read. Every view, stream and file applies this one rule.
 
-Always holds: a spectator reads no thoughts and no private parts; the audience reads both; only a director reads sealed
-parts and model calls.
+Always holds: everybody reads what was said and done, and what it cost. A spectator reads no thoughts, no private parts,
+and of a creature only its handle, role and bio. The audience reads those, too. Only a director reads what is sealed,
+the texts of model calls, and the details of failures. What is redacted twice equals what is redacted once.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
+from glasshouse.errors import Refused
 from glasshouse.events import kinds
 from glasshouse.events.event import Event, Json
+from glasshouse.events.manifest_fields import PUBLIC_FIELDS
+from glasshouse.events.model_use import Call, ModelUse
 from glasshouse.events.payloads import SessionRestated, builtins_of, payload_of
 
 Role = Literal["spectator", "audience", "director"]
 ROLES: tuple[Role, ...] = ("spectator", "audience", "director")
+
+ACT_FAILED: Final = "The act failed."
+TOOL_FAILED: Final = "The tool failed."
+CALL_FAILED: Final = "The call failed."
+
+
+def check_role(role: object) -> None:
+    """Refuse what is not a role."""
+    if role not in ROLES:
+        raise Refused(f"There is no role {role!r}.", f"Write one of {', '.join(ROLES)}.")
 
 
 def redacted(event: Event, role: Role) -> Event:
     """The event as this role may read it. Its ids, times and kind always stay."""
     if role == "director":
         return event
-    if event.kind == kinds.SESSION_RESTATED:
-        restated = payload_of(event, SessionRestated)
-        event = replace(event, payload=builtins_of(_without_what_was_dealt(restated)))
-    if event.kind == kinds.RUN_STARTED:
-        event = replace(event, payload=_without_decks(event.payload))
-    if role == "audience":
-        return replace(event, sealed=None, model=None)
-    payload = {} if event.kind == kinds.AGENT_THOUGHT else event.payload
-    return replace(event, payload=payload, private=None, sealed=None, model=None)
+    is_spectator = role == "spectator"
+    payload, private = event.payload, None if is_spectator else event.private
+    if (hide := _FOR_ALL.get(event.kind)) is not None:
+        payload = hide(event)
+    if is_spectator and (hide_more := _FOR_SPECTATORS.get(event.kind)) is not None:
+        payload = hide_more(payload)
+    model = None if event.model is None else _counts_of(event.model)
+    return replace(event, payload=payload, private=private, sealed=None, model=model)
 
 
-def _without_decks(started: Json) -> Json:
+def _counts_of(use: ModelUse) -> ModelUse:
+    """How often models were asked and what that cost, without texts, digests and errors. `run.started` names models."""
+    return replace(use, calls=tuple(map(_count_of, use.calls)), shown=None)
+
+
+def _count_of(call: Call) -> Call:
+    error = CALL_FAILED if call.error else ""
+    return replace(call, model="", system="", user="", seed=0, completion="", reasoning=None, error=error)
+
+
+def _restated_without_cards(event: Event) -> Json:
+    """Remove what was dealt in a restated past: it stays sealed."""
+    restated = payload_of(event, SessionRestated)
+    carried = restated.carried
+    tables = replace(carried.tables, dealt={})
+    runs = {run_id: replace(run, truth={}) for run_id, run in carried.runs.items()}
+    return builtins_of(replace(restated, carried=replace(carried, tables=tables, runs=runs)))
+
+
+def _start_without_decks(event: Event) -> Json:
     """Remove the cards that a scenario lists: they would reveal what may have been dealt."""
+    started = event.payload
     scenario = started.get("scenario")
     deals = scenario.get("deal") if isinstance(scenario, dict) else None
     if not isinstance(scenario, dict) or not isinstance(deals, dict) or not deals:
@@ -49,9 +83,70 @@ def _without_cards(deal: object) -> object:
     return {name: part for name, part in deal.items() if name != "from"}
 
 
-def _without_what_was_dealt(restated: SessionRestated) -> SessionRestated:
-    """Remove what was dealt in a restated past: it stays sealed."""
-    carried = restated.carried
-    tables = replace(carried.tables, dealt={})
-    runs = {run_id: replace(run, truth={}) for run_id, run in carried.runs.items()}
-    return replace(restated, carried=replace(carried, tables=tables, runs=runs))
+def _failure_without_details(event: Event) -> Json:
+    """Keep that an act failed. Its reason may quote a reply, a path or a traceback."""
+    return {"reason": ACT_FAILED, "attempts": event.payload.get("attempts", 0)}
+
+
+def _answer_without_details(event: Event) -> Json:
+    """Keep that a tool failed. The text of its exception may name files. The engine's own tools answer in plain words."""
+    answer = event.payload
+    if answer.get("is_ok") or answer.get("is_engine"):
+        return answer
+    return {name: value for name, value in answer.items() if name != "result"} | {"text": TOOL_FAILED}
+
+
+def _nothing(_payload: Json) -> Json:
+    return {}
+
+
+def _without_reason(_passed: Json) -> Json:
+    return {"reason": ""}
+
+
+def _public_part(manifest: object) -> object:
+    if not isinstance(manifest, dict):
+        return manifest
+    return {name: value for name, value in manifest.items() if name in PUBLIC_FIELDS}
+
+
+def _birth_with_bio(born: Json) -> Json:
+    return {**born, "manifest": _public_part(born["manifest"])} if "manifest" in born else born
+
+
+def _start_with_bios(started: Json) -> Json:
+    spawnable = started.get("spawnable")
+    if not isinstance(spawnable, dict):
+        return started
+    return {**started, "spawnable": {name: _public_part(part) for name, part in spawnable.items()}}
+
+
+def _fork_with_bios(forked: Json) -> Json:
+    """Keep whose persona a branch changed, but not the persona."""
+    change = forked.get("change")
+    if not isinstance(change, dict):
+        return forked
+    kept = dict(change)
+    if isinstance(added := change.get("add"), list):
+        kept["add"] = list(map(_public_part, added))
+    if isinstance(personas := change.get("personas"), dict):
+        kept["personas"] = dict.fromkeys(personas, "")
+    return {**forked, "change": kept}
+
+
+_FOR_ALL: Final[dict[str, Callable[[Event], Json]]] = {
+    kinds.SESSION_RESTATED: _restated_without_cards,
+    kinds.RUN_STARTED: _start_without_decks,
+    kinds.AGENT_FAILED: _failure_without_details,
+    kinds.TOOL_RETURNED: _answer_without_details,
+}
+"""What only a director reads of a payload is removed by these."""
+
+_FOR_SPECTATORS: Final[dict[str, Callable[[Json], Json]]] = {
+    **dict.fromkeys(kinds.INNER, _nothing),
+    kinds.AGENT_PASSED: _without_reason,
+    kinds.CREATURE_STARTED: _birth_with_bio,
+    kinds.RUN_STARTED: _start_with_bios,
+    kinds.SESSION_FORKED: _fork_with_bios,
+}
+"""What a spectator does not read either is removed by these."""

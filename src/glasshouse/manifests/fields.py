@@ -19,6 +19,7 @@ from glasshouse.world.state import ids
 number_max = 1_000_000
 text_chars_max = 16_384
 list_items_max = 256
+bio_chars_max = 160
 
 _FIELD_NAME = f"[a-z][a-z0-9_]{{0,{ids.name_chars_max - 1}}}"
 _LANGUAGE = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
@@ -65,6 +66,11 @@ def _matching(pattern: str, fault: str) -> AfterValidator:
 Items = Annotated[tuple[T, ...], Field(max_length=list_items_max), BeforeValidator(_listed)]
 Text = Annotated[str, Field(max_length=text_chars_max)]
 Texts = Items[Text]
+Bio = Annotated[
+    str,
+    Field(max_length=bio_chars_max),
+    _matching(r"[^\x00-\x1f\x7f]*", "has more than one line. Write one sentence."),
+]
 Kind = Annotated[str, _checked(check_kind)]
 CreatureName = Annotated[str, _checked(partial(_unreserved, "creature name"))]
 Handle = Annotated[str, _checked(ids.check_handle)]

@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from glasshouse.events import kinds
 from glasshouse.events.codec import canonical_json
 from glasshouse.events.event import Json
+from glasshouse.manifests import fields
 from glasshouse.manifests.fields import CreatureName, Items, Kind, Player, Strict, Text, Texts, number_max
 from glasshouse.reprs import repr_of
 
@@ -63,6 +64,8 @@ class Manifest(Strict):
     """The creature's name; the same as its file's name."""
     role: Role = "worker"
     """Its part in the play. A judge reads the whole discussion."""
+    bio: fields.Bio = ""
+    """One sentence about it that everybody may read, spectators too. It is not part of any prompt."""
     persona: Text = ""
     """Who it is; part of its prompt."""
     wants: Text = ""
@@ -97,6 +100,7 @@ class Manifest(Strict):
             *,
             name: str,
             role: Role = "worker",
+            bio: str = "",
             persona: str = "",
             wants: str = "",
             cares_about: Sequence[str] = (),

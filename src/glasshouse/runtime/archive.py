@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Literal
 
-from glasshouse.errors import check_type
+from glasshouse.errors import Refused, check_type
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
+from glasshouse.events.manifest_fields import is_public_part
 from glasshouse.events.payloads import RunStarted, payload_of
 from glasshouse.events.redaction import Role
 from glasshouse.runtime.acts.asking import Routes
@@ -157,6 +158,7 @@ class Archive:
 
     async def _restated(self, past: Past, how: Literal["branch", "resume"], what_if: WhatIf) -> Run:
         """Continue from a past with these changes: its graphs, its runs under new ids, and their spending."""
+        _check_has_manifests(past)
         lines = changed(past, what_if)
         with_models_now, recorded = self._routes.with_models_now, await self._started_in(past)
         started = {run_id: with_models_now(past.folded, one) for run_id, one in recorded.items()}
@@ -181,3 +183,13 @@ class Archive:
         """Whether the scenario on disk differs from the one that a run was opened from."""
         purse = self._ledger.folded.runs.purses.get(the_run(self._ledger.world, run_id).id)
         return is_edited(self._ledger.world, run_id, purse, world, self._tools.names())
+
+
+def _check_has_manifests(past: Past) -> None:
+    """Refuse to continue creatures of which only the public part is known: they could neither think nor speak."""
+    unknown = [c.handle for c in past.creatures if is_public_part(past.world.facts_of(c).manifest)]
+    if unknown:
+        raise Refused(
+            f"This session came in a file for spectators, which does not say who {unknown[0]} is.",
+            "Import a file that was exported for the audience or a director.",
+        )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, TERRARIUM, Event, Json
-from glasshouse.events.manifest_fields import fields_of
+from glasshouse.events.manifest_fields import fields_of, is_public_part
 from glasshouse.events.model_use import usage_of
 from glasshouse.events.payloads import SessionRestated, payload_of
 from glasshouse.reprs import repr_of
@@ -63,6 +63,8 @@ class CastMember(msgspec.Struct, frozen=True, gc=False):
     role: str = "worker"
     is_running: bool = True
     profile: str = ""
+    """The size of its model; empty for a spectator, who does not read it in the manifest."""
+    bio: str = ""
 
 
 class RunStatus(msgspec.Struct, frozen=True, gc=False):
@@ -88,7 +90,7 @@ ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
 
 
 class Counters(msgspec.Struct):
-    """How often things happened. Calls and tokens come from the recorded model calls, which only directors can read."""
+    """How often things happened. Calls and tokens come from the recorded model calls."""
 
     events: int = 0
     turns: int = 0
@@ -265,7 +267,8 @@ def _start_creature(stage: StageProjection, event: Event) -> Touched:
         touched = (("cast", was), *touched)
     if born.manifest is not None or known is None:
         manifest = fields_of(born.manifest or {})
-        stage.cast[creature] = CastMember(born.handle, role=manifest.role, profile=manifest.model_profile)
+        profile = "" if is_public_part(born.manifest or {}) else manifest.model_profile
+        stage.cast[creature] = CastMember(born.handle, manifest.role, profile=profile, bio=manifest.bio)
     else:
         stage.cast[creature] = replace(known, handle=born.handle, is_running=True)
     return touched

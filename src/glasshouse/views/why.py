@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.event import CONDUCTOR, TERRARIUM, VISITOR, Event, is_event_id
-from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.redaction import Role
 from glasshouse.events.shown import Section
 from glasshouse.reprs import repr_of
 from glasshouse.views.stage import text_in
@@ -146,19 +145,3 @@ def is_cited(value: object) -> bool:
     """Whether a field's value consists of event ids only."""
     parts = value if isinstance(value, list) else [value]
     return bool(parts) and all(is_event_id(part) for part in parts)
-
-
-def for_role(link: Link, role: Role) -> Link:
-    """The link without what the role may not read."""
-    hidden = kinds.AGENT_THOUGHT if role == "spectator" else None
-    return replace(
-        link,
-        event=redacted(link.event, role),
-        lines=tuple([replace(line, text="") if line.kind == hidden else line for line in link.lines]),
-        tools=tuple(
-            ToolUse(redacted(use.called, role), use.returned and redacted(use.returned, role))
-            for use in link.tools
-        ),
-        cites=tuple(redacted(event, role) for event in link.cites),
-        prompts=link.prompts if role == "director" else (),
-    )

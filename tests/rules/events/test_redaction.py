@@ -1,19 +1,22 @@
 """Redaction: what a spectator, the audience and a director may read."""
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
-from glasshouse.events.event import Json
+from glasshouse.events.event import Json, usage_in
+from glasshouse.events.model_use import PromptDigests, Usage
 from glasshouse.events.redaction import ROLES, Role, redacted
-from tests.rules.events.events_by_hand import A_LINE, an_event
+from tests.rules.events.events_by_hand import A_LINE, a_call, an_event, asked
 
-SECRET = ["private", "sealed", "model"]
+SECRET = ["private", "sealed"]
 
 READS: dict[Role, set[str]] = {
     "spectator": set(),
     "audience": {"private"},
-    "director": {"private", "sealed", "model"},
+    "director": {"private", "sealed"},
 }
 
 
@@ -29,23 +32,99 @@ def test_everything_public_stays_as_it_is(role: Role) -> None:
     seen, whole = content_of(redacted(A_LINE, role)), content_of(A_LINE)
 
     assert seen.keys() | set(SECRET) == whole.keys()
-    assert all(seen[field] == whole[field] for field in seen)
+    assert all(seen[field] == whole[field] for field in seen if field != "model")
 
 
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_everybody_reads_what_a_call_cost_and_only_a_director_what_was_said_in_it(role: Role) -> None:
+    away = a_call(reached=False, error="http://10.0.0.7 refused", completion="")
+    spoke = a_call(40, 0.5, completion="It is the fern.", reasoning="Moss listens.", model="small-7b")
+    use = replace(asked(away, spoke), shown=PromptDigests("d3", "d4"), is_untrusted=True)
+
+    seen = redacted(an_event(model=use), role)
+
+    assert seen.model is not None
+    assert usage_in([seen]) == usage_in([an_event(model=use)]) == Usage(1, 49, 0.5)
+    assert [call.has_texts for call in seen.calls] == [False, False]
+    assert [call.is_answered for call in seen.calls] == [False, True]
+    assert seen.calls[1].milliseconds == 412.0
+    text = msgspec.json.encode(seen.model).decode()
+    assert [word for word in ("fern", "Moss", "10.0.0.7", "d1", "d2", "d3", "d4") if word in text] == []
+    assert redacted(an_event(model=use), "director").model == use
+
+
+@pytest.mark.parametrize("kind", sorted(kinds.MINDS))
 @pytest.mark.parametrize("role", ["audience", "director"])
-def test_audience_and_director_read_a_thought(role: Role) -> None:
-    thought = an_event(kind=kinds.AGENT_THOUGHT, payload={"text": "It must be the fern."})
+def test_audience_and_director_read_what_a_creature_thinks(role: Role, kind: str) -> None:
+    thought = an_event(kind=kind, payload={"text": "It must be the fern."})
 
     assert redacted(thought, role).payload == {"text": "It must be the fern."}
 
 
-def test_a_spectator_sees_that_a_creature_thought_and_not_what() -> None:
-    thought = an_event(kind=kinds.AGENT_THOUGHT, payload={"text": "It must be the fern."})
+@pytest.mark.parametrize("kind", sorted(kinds.MINDS))
+def test_a_spectator_sees_that_a_creature_thought_and_not_what(kind: str) -> None:
+    thought = an_event(kind=kind, payload={"text": "The fern.", "reason": "The fern.", "rests_on": ["s-1.1"]})
 
     seen = redacted(thought, "spectator")
 
-    assert seen.payload == {}
-    assert (seen.id, seen.kind, seen.actor) == (thought.id, kinds.AGENT_THOUGHT, "echo")
+    assert not any(seen.payload.values())
+    assert (seen.id, seen.kind, seen.actor) == (thought.id, kind, "echo")
+
+
+PERSONA = {
+    "name": "echo",
+    "role": "judge",
+    "bio": "Keeps the echo.",
+    "persona": "A thief.",
+    "wants": "The key.",
+    "voice": {"examples": ["Hush."]},
+    "may_emit": ["agent.spoke"],
+    "subscribes_to": [],
+}
+PUBLIC = {"name": "echo", "role": "judge", "bio": "Keeps the echo."}
+WITH_A_MANIFEST: dict[str, tuple[Json, Json]] = {
+    kinds.CREATURE_STARTED: ({"handle": "echo", "manifest": PERSONA}, {"handle": "echo", "manifest": PUBLIC}),
+    kinds.RUN_STARTED: (
+        {"seed": "x", "spawnable": {"echo": PERSONA}},
+        {"seed": "x", "spawnable": {"echo": PUBLIC}},
+    ),
+    kinds.SESSION_FORKED: (
+        {"session": "s-1", "change": {"drop": True, "add": [PERSONA], "personas": {"bo": "A spy."}}},
+        {"session": "s-1", "change": {"drop": True, "add": [PUBLIC], "personas": {"bo": ""}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(WITH_A_MANIFEST))
+def test_a_spectator_reads_handle_role_and_bio_of_a_creature(kind: str) -> None:
+    whole, public = WITH_A_MANIFEST[kind]
+    event = an_event(kind=kind, payload=whole)
+
+    assert redacted(event, "spectator").payload == public
+    assert redacted(event, "audience").payload == redacted(event, "director").payload == whole
+
+
+def test_a_start_without_a_manifest_stays_as_it_is() -> None:
+    again = an_event(kind=kinds.CREATURE_STARTED, payload={"handle": "echo"})
+
+    assert redacted(again, "spectator").payload == {"handle": "echo"}
+
+
+@pytest.mark.parametrize("role", ["spectator", "audience"])
+def test_the_details_of_a_failure_are_the_directors(role: Role) -> None:
+    trace = "KeyError in /home/ada/mind.py, line 12"
+    act = an_event(
+        kind=kinds.AGENT_FAILED, payload={"reason": trace, "attempts": 2, "file": "/home/ada/mind.py"}
+    )
+    tool = an_event(kind=kinds.TOOL_RETURNED, payload={"tool": "find", "is_ok": False, "text": trace})
+    ours = an_event(
+        kind=kinds.TOOL_RETURNED, payload={"is_ok": False, "text": "Not here.", "is_engine": True}
+    )
+
+    assert redacted(act, role).payload == {"reason": "The act failed.", "attempts": 2}
+    assert redacted(tool, role).payload == {"tool": "find", "is_ok": False, "text": "The tool failed."}
+    assert redacted(ours, role).payload == ours.payload
+    assert redacted(act, "director") == act
 
 
 @pytest.mark.parametrize("role", ROLES)

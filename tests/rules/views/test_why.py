@@ -1,11 +1,9 @@
-"""Why, as a value: where a chain began, what a line rests on, and what each role may read of it."""
+"""Why, as a value: where a chain began, how a cause came, and what a line rests on."""
 
 import pytest
 
 from glasshouse.events import kinds
-from glasshouse.events.model_use import ModelUse
-from glasshouse.events.redaction import Role
-from glasshouse.views.why import Asked, Beginning, Link, SeenLine, arrival, beginning, cited_in, for_role
+from glasshouse.views.why import Beginning, arrival, beginning, cited_in
 from tests.rules.events.events_by_hand import an_event
 from tests.rules.worlds_by_hand import chain, table
 
@@ -58,17 +56,3 @@ def test_one_who_hears_nothing_of_it_was_handed_it_by_the_wire() -> None:
     answer = made.say("cy", caused_by=line.id)
 
     assert arrival(made.world, answer, line) == ("wire", wire.subject)
-
-
-@pytest.mark.parametrize("role", ["spectator", "audience"])
-def test_what_is_sealed_and_what_models_were_asked_is_for_a_director_alone(role: Role) -> None:
-    mused = SeenLine("discussion", CLUE, "ada", kinds.AGENT_THOUGHT, "I wonder.")
-    event = an_event(private={"thought": "Hm."}, model=ModelUse("fast"), sealed={"to": ["ada"]})
-    link = Link(event, "ada", lines=(mused,), prompts=(Asked("m", "You are ada.", "Hello"),))
-
-    seen = for_role(link, role)
-
-    assert for_role(link, "director") == link
-    assert (seen.prompts, seen.event.model, seen.event.sealed) == ((), None, None)
-    assert [line.text for line in seen.lines] == (["I wonder."] if role == "audience" else [""])
-    assert seen.thought == ("Hm." if role == "audience" else "")

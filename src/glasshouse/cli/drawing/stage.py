@@ -145,6 +145,10 @@ def ledger_lines(events: Iterable[Event]) -> Iterator[str]:
             handles[named.creature] = named.handle
         who, content = one_line(handles.get(event.actor, event.actor)), content_of(event)
         hidden = [name for name in ("private", "sealed", "model") if content.get(name) is not None]
+        if not any(
+            call.has_texts for call in event.calls
+        ):  # Bare counts of calls would only lengthen the line.
+            hidden = [name for name in hidden if name != "model"]
         parts = [f" {name} {as_json(content[name])}" for name in hidden]
         yield f"[{event.kind.ljust(kind_chars)}] {who} {as_json(event.payload)}{''.join(parts)}"
 

@@ -67,8 +67,9 @@ class ActSoFar(NamedTuple):
 
     @property
     def calls(self) -> list[Call]:
-        """The model calls that were answered, in order."""
-        return [call for step in self.steps for call in step.called.calls if call.is_answered]
+        """The model calls that were answered, in order. Those without texts, from a redacted file, are asked again."""
+        calls = [call for step in self.steps for call in step.called.calls]
+        return [call for call in calls if call.is_answered and call.has_texts]
 
     @property
     def is_untrusted(self) -> bool:

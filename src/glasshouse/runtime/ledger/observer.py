@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Event
-from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.reprs import repr_of
 from glasshouse.runtime.creature import CreatureOrId, id_of
 from glasshouse.runtime.ledger.subscriptions import Subscription
@@ -51,8 +51,7 @@ class Observer:
         past_run_ids: tuple[str, ...] = (),
     ) -> None:
         """For a branch, `past_run_ids` are the runs whose past it shares (see `views.stage.past_runs`)."""
-        if role not in ROLES:
-            raise Refused(f"There is no role {role!r}.", f"Write one of {', '.join(ROLES)}.")
+        check_role(role)
         self.role: Role = role
         self.errors: list[Exception] = []
         """The exceptions that callbacks raised, the latest last."""

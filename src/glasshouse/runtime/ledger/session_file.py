@@ -34,7 +34,7 @@ from glasshouse.events.codec import VERSIONS, content_of, decoded, encoded, raw_
 from glasshouse.events.digest import Digest, digest_of
 from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import PAYLOAD_TYPES, payload_of
-from glasshouse.events.redaction import ROLES, Role, redacted
+from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import SegmentWrite, Store
 from glasshouse.world.state.lineage import ancestors_of, pages, span_of, spans_between, visible_prefixes
@@ -91,8 +91,7 @@ class _ReadShort(Exception):
 
 async def export(store: Store, ledger: Ledger, session_id: str, path: Path, role: Role) -> Path:
     """Write a session and all its visible ancestors as one file."""
-    if role not in ROLES:
-        raise Refused(f"There is no role {role!r}.", f"Use one of {', '.join(ROLES)}.")
+    check_role(role)
     await asyncio.to_thread(_check_place, path)
     prefixes = visible_prefixes(ledger.world.sessions, session_id)
     spans = spans_between(ledger.world.sessions, prefixes)

@@ -12,7 +12,7 @@ from typing import Final
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events import kinds
 from glasshouse.events.event import RESERVED_ACTORS, Event, event_id, place_of
-from glasshouse.events.redaction import ROLES, Role
+from glasshouse.events.redaction import Role, check_role, redacted
 from glasshouse.events.shown import Section, Shown
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader, spans_of
@@ -50,14 +50,13 @@ class WhyReader:
 
     async def why(self, id_of_event: str, role: Role) -> views.Why:
         """The chain of causes from an event back to its beginning."""
-        if role not in ROLES:
-            raise Refused(f"{role!r} is no role.", f"Ask as one of {', '.join(ROLES)}.")
+        check_role(role)
         events: dict[str, Event] = {}
         links: list[views.Link] = []
         oldest = await self._history.event(id_of_event)
         while len(links) < views.links_max:
             cause = await self._event_or_none(oldest.caused_by)
-            links.append(views.for_role(await self._link(oldest, cause, events, role), role))
+            links.append(await self._link(oldest, cause, events, role))
             if cause is None:
                 break
             oldest = cause
@@ -80,34 +79,39 @@ class WhyReader:
     async def _link(
         self, event: Event, cause: Event | None, events: dict[str, Event], role: Role
     ) -> views.Link:
-        house = await self._house_of(event.session_id)
+        """One event as the role may read it. Lines and tools are redacted like the event, so nothing else decides what
+        is shown."""
+        seen, house = redacted(event, role), await self._house_of(event.session_id)
         folded = house or Folded()
         heard = None if cause is None else _as_heard(folded, event, cause)
         came, by = (None, "") if heard is None else views.arrival(folded.world, event, heard)
-        cited = [await self._event_or_none(cited_event) for cited_event in views.cited_in(event)]
+        cited = [await self._event_or_none(cited_event) for cited_event in views.cited_in(seen)]
         shown = await self._store.shown(event.position or 0) if event.calls else ()
-        calls, text = event.calls[-prompt_texts_max:] if role == "director" else (), self._store.prompt
-        prompts = [views.Asked(call.model, await text(call.system), await text(call.user)) for call in calls]
-        is_redacted = self._ledger.world.sessions[event.session_id].segment.is_redacted
+        calls, text = [call for call in seen.calls if call.has_texts], self._store.prompt
+        prompts = [
+            views.Asked(call.model, await text(call.system), await text(call.user))
+            for call in calls[-prompt_texts_max:]
+        ]
+        is_without_texts = any(not call.has_texts for call in event.calls)
         is_missing: dict[views.Missing, bool] = {
-            "model": is_redacted and _is_act(event) and event.model is None,
-            "prompt": shown is None,
+            "model": is_without_texts,
+            "prompt": shown is None and not is_without_texts,
             "cause": event.caused_by is not None and cause is None,
             "cast": house is None,
         }
         return views.Link(
-            event=event,
+            event=seen,
             who=_name_of(folded, event.actor),
             came=came,
             by=by,
-            lines=await self._lines(shown[-1], events) if shown else (),
-            tools=tuple(await self._tools(event)),
-            cites=tuple([cited_event for cited_event in cited if cited_event is not None]),
+            lines=await self._lines(shown[-1], events, role) if shown else (),
+            tools=tuple(await self._tools(event, role)),
+            cites=tuple([redacted(cited_event, role) for cited_event in cited if cited_event is not None]),
             prompts=tuple(prompts),
             missing=tuple([part for part in is_missing if is_missing[part]]),
         )
 
-    async def _lines(self, shown: Shown, events: dict[str, Event]) -> tuple[views.SeenLine, ...]:
+    async def _lines(self, shown: Shown, events: dict[str, Event], role: Role) -> tuple[views.SeenLine, ...]:
         """The lines that a call was shown. `events` caches the events that were already read for this answer."""
         sections: dict[str, Section] = {}
         for section in _SECTIONS:
@@ -118,11 +122,11 @@ class WhyReader:
         if spans := spans_of(self._ledger.world, unread, gap_events_max):
             await self._ledger.wait_for_durability()
             events |= {event.id: event for event in await self._store.read(spans)}
-        lines = [events[line_id] for line_id in ids if line_id in events]
+        lines = [redacted(events[line_id], role) for line_id in ids if line_id in events]
         houses = {name: await self._house_of(name) for name in {line.session_id for line in lines}}
         return tuple([_line(sections[line.id], line, houses[line.session_id] or Folded()) for line in lines])
 
-    async def _tools(self, event: Event) -> list[views.ToolUse]:
+    async def _tools(self, event: Event, role: Role) -> list[views.ToolUse]:
         """The tools that an act used before it ended in this event."""
         is_first_event = event.as_of == event_id(event.session_id, event.seq - 1)
         if not _is_act(event) or event.kind in kinds.MID_ACT or is_first_event:
@@ -130,7 +134,7 @@ class WhyReader:
         await self._ledger.wait_for_durability()
         sessions, act = self._ledger.world.sessions, (event.actor, event.caused_by)
         spans = spans_before(sessions, event.session_id, event.seq - 1, tools_before_max)
-        before = await self._store.read(spans)
+        before = [redacted(earlier, role) for earlier in await self._store.read(spans)]
         answers = {earlier.caused_by: earlier for earlier in before if earlier.kind == kinds.TOOL_RETURNED}
         called = [earlier for earlier in before if earlier.kind == kinds.TOOL_CALLED]
         own = [call for call in called if (call.actor, call.caused_by) == act]
