@@ -417,9 +417,12 @@ class Terrarium:
         """Why an event happened: the chain of its causes back to the first one, each with what its actor was shown."""
         return await self._archive.why_reader.why(event_id, role)
 
-    async def who_knew(self, event_id: str) -> WhoKnew:
-        """Which creatures could see an event, how, and since when. Includes removed creatures."""
-        return await self._archive.who_knew_reader.who_knew(event_id)
+    async def who_knew(self, event_id: str, *, at: str | None = None) -> WhoKnew:
+        """Which creatures could see an event, how, and since when. Includes removed creatures.
+
+        With `at`, an event of this house: which of its creatures could right after the change of that event.
+        """
+        return await self._archive.who_knew_reader.who_knew(event_id, at)
 
     def leaderboard(
         self,

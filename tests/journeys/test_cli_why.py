@@ -117,6 +117,17 @@ def test_events_that_are_not_there_are_refused_with_what_to_do(store: str) -> No
     assert all(one.stdout == "" for one in tried)
 
 
+def test_who_knew_at_an_event_counts_in_the_same_run(store: str) -> None:
+    (line,) = objects("why", "40", "--run", ROOTS, "--store", store)
+    now = objects("who-knew", "40", "--run", ROOTS, "--store", store)
+
+    before = run("who-knew", "40", "--run", ROOTS, "--at", "39", "--store", store)
+    then = objects("who-knew", line["event_id"], "--at", "41", "--store", store)
+
+    assert "Nobody could see it." in before.stdout
+    assert {one["handle"] for one in then} == {one["handle"] for one in now}
+
+
 def test_who_knew_lists_everybody_who_could_see_a_line(store: str) -> None:
     told = run("who-knew", "last", "--run", ROOTS, "--store", store)
     everybody = objects("who-knew", "last", "--run", ROOTS, "--store", store)

@@ -2,6 +2,7 @@
 # ruff: noqa: ASYNC240 (a test may wait for its own small files)
 
 import gzip
+import json
 import random
 import sys
 import zlib
@@ -338,6 +339,33 @@ async def test_a_made_up_file_is_refused_and_nothing_of_it_is_kept(
     seal(path, lines)
 
     assert path.name in await refused(there, path)
+
+
+# Files that unpack to more than anybody wants
+
+
+async def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_is_unpacked_whole(
+    there: Terrarium, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.dumps(line).encode() + b"\n" for line in lines_of(path)]
+    spoken = next(line for line in lines if b"agent.spoke" in line)
+    head, bomb = b"".join(lines[: lines.index(spoken)]), gzip.compress(spoken * 4_000)
+    path.write_bytes(gzip.compress(head) + bomb * 500)
+    unpacked = 0
+
+    class Counted(gzip.GzipFile):
+        def readline(self, size: int | None = -1) -> bytes:
+            nonlocal unpacked
+            line = super().readline(size)
+            unpacked += len(line)
+            return line
+
+    monkeypatch.setattr(gzip, "GzipFile", Counted)
+    monkeypatch.setattr(session_file, "import_bytes_max", 1_000_000)
+
+    assert "holds more than 1,000,000 bytes unpacked" in await refused(there, path)
+    assert path.stat().st_size < 5_000_000 < 500 * 4_000 * len(spoken)
+    assert unpacked < 1_000_000 + len(spoken) + 1
 
 
 # Many segments

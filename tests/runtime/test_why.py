@@ -218,6 +218,30 @@ async def test_who_joined_later_knows_since_the_event_that_brought_it() -> None:
     assert knew["cy"].until is None
 
 
+async def test_who_knew_at_an_event_is_who_could_see_it_by_then_under_the_names_of_then() -> None:
+    async with new_terrarium(MemoryStore()) as t:
+        await troupe(t, "ada", "bo")
+        before = await t.append("ada", line("Nothing yet."))
+        spoken = await t.append("ada", line("A secret."))
+        await t.add_creature(Manifest(name="cy"))
+        await t.connect("ada", "cy", channel="talk")
+        later = await t.append("ada", line("What was that?"))
+        await t.remove_creature("bo")
+        await t.append("ada", line("Bo is gone."))
+
+        answers = [await t.who_knew(spoken.id, at=at) for at in (before.id, spoken.id, later.id, None)]
+        told = [{one.creature: (one.how, one.until is None) for one in who.knowers} for who in answers]
+
+        with pytest.raises(UnknownName):
+            await t.who_knew(spoken.id, at="s-nowhere.1")
+
+    assert told[:2] == [{}, {"ada": ("said", True), "bo": ("heard", True)}]
+    assert told[2] == {"ada": ("said", True), "bo": ("heard", True), "cy": ("merged", True)}
+    assert told[3] == {**told[2], "bo": ("heard", False)}
+    assert [who.count for who in answers] == [0, 2, 3, 3]
+    assert not any(one.is_elsewhere for who in answers for one in who.knowers)
+
+
 async def test_what_was_known_is_known_still_after_the_store_is_opened_again(tmp_path: Path) -> None:
     path = tmp_path / "show.glasshouse"
     async with new_terrarium(SqliteStore(path)) as t:

@@ -49,7 +49,7 @@ class Archive:
         self._pasts = Pasts(house.store, house.ledger, house.history)
         other_houses = OtherHouses(house.store, house.ledger)
         self.why_reader = WhyReader(house.store, house.ledger, house.history, other_houses)
-        self.who_knew_reader = WhoKnewReader(house.ledger, house.history, other_houses)
+        self.who_knew_reader = WhoKnewReader(house.store, house.ledger, house.history, other_houses)
 
     # Reading
 

@@ -1,7 +1,7 @@
 """A chain of causes on the screen, and who knew of an event.
 
-Always holds: everything drawn here was redacted, for the role that the user chose or else for the audience. In a pipe,
-every line and every thought is on one line.
+Always holds: everything drawn here was redacted for the role that the user chose. In a pipe, every line and every
+thought is on one line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
-from glasshouse.events.redaction import redacted
+from glasshouse.events.redaction import Role, redacted
 from glasshouse.views.who_knew import WhoKnew
 from glasshouse.views.why import Link, Why, is_cited
 
@@ -179,9 +179,9 @@ def print_knowers(who: WhoKnew, named: NamedEvent) -> None:
     print_json(*[{**about, **to_builtins(knower)} for knower in who.knowers])
 
 
-def draw_knowers(who: WhoKnew, named: NamedEvent) -> None:
+def draw_knowers(who: WhoKnew, named: NamedEvent, role: Role) -> None:
     """Draw all creatures that knew, for people."""
-    screen, event = Screen(), redacted(named.event, "audience")
+    screen, event = Screen(), redacted(named.event, role)
     said = gist(event.payload, named.name_of) or "(nothing)"
     heading = f"{named.name_of(event.id)}  {event.kind}, turn {event.turn}: {said}"
     screen.draw(Text(heading, style="bold") if screen.is_terminal else heading)

@@ -23,6 +23,7 @@ import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ from glasshouse.world.state.state import Segment
 format_version = 1
 line_bytes_max = 8 * 1024 * 1024
 import_events_max = 1_000_000
+import_bytes_max = 1024 * 1024 * 1024
+"""Counted as the file is unpacked, so that a small file that unpacks to more is not unpacked whole."""
 segment_number_max = 2**62 - 1  # Two of them added up still fit the integers of every store.
 short_reads_max = 8
 
@@ -219,13 +222,25 @@ def read_file(path: Path) -> Carried:
         with path.open("rb") as raw:
             is_packed = raw.peek(2).startswith(b"\x1f\x8b")
             file = gzip.GzipFile(fileobj=raw) if is_packed else raw
-            return _parsed(path, iter(lambda: file.readline(line_bytes_max), b""))
+            return _parsed(path, _lines(path, file))
     except FileNotFoundError as wrong:
         raise Refused(f"There is no file {path}.", "Check the path.") from wrong
     except (OSError, EOFError, zlib.error) as wrong:
         raise Refused(f"{path} cannot be read: {wrong}.", "Export it again.") from wrong
     except ValueError as wrong:
         raise Refused(f"{str(path)!r} cannot name a file: {wrong}.", "Check the path.") from wrong
+
+
+def _lines(path: Path, file: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
+    """The lines of an open file, as long as they are within the bounds."""
+    left = import_bytes_max
+    while line := file.readline(line_bytes_max):
+        left -= len(line)
+        if left < 0:
+            raise Refused(
+                f"{path} holds more than {import_bytes_max:,} bytes unpacked.", "Import a shorter session."
+            )
+        yield line
 
 
 def _parsed(path: Path, lines: Iterator[bytes]) -> Carried:

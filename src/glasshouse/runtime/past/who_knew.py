@@ -13,8 +13,9 @@ from glasshouse.events.event import Event, event_id
 from glasshouse.events.payloads import ChannelEdge, payload_of
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.history import HistoryReader
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.past.other_houses import OtherHouses
+from glasshouse.runtime.ports import Store
 from glasshouse.turns.heard.renaming import NamesNow
 from glasshouse.views.who_knew import Knower, Sighting, WhoKnew, handle_then, knowers_max, sightings_of
 from glasshouse.world.state.state import SessionState, World
@@ -25,26 +26,45 @@ sessions_searched_max: Final = 1_024
 class WhoKnewReader:
     """Answers who could see an event."""
 
-    def __init__(self, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses) -> None:
+    def __init__(
+        self, store: Store, ledger: Ledger, history: HistoryReader, other_houses: OtherHouses
+    ) -> None:
+        self._store = store
         self._ledger = ledger
         self._history = history
         self._other_houses = other_houses
 
-    async def who_knew(self, id_of_event: str) -> WhoKnew:
-        """Which creatures could see an event, in this house and in other houses that imported files tell of."""
+    async def who_knew(self, id_of_event: str, at: str | None) -> WhoKnew:
+        """Which creatures could see an event, in this house and in other houses that imported files tell of.
+
+        With `at`: which creatures of this house could, right after the change of that event.
+        """
         event = await self._history.event(id_of_event)
         is_imported = self._other_houses.wrote(event.session_id)
+        if at is not None:
+            then = await folded_from(self._store, await self._history.end_of_change(at))
+            session = then.world.sessions.get(event.session_id)
+            is_said = session is not None and event.seq <= session.head
+            return await self._answer(
+                event, _seen_in(then, event, reborn_only=is_imported) if is_said else [], then.world
+            )
         seen = _seen_in(self._ledger.folded, event, reborn_only=is_imported)
         if is_imported:
             there = await self._other_houses.around(event.session_id)
             seen += [(sighting, there.world) for sighting in sightings_of(there.world, event)]
         for house in await self._other_houses.after(event.session_id):
             seen += _seen_in(house, event, reborn_only=True)
+        return await self._answer(event, seen, self._ledger.world)
+
+    async def _answer(self, event: Event, seen: list[tuple[Sighting, World]], here: World) -> WhoKnew:
         seen.sort(key=lambda pair: pair[0].since)
-        knowers = [await self._knower(world, event, sighting) for sighting, world in seen[:knowers_max]]
+        knowers = [
+            await self._knower(world, event, sighting, is_elsewhere=world is not here)
+            for sighting, world in seen[:knowers_max]
+        ]
         return WhoKnew(event.id, tuple(knowers), len(seen))
 
-    async def _knower(self, world: World, event: Event, seen: Sighting) -> Knower:
+    async def _knower(self, world: World, event: Event, seen: Sighting, *, is_elsewhere: bool) -> Knower:
         how, since, creature = seen.how, event.id, seen.creature
         if how == "reborn":
             since = event_id(creature.reborn.rpartition(" ")[2], 1)
@@ -55,7 +75,6 @@ class WhoKnewReader:
             first = await self._history.event(event_id(joined.session_id, 1))
             if is_merge and joined.change == first.change:
                 how = "merged"
-        is_elsewhere = world is not self._ledger.world
         handle = handle_then(creature, seen.since) if is_elsewhere else creature.handle
         return Knower(creature.id, handle, how, since, seen.until, seen.with_content, is_elsewhere)
 
