@@ -53,7 +53,8 @@ class Terrarium:
     """Hosts creatures, and owns their graphs, the ledger and the conductor. It runs no model itself.
 
     Defaults: a store in memory, the offline troupe as models, the built-in tools, no approver, the machine's clock and
-    random ids. A path opens a SQLite store.
+    random ids. A path opens a SQLite store. `strict` is for debugging: what an agent raises is raised to whoever drives,
+    and its act stays due; otherwise it is recorded as `agent.failed`, and the others continue.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Terrarium:
         approver: Approver | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
+        strict: bool = False,
         clock: Clock | None = None,
         ids: Ids | None = None,
         agent_for: AgentFor | None = None,
@@ -88,6 +90,7 @@ class Terrarium:
             usual_tools(tools, ask),
             governor=governor,
             pacing=pacing,
+            strict=strict,
         )
         self._house = parts.house
         self._edits = parts.edits

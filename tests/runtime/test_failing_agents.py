@@ -1,13 +1,15 @@
 """Whatever an agent raises or returns, its act ends in one event with a message, and the other creatures continue."""
 
 import asyncio
+import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glasshouse import Agent, Draft, Event, kinds
-from glasshouse.errors import ModelUnreachable
+from glasshouse import Agent, Draft, Event, kinds, verify
+from glasshouse.errors import BadEvent, ModelUnreachable
 from glasshouse.events.payloads import Governor
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
@@ -276,3 +278,64 @@ async def test_a_fault_that_cannot_say_what_it_is_is_told_by_its_name() -> None:
 
     assert len(texts) == 2
     assert [failure.payload["reason"] for failure in failures] == ["Speechless: Speechless"]
+
+
+class _Buggy(Agent):
+    """Has a bug, here or in what it calls."""
+
+    def __init__(self, bug: str) -> None:
+        self._bug = bug
+
+    async def act(self, moment: Moment) -> Draft | None:
+        if self._bug == "in python's own code":
+            json.loads("{")
+        if self._bug == "in its answer":
+            return Draft(kind="agent.spoke")
+        return Draft(kind="agent.spoke", payload={"text": moment.private_notes})  # type: ignore[attr-defined]
+
+
+def _line_of(words: str) -> int:
+    return 1 + next(n for n, line in enumerate(Path(__file__).read_text().splitlines()) if words in line)
+
+
+@pytest.mark.parametrize(
+    ("bug", "exception", "words"),
+    [
+        ("in itself", "AttributeError", "moment.private_notes"),
+        ("in python's own code", "JSONDecodeError", "json.loads("),
+    ],
+)
+async def test_a_bug_is_recorded_with_its_place_and_logged_with_its_traceback(
+    bug: str, exception: str, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, (failed, *_) = await _played_beside(_Buggy(bug))
+
+    assert failed.payload["fault"] == {
+        "exception": exception,
+        "file": "test_failing_agents.py",
+        "line": _line_of(words),
+    }
+    assert "odd failed in its act." in caplog.text
+    assert "Traceback" in caplog.text
+    assert words in caplog.text
+
+
+@pytest.mark.parametrize(("bug", "error"), [("in itself", AttributeError), ("in its answer", BadEvent)])
+async def test_a_strict_terrarium_raises_what_an_agent_raises_and_leaves_its_act_due(
+    bug: str, error: type[Exception]
+) -> None:
+    async with Terrarium(strict=True) as t:
+        odd = await t.add_creature(ticking("odd"), agent=_Buggy(bug))
+        with pytest.raises(error):
+            await t.step(1)
+
+        assert await _failures(t) == []
+        assert [due.turn for due in t.due(odd.run_id or "")]
+
+
+async def test_a_run_with_a_bug_in_it_verifies() -> None:
+    async with on_stage() as t:
+        await cast_on(t, {"odd": _Buggy("in itself"), "z": Speaker()}, ticking("odd"), ticking("z"))
+        await soon(t.step(2))
+
+        assert (await verify(t, t.runs()[0].id)).is_same

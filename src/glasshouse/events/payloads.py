@@ -306,11 +306,21 @@ class ActEnd(Payload, frozen=True, omit_defaults=False):
     reason: str
 
 
-class AgentFailed(Payload, frozen=True, omit_defaults=False):
+class Fault(Payload, frozen=True):
+    """Where code that is not part of Glasshouse raised: the class of the exception, the file's name and the line."""
+
+    exception: str
+    file: str
+    line: int
+
+
+class AgentFailed(Payload, frozen=True):
     """Why an act failed, and how often a model was asked for it."""
 
     reason: str
     attempts: int
+    fault: Fault | None = None
+    """Where it was raised, if an agent, a tool or a model of the program raised it."""
 
 
 class UserInjected(Payload, frozen=True):

@@ -38,6 +38,7 @@ class Parts:
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         answers: Answers | None = None,
+        strict: bool = False,
     ) -> None:
         self.house = house = House(store, clock, ids)
         self.minds = Minds(lambda: house.ledger.world, agent_for)
@@ -49,7 +50,9 @@ class Parts:
         treasury = Treasury(ledger, clock)
         desk = ToolDesk(ledger, tools, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
-        acts = Acts(ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds)
+        acts = Acts(
+            ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds, is_strict=strict
+        )
         endings, limits = Endings(ledger), governor or Governor()
         self.conductor = conductor = Conductor(
             ledger, acts, clock, endings, event, limits, warm_lines, answers, routes

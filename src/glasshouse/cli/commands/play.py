@@ -27,6 +27,7 @@ def play(
     watch: bool = flag("--watch", "Play nothing: show what another process plays in the store."),
     continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
     run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
+    strict: bool = flag("--strict", "Stop with the traceback when an agent, a tool or a model raises."),
     store: options.StoreOption = None,
     as_json: options.EventsOption = False,
 ) -> None:
@@ -56,7 +57,7 @@ def play(
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
 
-    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json)
+    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json, is_strict=strict)
     if watch:
         watch_live(request, world, run_id)
     elif world is not None:

@@ -39,12 +39,19 @@ class LiveRequest:
     """What the options of a command ask for, whatever is played."""
 
     def __init__(
-        self, store: Path | None, pace: Pace | None, *, turns: int | None, has_minds: bool, as_json: bool
+        self,
+        store: Path | None,
+        pace: Pace | None,
+        *,
+        turns: int | None,
+        has_minds: bool,
+        as_json: bool,
+        is_strict: bool = False,
     ) -> None:
         self.store = store_path(store)
         self.command_line = CommandLine.on(self.store)
         self.pace = pace or (Pace.FAST if as_json else pace_here(None))
-        self.turns, self.has_minds, self.as_json = turns, has_minds, as_json
+        self.turns, self.has_minds, self.as_json, self.is_strict = turns, has_minds, as_json, is_strict
 
     @property
     def has_keys(self) -> bool:
@@ -92,7 +99,7 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
 
 async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
     store = SqliteStore(request.store)
-    async with Terrarium(store) as terrarium:
+    async with Terrarium(store, strict=request.is_strict) as terrarium:
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)
         for run in opened.runs:

@@ -9,6 +9,7 @@ tools' answers and the graph are current.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -17,12 +18,12 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
+from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused, UnusableReply
 from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.acts.asking import Asking
+from glasshouse.runtime.acts.asking import Asking, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.acts.tool_use import ToolDesk, ToolUse
@@ -30,7 +31,7 @@ from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.minds.faults import failure_chars_max, failure_of
+from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of
 from glasshouse.runtime.minds.minds import Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
@@ -47,6 +48,7 @@ from glasshouse.world.state.ids import the_creature
 from glasshouse.world.state.state import CreatureState, World
 
 characters_cache_max: Final = 4_096
+_log = logging.getLogger("glasshouse.acts")
 
 RouteOf = Callable[[CreatureState, str], Route]
 """Gives the model behind a creature's profile."""
@@ -186,8 +188,11 @@ class Acts:
         tools: ToolDesk,
         answers: Answers,
         batch_worlds: BatchWorlds,
+        *,
+        is_strict: bool = False,
     ) -> None:
         self._ledger = ledger
+        self._is_strict = is_strict
         self._treasury = treasury
         self._route_of = route_of
         self._agent_of = agent_of
@@ -311,14 +316,24 @@ class Acts:
         except Exception as wrong:
             if using is not None and using.store_failure is wrong:
                 raise  # The store failed, not the agent: this must stop the drive.
-            return {"failure": failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
+            return self._failure(scene, wrong), None
         except asyncio.CancelledError as wrong:
             if _is_cancelled():
                 raise
-            return {"failure": failure_of(wrong), "attempts": max(1, len(calls.calls))}, None
+            return self._failure(scene, wrong), None
         finally:
             if using is not None:
                 using.has_ended = True
+
+    def _failure(self, scene: Scene, wrong: BaseException) -> Json:
+        """The fields of the intent that ends a failed act. A strict terrarium raises the failure of an agent instead."""
+        fault = fault_of(wrong)
+        if not isinstance(wrong, RecordedFailure | UnusableReply):
+            if self._is_strict:
+                raise wrong
+            if fault is not None:
+                _log.warning("%s failed in its act.", scene.creature.handle, exc_info=wrong)
+        return {"failure": failure_of(wrong), "fault": fault, "attempts": max(1, len(scene.asking.calls))}
 
     async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.
@@ -336,6 +351,8 @@ class Acts:
             try:
                 return self._ledger.stage(thought.end, thought.beside)
             except Refused as refusal:
+                if self._is_strict:
+                    raise
                 failed = replace(
                     thought.end,
                     draft=None,

@@ -20,7 +20,7 @@ from msgspec.structs import asdict, replace
 from glasshouse.errors import BudgetExceeded, ModelUnreachable, Refused
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Call, Tokens, Usage, usage_of
-from glasshouse.events.payloads import CastEntry, RunStarted
+from glasshouse.events.payloads import CastEntry, Fault, RunStarted
 from glasshouse.events.shown import Shown
 from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.folded import Folded
@@ -46,9 +46,10 @@ Recorded = Callable[[int, Prompt], Completion | None]
 class RecordedFailure(Exception):
     """A failure that a replay takes from the record: of an act, or of one of its model calls."""
 
-    def __init__(self, reason: str, call: Call | None = None) -> None:
+    def __init__(self, reason: str, call: Call | None = None, fault: Fault | None = None) -> None:
         super().__init__(reason)
         self.call = call
+        self.fault = fault
 
 
 def _storable(completion: Completion) -> Completion:

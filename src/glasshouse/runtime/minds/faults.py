@@ -1,12 +1,16 @@
-"""The text of an exception from foreign code.
+"""What is said about an exception from foreign code: its text, and where it was raised.
 
 Always holds: it never raises, whatever the exception does.
 """
 
 from __future__ import annotations
 
+import os
+import traceback
+from pathlib import Path
 from typing import Final
 
+from glasshouse.events.payloads import Fault
 from glasshouse.turns.moment.line_text import cut, one_line
 
 fault_chars_max: Final = 300
@@ -32,3 +36,25 @@ def failure_of(wrong: BaseException) -> str:
     text = text_of_fault(wrong) or type(wrong).__name__
     is_ours = type(wrong).__module__.startswith("glasshouse.")
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
+
+
+_OURS: Final = str(Path(__file__).parents[2])
+_PYTHONS: Final = str(Path(os.__file__).parent)
+
+
+def fault_of(wrong: BaseException) -> Fault | None:
+    """Where a program's own code raised an exception, or called what raised it; None if only Glasshouse was running.
+
+    Files of Python and of installed packages are passed over, and folders are left out: both differ between machines,
+    while the ledger of a run must not.
+    """
+    recorded: Fault | None = getattr(wrong, "fault", None)
+    if recorded is not None:
+        return recorded
+    for frame in reversed(traceback.extract_tb(wrong.__traceback__)):
+        if (
+            not frame.filename.startswith((_OURS, _PYTHONS, "<frozen"))
+            and "site-packages" not in frame.filename
+        ):
+            return Fault(type(wrong).__name__, Path(frame.filename).name, frame.lineno or 0)
+    return None

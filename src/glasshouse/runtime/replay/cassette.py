@@ -134,7 +134,9 @@ class Cassette(Answers):
                 raise ModelUnreachable(call.error, call.model)
             if not call.is_answered:
                 is_last = number + 1 == len(calls)
-                raise RecordedFailure(str(failure) if is_last and failure else call.error, call)
+                if is_last and failure:
+                    raise RecordedFailure(str(failure), call, failure.fault)
+                raise RecordedFailure(call.error, call)
             return completion_of(call)
 
         return recorded
@@ -175,7 +177,10 @@ class RecordedAgent(Agent):
 
 def _failure_in(end: Event) -> RecordedFailure | None:
     """The failure that ended an act, if one did."""
-    return RecordedFailure(payload_of(end, AgentFailed).reason) if end.kind == kinds.AGENT_FAILED else None
+    if end.kind != kinds.AGENT_FAILED:
+        return None
+    failed = payload_of(end, AgentFailed)
+    return RecordedFailure(failed.reason, fault=failed.fault)
 
 
 def draft_of(event: Event) -> Draft:

@@ -178,7 +178,7 @@ def act_ended(world: World, intent: EndAct) -> Decision:
     check_may_act(world, creature)
     graph = world.graphs[creature.graph_id]
     if intent.draft is None and intent.failure:
-        failed = payloads.AgentFailed(intent.failure, intent.attempts)
+        failed = payloads.AgentFailed(intent.failure, intent.attempts, intent.fault)
         fact = _of_act(intent, failed, creature.run_id)
     elif intent.draft is None:
         fact = _of_act(intent, payloads.ActEnd(intent.passed), creature.run_id, kinds.AGENT_PASSED)

@@ -260,6 +260,7 @@ class EndAct(Intent, frozen=True, gc=False):
     passed: str = ""
     private: Json | None = None
     failure: str = ""
+    fault: payloads.Fault | None = None
     attempts: int = 0
     model: ModelUse | None = None
     run_id: str | None = None
