@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "b8af534636bcd5a5074a2844605491bf116cf6ca2ee0383e79da800e1f25d368"
+GOLDEN_DIGEST = "06e12d24cd2941c66c5d891a88409732d53f0153e1662d3cf8c8af8997377beb"
 
 STORY = a_story()
 
