@@ -20,7 +20,7 @@ lines_shown = 25
 
 
 async def host(terrarium: Terrarium) -> None:
-    """Graphs of a few members each, every member on the commons of its graph."""
+    """Graphs of a few members each, every member on the one channel of its graph."""
     async with asyncio.TaskGroup() as group:
         for _ in range(in_parallel):
             group.create_task(_settle(terrarium, residents // members_a_graph // in_parallel))

@@ -208,13 +208,15 @@ class Terrarium:
         *,
         agent: Agent | None = None,
         graph: str | None = None,
+        channel: str | None = None,
         handle: str | None = None,
         is_privileged: bool = False,
         parent: CreatureOrId | None = None,
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
-        """Add a creature: in a new graph, or on the commons of `graph`."""
+        """Add a creature: in a new graph, or in `graph`: on `channel`, else on the graph's only channel, else on a new
+        channel with its oldest member."""
         example = "Write Manifest(name='ada', persona='...')."
         check_type("add_creature()", manifest, Manifest, "a Manifest", example)
         if agent is not None:
@@ -226,7 +228,7 @@ class Terrarium:
             check_has("add_creature(agent=...)", agent, "act", "an object with an `act` method", made)
         facts = (manifest.name, manifest.as_json(), manifest.digest)
         parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
-        intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id)
+        intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id, channel)
         return await self._edits.add_creature(intent, manifest, agent, dry_run=dry_run)
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:

@@ -33,12 +33,12 @@ async def play_some(path: Path) -> dict[str, str]:
         whole = await t.open_world("thousand-token-wood", run_id=CHANGED)
         await t.step(3)
         first = t.creatures()[0].id
-        moth = await t.add_creature(
-            Manifest(name="moth", subscribes_to=("agent.spoke",)), graph=whole.graph_ids[0], run=CHANGED
-        )
+        await t.add_channel(whole.graph_ids[0], "perch")
+        guest = Manifest(name="moth", subscribes_to=("agent.spoke",))
+        moth = await t.add_creature(guest, graph=whole.graph_ids[0], channel="perch", run=CHANGED)
         await t.connect(first, moth.id, channel="whispers", both=True)
         await t.step(2)
-        await t.remove_channel(t.creature(moth.id).graph_id, "commons")
+        await t.remove_channel(t.creature(moth.id).graph_id, "perch")
         await t.disconnect(moth.id, first, channel="whispers")
         await t.step(4)
         await t.finish(CHANGED)

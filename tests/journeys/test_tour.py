@@ -42,7 +42,7 @@ def test_the_tour_tells_its_whole_story_without_escape_codes_in_a_pipe() -> None
     assert ESCAPE not in toured.stdout
     for fact in (
         "2 became 1",
-        "pim is now pim~2, commons is now commons~2",
+        "pim is now pim~2, bench is now bench~2",
         "1 became 2",
         "shares 38, adds 1",
         "[agent.spoke     ] dew  Lux, the word was rain. We kept some for you.",

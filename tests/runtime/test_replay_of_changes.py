@@ -37,8 +37,8 @@ def graph_of(t: Terrarium, run: Run) -> str:
     return t.run_of(run.id).graph_ids[0]
 
 
-async def plugged_in(t: Terrarium, run: Run) -> str:
-    born = await t.add_creature(MOTH, graph=graph_of(t, run), run=run.id)
+async def plugged_in(t: Terrarium, run: Run, channel: str | None = None) -> str:
+    born = await t.add_creature(MOTH, graph=graph_of(t, run), run=run.id, channel=channel)
     return born.id
 
 
@@ -59,12 +59,13 @@ async def come_from_afar(t: Terrarium, run: Run) -> None:
 
 
 async def cut_off(t: Terrarium, run: Run) -> None:
-    moth = await plugged_in(t, run)
+    await t.add_channel(graph_of(t, run), "perch")
+    moth = await plugged_in(t, run, "perch")
     first = (await cast_of(t, run))[0]
     await t.connect(first, moth, channel="whispers", both=True)
     await t.step(1)
     await t.disconnect(first, moth, channel="whispers")
-    await t.remove_channel(graph_of(t, run), "commons")
+    await t.remove_channel(graph_of(t, run), "perch")
 
 
 async def wire_and_unwire(t: Terrarium, run: Run) -> None:

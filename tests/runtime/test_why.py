@@ -164,7 +164,10 @@ async def test_a_long_chain_is_cut_and_says_so() -> None:
 async def test_a_line_handed_by_a_wire_says_so_and_is_known_by_its_target() -> None:
     async with house(MemoryStore()) as t:
         await troupe(t, "ada", "bo")
-        await t.add_creature(Manifest(name="cy", subscribes_to=()), graph=t.creature("ada").graph_id)
+        await t.add_channel(t.creature("ada").graph_id, "den")
+        await t.add_creature(
+            Manifest(name="cy", subscribes_to=()), graph=t.creature("ada").graph_id, channel="den"
+        )
         wire = await t.wire("ada", "cy")
         spoken = await t.append("ada", line("Over here."))
         answers = [act for _ in range(3) if (act := await t.step_one()) is not None and act.actor == "cy"]

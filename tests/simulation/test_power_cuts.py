@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import Refused, SqliteStore, Terrarium
-from glasshouse.errors import StoreDamaged
+from glasshouse.errors import Conflict, StoreDamaged
 from glasshouse.events.event import Json
 from glasshouse.runtime.clock import HandMovedClock, SeededIds
 from tests.simulation.journal_store import JournalStore
@@ -95,7 +95,7 @@ async def verdict_on(path: Path, recording: Recording, acknowledged: int, seed: 
             check_no_gaps(ledger)
             await check_folds(store)
             await operate(terrarium, seed, step=1_000_000)
-    except (StoreDamaged, sqlite3.DatabaseError, Refused) as wrong:
+    except (StoreDamaged, sqlite3.DatabaseError, Refused, Conflict) as wrong:
         return f"corrupt: {wrong}"
     if contents_of(ledger) != recording.story[: len(ledger)]:
         return "another story"

@@ -140,16 +140,17 @@ class _Tour:
 
     async def troupes(self) -> Played:
         for troupe in SCRIPT["troupes"]:
-            graph_id = None
-            for name, persona in troupe.items():
-                creature = await self.t.add_creature(Manifest(name=name, persona=persona), graph=graph_id)
-                graph_id = creature.graph_id
+            (first, *others) = [Manifest(name=name, persona=persona) for name, persona in troupe.items()]
+            graph_id = (await self.t.add_creature(first)).graph_id
+            await self.t.add_channel(graph_id, "bench")
+            for manifest in others:
+                await self.t.add_creature(manifest, graph=graph_id, channel="bench")
         graphs = [{"id": graph.id, "creatures": list(graph.creature_ids)} for graph in self.t.graphs()]
         return [self._boxes()], {"graphs": graphs}
 
     async def mail(self) -> Played:
-        said = [await self._say("dew", "commons")]
-        said += [await self._say("oona", "commons", said[0].id), await self._say("lux", "commons")]
+        said = [await self._say("dew", "bench")]
+        said += [await self._say("oona", "bench", said[0].id), await self._say("lux", "bench")]
         lines, owed = {event.id: f"{event.actor}'s line" for event in said}, await self._owed()
         titles = [Text.assemble((name, "bold"), (" is owed", "dim")) for name in owed]
         names = [", ".join(lines[c] for c in causes) or Text("nothing", "dim") for causes in owed.values()]
@@ -172,7 +173,7 @@ class _Tour:
     async def split(self) -> Played:
         became, facts = _became(await self.t.disconnect("dew", "lux"))
         before = len((await self._owed())["lux"])
-        answer = await self._say("lux", "commons~2", answering=self.crossing.id)
+        answer = await self._say("lux", "bench~2", answering=self.crossing.id)
         after = len((await self._owed())["lux"])
         shown = {"graphs": became, "lux is owed": f"{before} before she answers, {after} after"}
         facts |= {"owed_before_answer": before, "owed_after_answer": after}

@@ -125,9 +125,9 @@ def test_a_root_is_told_that_it_hears_everything_and_who_its_children_are() -> N
     assert (
         around.channels_heard_count == len(house.world.graphs[house.graph_of("heron")].channels.owners) == 3
     )
-    assert "\nYou hear every channel here: stage, commons, den.\n" in prompt
+    assert "\nYou hear every channel here: stage, heron-fern, den.\n" in prompt
     assert "\nYour children: fern.\n" in prompt
-    assert "cy (worker, on commons, den)" in prompt
+    assert "cy (worker, on den)" in prompt
 
 
 def test_a_worker_is_told_nothing_of_that() -> None:

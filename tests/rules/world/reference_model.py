@@ -134,9 +134,9 @@ class ReferenceModel:
 
     def add(
         self, cast_key: str, subscribes_to: Iterable[str], may_emit: Iterable[str], *, graph: int | None = None,
-        handle: str | None = None, is_privileged: bool = False, parent: str | None = None,
+        handle: str | None = None, is_privileged: bool = False, parent: str | None = None, channel: str | None = None,
     ) -> tuple[str, Outcome]:  # fmt: skip
-        """A new creature, alone or on a graph's commons."""
+        """A new creature, alone or in a graph: on the channel named, its only one, or a new one with its oldest."""
         if parent is not None:
             self.member(parent)
         if graph is not None and graph not in self.session_of:
@@ -144,6 +144,11 @@ class ReferenceModel:
         handles = {m.handle for m in self.members_of(graph)} if graph is not None else set()
         if handle in handles:
             raise Refusal("handle taken")
+        if channel is not None and graph is None:
+            raise Refusal("a channel of no graph")
+        open_here = [] if graph is None else [p for p in self.places.values() if p.graph == graph]
+        only = open_here[0] if len(open_here) == 1 else None
+        place = self._place(graph, channel) if channel is not None else only
         number = sum(name.split("~")[0] == cast_key for name in self.ids_given)
         name = cast_key if number == 0 else f"{cast_key}~{number + 1}"
         others = [m.id for m in self.members_of(graph)] if graph is not None else []
@@ -153,10 +158,10 @@ class ReferenceModel:
         )  # fmt: skip
         self.ids_given.append(name)
         if graph is not None:
-            commons = self.places_of(graph).get("commons") or self._opened(graph, "commons")
-            is_used = any(place == commons.number for _, place, _ in self.edges)
-            for who in [name] if is_used else [*others, name]:
-                self.edges |= {(who, commons.number, "listen"), (who, commons.number, "send")}
+            there = place or self._opened(graph, None)
+            is_used = any(where == there.number for _, where, _ in self.edges)
+            for who in [name] if is_used else [others[0], name]:
+                self.edges |= {(who, there.number, "listen"), (who, there.number, "send")}
         return name, self._reshaped(touched=graph, affected=(name,))
 
     def remove(self, name: str) -> Outcome:

@@ -61,6 +61,7 @@ def test_a_creature_sees_its_own_acts_wherever_it_goes() -> None:
 def newcomer_at_table(history: History) -> HandWorld:
     """Dee joins between the lines `early` and `late`, leaves before `gone` and is back before `back`."""
     made = table("ada", "bo", history=history)
+    made.open(made.graph_of("ada"), "porch")
     made.add("dee", graph=made.graph_of("ada"))
     made.say("ada", "early", channel="stage")
     made.connect("ada", "dee", "stage")

@@ -31,8 +31,8 @@ from tests.rules.world.shape import (
 T = TypeVar("T")
 
 NAMES = st.sampled_from(["ada", "bo", "cy"])
-PLACES = st.sampled_from(["talk", "den", "commons", "talk~2"])
-PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "commons", "talk~2"])
+PLACES = st.sampled_from(["talk", "den", "ada-bo", "talk~2"])
+PLACES_OR_NEW = st.sampled_from([None, None, "talk", "den", "ada-bo", "talk~2"])
 PICKS = st.integers(0, 40)
 EMITS = (kinds.AGENT_SPOKE, kinds.AGENT_PASSED, "question.asked")
 HEARD = st.sampled_from(
@@ -162,10 +162,10 @@ class RulesOfTheGraph(RuleBasedStateMachine):
     # The calls
 
     @rule(name=NAMES, heard=HEARD, into=st.none() | PICKS, handle=st.sampled_from([None, None, "ada", "zed", "ada~2"]),
-          parent=st.none() | PICKS, is_privileged=st.booleans())  # fmt: skip
+          parent=st.none() | PICKS, is_privileged=st.booleans(), channel=st.none() | PLACES_OR_NEW)  # fmt: skip
     def add(
         self, name: str, heard: tuple[str, ...], into: int | None, handle: str | None, parent: int | None,
-        is_privileged: bool,
+        is_privileged: bool, channel: str | None = None,
     ) -> None:  # fmt: skip
         manifest = Manifest(name=name, subscribes_to=heard, may_emit=EMITS)
         number, graph_id = (None, None) if into is None else self.graph(into)
@@ -175,8 +175,9 @@ class RulesOfTheGraph(RuleBasedStateMachine):
 
         def expected() -> Outcome:
             creature_id, outcome = self.model.add(
-                name, heard, EMITS, graph=number, handle=handle, is_privileged=is_privileged, parent=parent_id
-            )
+                name, heard, EMITS, graph=number, handle=handle, is_privileged=is_privileged, parent=parent_id,
+                channel=channel,
+            )  # fmt: skip
             given.append(creature_id)
             return outcome
 
@@ -184,7 +185,7 @@ class RulesOfTheGraph(RuleBasedStateMachine):
             expected,
             lambda **dry: self.terrarium.add_creature(
                 manifest, agent=agent, graph=graph_id, handle=handle, is_privileged=is_privileged, parent=parent_id,
-                **dry,
+                channel=channel, **dry,
             ),
         )  # fmt: skip
         if played is not None:

@@ -284,16 +284,72 @@ async def test_a_merge_is_told_first_in_the_new_session_and_a_split_last_in_the_
         assert t.session(t.creature("bo").session_id).split_at == own[-1].id
 
 
-async def test_one_added_to_a_graph_stands_on_its_commons_and_no_other_change_ejects_it() -> None:
+async def test_one_added_to_a_graph_joins_its_only_channel() -> None:
     async with terrarium_on(MemoryStore()) as t:
         graph = await troupe(t, "ada", "bo")
+
         await t.add_creature(Manifest(name="cy"), graph=graph)
 
-        await t.remove_channel(graph, "talk")
+        (talk,) = t.environment(graph).channels
+        assert (talk.name, talk.listeners, talk.senders) == ("talk", ("ada", "bo", "cy"), ("ada", "bo", "cy"))
 
-        assert t.graph(graph).creature_ids == ("ada", "bo", "cy")
-        commons = t.environment(graph).channels[0]
-        assert (commons.name, set(commons.listeners)) == ("commons", {"ada", "bo", "cy"})
+
+async def test_one_added_to_a_graph_of_many_channels_speaks_with_its_oldest_member() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = (await chain(t, "ada", "bo", "cy"))[0].graph_id
+
+        await t.add_creature(Manifest(name="dee"), graph=graph)
+
+        *_, new = t.environment(graph).channels
+        assert (new.name, new.listeners, new.senders) == ("ada-dee", ("ada", "dee"), ("ada", "dee"))
+
+
+async def test_one_added_to_a_graph_keeps_a_later_bridge_from_nothing() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = (await chain(t, "ada", "bo", "cy"))[0].graph_id
+        await t.add_creature(Manifest(name="dee"), graph=graph)
+
+        parted = await t.remove_creature("bo")
+
+        assert parted.kind == "split"
+        assert [there.creature_ids for there in t.graphs()] == [("ada", "dee"), ("cy",)]
+
+
+async def test_one_added_to_a_named_channel_is_on_that_one_alone() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = (await chain(t, "ada", "bo", "cy"))[0].graph_id
+
+        await t.add_creature(Manifest(name="dee"), graph=graph, channel="bo-cy")
+
+        on = [channel.name for channel in t.environment(graph).channels if "dee" in channel.listeners]
+        assert on == ["bo-cy"]
+
+
+async def test_one_added_to_a_channel_with_nobody_on_it_meets_the_oldest_member_there() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = (await chain(t, "ada", "bo", "cy"))[0].graph_id
+        await t.add_channel(graph, "den")
+
+        await t.add_creature(Manifest(name="dee"), graph=graph, channel="den")
+
+        assert t.graph(graph).creature_ids == ("ada", "bo", "cy", "dee")
+        den = t.environment(graph).channel("den")
+        assert den is not None
+        assert den.listeners == ("ada", "dee")
+
+
+@pytest.mark.parametrize(
+    ("is_in_graph", "words"),
+    [(True, "no channel of graph ada is called 'tlak'. Did you mean 'talk'?"), (False, "Name the graph")],
+)
+async def test_a_channel_to_be_added_to_must_be_there(is_in_graph: bool, words: str) -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        graph = await troupe(t, "ada", "bo")
+
+        with pytest.raises(Refused) as refusal:
+            await t.add_creature(Manifest(name="cy"), graph=graph if is_in_graph else None, channel="tlak")
+
+        assert words in str(refusal.value)
 
 
 async def test_the_children_of_one_who_goes_answer_to_its_parent() -> None:

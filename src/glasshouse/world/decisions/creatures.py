@@ -26,17 +26,17 @@ from glasshouse.world.state import ids
 from glasshouse.world.state.state import CreatureState, GraphState, Segment, World, free_name
 from glasshouse.world.state.values import Change
 
-COMMONS = "commons"
-"""The channel that connects creatures that were added to a graph without another connection."""
 DEFAULT_PROFILE = "fast"
 
 
 def creature_added(world: World, intent: AddCreature) -> Decision:
-    """Add a creature: in a graph of its own, or on the commons of the given graph."""
+    """Add a creature: in a graph of its own, or on a channel of the given graph."""
     _check_called(intent.name, intent.handle)
     if intent.parent is not None:
         ids.the_creature(world, intent.parent)
     if intent.graph_id is None:
+        if intent.channel is not None:
+            raise Refused("A new graph has no channels.", "Name the graph of the channel too: graph=...")
         return _born_alone(world, intent)
     return _born_into(world, ids.the_graph(world, intent.graph_id), intent, None)
 
@@ -66,28 +66,33 @@ def _born_alone(world: World, intent: AddCreature) -> Decision:
 def _born_into(
     world: World, graph: GraphState, intent: AddCreature, spawned_by: CreatureState | None
 ) -> Decision:
-    """Add a creature to an existing graph: on the commons, or on a channel between it and the one that spawned it."""
+    """Add a creature to an existing graph: on an open channel, or on a new one with the one that spawned it, else with
+    the oldest member. It is never put on a channel with everybody, because then no later change could split the graph.
+    """
     handle = _handle_for(graph, intent.handle, intent.name)
     creature_id = ids.free_creature_id(world, intent.name)
     facts = [_born(world, intent, creature_id, handle), *decision.attached(graph.session_id, [creature_id])]
-    new_channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)
-    if spawned_by is not None:
-        channel_id, members = new_channel_id, [spawned_by.id, creature_id]
-        name = name_between(spawned_by.handle, handle, graph.channels)
-        description = f"where {spawned_by.handle} and {handle} speak with each other"
-        facts.append(decision.opened(channel_id, name, description))
-    else:
-        channel_id = graph.channels.owners.get(COMMONS) or new_channel_id
-        if channel_id == new_channel_id:
-            description = "where everybody added to this graph can be heard"
-            facts.append(decision.opened(channel_id, COMMONS, description))
-        # If the commons has no members yet, every creature of the graph joins it, so that it connects them.
-        is_used = world.topology.members_of.get(channel_id)
-        members = [creature_id] if is_used else [*graph.creatures, creature_id]
+    channel_id = None if spawned_by is not None else _channel_for(world, graph, intent.channel)
+    members = [creature_id]
+    if channel_id is None or not world.topology.members_of.get(channel_id):  # Then nobody connects it.
+        peer = spawned_by or min(map(world.creatures.__getitem__, graph.creatures), key=lambda one: one.born)
+        members = [peer.id, creature_id]
+        if channel_id is None:
+            channel_id = ids.channel_id_for(graph.session_id, world.session_of(graph).head + len(facts) + 1)
+            name = name_between(peer.handle, handle, graph.channels)
+            description = f"where {peer.handle} and {handle} speak with each other"
+            facts.append(decision.opened(channel_id, name, description))
     for member in members:
         facts += [decision.joined(member, channel_id, "listen"), decision.joined(member, channel_id, "send")]
     change = Change("nothing", (graph.id,), (graph.id,), (creature_id,))
     return decision.reshaped(graph, facts, creature_id, change)
+
+
+def _channel_for(world: World, graph: GraphState, name: str | None) -> str | None:
+    """The open channel that a newcomer joins: the one of this name or id, else the graph's only one."""
+    if name is not None:
+        return ids.the_channel(world, graph, name).id
+    return next(iter(graph.channels.owners.values())) if len(graph.channels.owners) == 1 else None
 
 
 def _handle_for(graph: GraphState, wanted: str | None, name: str) -> str:

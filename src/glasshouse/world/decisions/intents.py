@@ -25,7 +25,8 @@ class GraphEdit(Intent, frozen=True, gc=False):
 
 
 class AddCreature(GraphEdit, frozen=True, gc=False):
-    """Add a creature, alone or to a graph."""
+    """Add a creature, alone or to a graph. Without `channel`, it joins the graph's only channel, or a new channel with
+    the graph's oldest member."""
 
     name: str
     manifest: Json
@@ -35,6 +36,7 @@ class AddCreature(GraphEdit, frozen=True, gc=False):
     is_privileged: bool = False
     parent: str | None = None
     run_id: str | None = None
+    channel: str | None = None
 
 
 class Spawn(Intent, frozen=True, gc=False):
