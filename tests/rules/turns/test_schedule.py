@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from glasshouse.events import kinds
 from glasshouse.events.payloads import RunContinued, RunPaused
-from glasshouse.turns.runs.agenda import Agenda
-from glasshouse.turns.runs.members import members_of
+from glasshouse.turns.runs.agenda import Agenda, members_of
 from glasshouse.turns.runs.schedule import next_act, next_turn, ticks_left
 from glasshouse.world.decisions.intents import MoveRun
 from tests.rules.turns.houses_by_hand import House, member, opening, random_step

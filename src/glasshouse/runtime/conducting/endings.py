@@ -27,7 +27,7 @@ from glasshouse.turns.contests.referees import REFEREES, Match, Referee, Ruling,
 from glasshouse.turns.heard.recent_lines import RecentLines
 from glasshouse.turns.moment.line_text import cut
 from glasshouse.turns.moment.playbill import Playbill
-from glasshouse.turns.runs.members import members_of
+from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Purse
 from glasshouse.world.state.state import GraphState, World
 

@@ -30,7 +30,6 @@ from glasshouse.events import kinds, payloads
 from glasshouse.events.carried import CarriedAct, CarriedAgenda, CarriedDebt
 from glasshouse.events.event import CONDUCTOR, RESERVED_ACTORS, Event, place_of
 from glasshouse.events.payloads import converted, payload_of, picked
-from glasshouse.turns.runs.members import members_of
 from glasshouse.world.hearing.wires import Handed, handed, wires_taken
 from glasshouse.world.state.state import CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN
@@ -49,6 +48,33 @@ _DISPATCHED: Final = frozenset(
     }
 )
 """The kinds that change the agenda even if no creature hears them."""
+
+
+class Members(msgspec.Struct, frozen=True):
+    """The runs and the tickers of a graph, in the order of its members. Cached until the shape of the world changes, so
+    that a turn costs as much in a graph of a thousand listeners as in a small one."""
+
+    runs: tuple[str, ...]
+    runs_awake: tuple[str, ...]
+    """The runs that have a running creature here. The empty name stands for creatures without a run."""
+    tickers: tuple[tuple[str, int], ...]
+    """The running creatures that tick, each with the number of turns from one tick to the next."""
+
+
+def members_of(world: World, graph: GraphState) -> Members:
+    """The members of a graph."""
+    key = ("members", graph.id)
+    members: Members | None = world.shape_cache.get(key)
+    if members is None:
+        creatures = [world.creatures[name] for name in graph.creatures]
+        running = [creature for creature in creatures if creature.is_running]
+        every = [(one.id, world.facts_of(one).schedule.tick_every) for one in running]
+        members = world.shape_cache[key] = Members(
+            tuple(dict.fromkeys([creature.run_id or "" for creature in creatures])),
+            tuple(dict.fromkeys([creature.run_id or "" for creature in running])),
+            tuple([(name, turns) for name, turns in every if turns]),
+        )
+    return members
 
 
 class Owed(CarriedDebt, frozen=True, gc=False, array_like=True):

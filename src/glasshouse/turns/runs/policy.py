@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from glasshouse.errors import Refused
 from glasshouse.turns.moment.playbill import Policy, Rule
-from glasshouse.turns.runs.members import members_of
+from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 

@@ -26,7 +26,7 @@ from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
 from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
-from glasshouse.turns.runs.members import members_of
+from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
 version: Final = 9

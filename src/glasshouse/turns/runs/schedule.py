@@ -13,8 +13,7 @@ import msgspec
 
 from glasshouse.events.event import Json
 from glasshouse.turns.moment.playbill import Beat
-from glasshouse.turns.runs.agenda import Agenda, Owed, names_in_both
-from glasshouse.turns.runs.members import members_of
+from glasshouse.turns.runs.agenda import Agenda, Owed, members_of, names_in_both
 from glasshouse.turns.runs.purses import Runs
 from glasshouse.world.state.state import CreatureState, GraphState, World
 
