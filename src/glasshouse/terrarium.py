@@ -37,6 +37,7 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
 from glasshouse.runtime.run import DueTurn, Run
+from glasshouse.views.comparison import Comparison
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
 from glasshouse.views.who_knew import WhoKnew
@@ -414,6 +415,14 @@ class Terrarium:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return await self._archive.digest(run_id)
 
+    async def replay(self, run_id: str) -> Played:
+        """A recorded run as a value: its lines, its digest, who won. Asks no model and writes nothing."""
+        return await played_of(self._parts, run_id)
+
+    async def compare(self, first: str, second: str) -> Comparison:
+        """Compare two runs or sessions: where they diverge, which lines differ, and what each cost."""
+        return await self._archive.compare(first, second)
+
     async def prompt(self, digest: str) -> str | None:
         """The prompt text with this digest, if the store still keeps it."""
         return await self._house.store.prompt(digest)
@@ -510,7 +519,7 @@ def play(
         async with Terrarium(store, models=models, tools=tools) as terrarium:
             run = await terrarium.open_world(world, seed, rng_seed, governor)
             await terrarium.run(run.id, turns=turns)
-            return await played_of(terrarium._parts, run.id)
+            return await terrarium.replay(run.id)
 
     return outcome_of(played)
 

@@ -76,6 +76,8 @@ async def _things() -> list[object]:
         found += [t.append_nowait(ada, Draft(kind="agent.spoke", payload={"text": "hello " * 50}))]
         await t.run(run.id)
         found += [t.run_of(run.id), t.run_of(run.id).finished, *t.leaderboard(), await verify(t, run.id)]
+        comparison = await t.compare(run.id, t.default_run_id)
+        found += [comparison, comparison.first]
         for graph in t.graphs():
             place = t.environment(graph.id)
             found += [graph, place, *place.channels, t.session(graph.session_id), t.lineage(graph.session_id)]

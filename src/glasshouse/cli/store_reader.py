@@ -170,8 +170,8 @@ class StoreReader:
         """The story of the run or session that a name means."""
         named_id, run = await self.run_or_session(name)
         if run is not None:
-            events = await self.terrarium.run_events(named_id)
-            return Story(named_id, named_id, events, run, self._skews(events))
+            played = await self.terrarium.replay(named_id)
+            return Story(named_id, named_id, played.events, played.run, played.skews)
         events = await self.terrarium.events(named_id)
         begun = [event.run_id for event in events if event.kind == kinds.RUN_STARTED and event.run_id]
         is_one_run = bool(begun) and set(begun) == {begun[-1], *past_runs(events, begun[-1])}

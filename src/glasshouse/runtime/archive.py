@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 from typing import Literal
 
-from glasshouse.errors import Refused, check_type
+from glasshouse.errors import Refused, UnknownName, check_type
 from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.manifest_fields import is_public_part
@@ -31,6 +31,7 @@ from glasshouse.runtime.ports import Toolbox
 from glasshouse.runtime.results import is_repeated, results_of
 from glasshouse.runtime.run import Run
 from glasshouse.views import lineage as lineage_views
+from glasshouse.views.comparison import Comparison, compared
 from glasshouse.views.leaderboard import By, Standing, leaderboard
 from glasshouse.world.decisions.intents import Fork
 from glasshouse.world.state.ids import the_run
@@ -74,6 +75,20 @@ class Archive:
     async def digest(self, run_id: str) -> str:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return digest_of(await self.run_events(run_id), self.skews())
+
+    async def compare(self, first: str, second: str) -> Comparison:
+        """Compare the stories of two runs or sessions: where they diverge, which lines differ, and what each cost."""
+        stories = (first, await self._story(first)), (second, await self._story(second))
+        return compared(*stories, self.skews())
+
+    async def _story(self, name: str) -> tuple[Event, ...]:
+        """The events of a run, or those that a session remembers."""
+        world = self._ledger.world
+        if name in world.runs:
+            return await self.run_events(name)
+        if name not in world.sessions:
+            raise UnknownName(noun="run or session", name=name, known=[*world.runs, *world.sessions])
+        return tuple([event async for event in self.history(name, None, None)])
 
     def skews(self) -> dict[str, int]:
         """By session: how far its logical time is ahead of the story's time, because of a branch. A digest needs

@@ -7,6 +7,7 @@ put into its prompts, without the thoughts of others.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -23,6 +24,7 @@ from glasshouse.runtime.parts import Parts
 from glasshouse.runtime.run import Run
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 from glasshouse.world.hearing.hearing import visible_to
+from glasshouse.world.state.state import CreatureState
 
 html_lines_max: Final = 200
 """A notebook shows at most this many lines, and the number of the rest."""
@@ -37,12 +39,17 @@ class Played:
     run: Run
     events: tuple[Event, ...] = field(repr=False)
     """All events of the run, in the order of histories."""
-    digest: str
-    """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
     creatures: Mapping[str, Creature] = field(repr=False)
     """The creatures that were alive at the end, by id."""
-    _heard: Mapping[str, frozenset[str]] = field(repr=False)
-    """For each creature, the ids of the events of others that it could hear."""
+    _states: Mapping[str, CreatureState] = field(repr=False)
+    """Copies of the states of these creatures: what they could hear."""
+    skews: Mapping[str, int] = field(repr=False)
+    """By session: how far its logical time is ahead of the story's, because of a branch. A digest needs this."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal stories, wherever and whenever they were played (ADR 0030)."""
+        return digest_of(self.events, self.skews)
 
     @cached_property
     def lines(self) -> tuple[TranscriptLine, ...]:
@@ -56,9 +63,11 @@ class Played:
 
     def heard_by(self, creature_id: CreatureOrId) -> tuple[TranscriptLine, ...]:
         """The lines of others that a creature could hear, without their thoughts."""
-        heard = self._heard.get(id_of(creature_id))
-        if heard is None:
+        listener = self._states.get(id_of(creature_id))
+        if listener is None:
             raise UnknownName(noun="creature", name=id_of(creature_id), known=self.creatures)
+        others = [event for event in self.events if event.actor != listener.id]
+        heard = {event.id for event in others if visible_to(listener, event)}
         lines = self._lines(self.events, "spectator")
         return tuple(line for line in lines if line.id in heard and line.voice not in {"silence", "change"})
 
@@ -89,15 +98,9 @@ async def played_of(parts: Parts, run_id: str) -> Played:
     """A run of an open terrarium as a value, as it stands now."""
     events = await parts.archive.run_events(run_id)
     creatures = {c.id: c for c in parts.edits.creatures() if c.run_id == run_id}
-    states = parts.house.ledger.world.creatures
-    heard = {
-        name: frozenset([e.id for e in events if e.actor != name and visible_to(states[name], e)])
-        for name in creatures
-    }
-    digest = digest_of(events, parts.archive.skews())
-    return Played(
-        parts.stage.run_of(run_id), events, digest, MappingProxyType(creatures), MappingProxyType(heard)
-    )
+    states = {name: deepcopy(parts.house.ledger.world.creatures[name]) for name in creatures}
+    run, skews = parts.stage.run_of(run_id), parts.archive.skews()
+    return Played(run, events, MappingProxyType(creatures), states, skews)
 
 
 def _row(line: TranscriptLine) -> str:

@@ -7,6 +7,8 @@ from glasshouse.runtime.played import Played as Played
 from glasshouse.runtime.replay.replay import Verification as Verification
 from glasshouse.runtime.run import DueTurn as DueTurn
 from glasshouse.runtime.run import Run as Run
+from glasshouse.views.comparison import ComparedStory as ComparedStory
+from glasshouse.views.comparison import Comparison as Comparison
 from glasshouse.views.diff import Patch as Patch
 from glasshouse.views.diff import ViewDiff as ViewDiff
 from glasshouse.views.stage import CastMember as CastMember

@@ -17,6 +17,7 @@ from glasshouse.events.digest import Digest
 from glasshouse.events.event import Event, usage_in
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import RunFinished, payload_of
+from glasshouse.reprs import repr_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
 lines_compared_max: Final = 400
@@ -25,6 +26,8 @@ lines_compared_max: Final = 400
 
 class ComparedStory(msgspec.Struct, frozen=True):
     """One of two stories."""
+
+    __repr__ = repr_of("name", "lines", "turns", "reason", "winner", "parts_with")
 
     name: str
     events: int
@@ -44,6 +47,8 @@ class ComparedStory(msgspec.Struct, frozen=True):
 
 class Comparison(msgspec.Struct, frozen=True):
     """The result of comparing two stories."""
+
+    __repr__ = repr_of("is_same", "shared_events", "shared_lines")
 
     first: ComparedStory
     second: ComparedStory

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
 from glasshouse.cli.options import RUN_NAMES, JsonOption, StoreOption, argument, option
-from glasshouse.cli.store_reader import StoreReader, Story, read_store
-from glasshouse.views.comparison import compared
+from glasshouse.cli.store_reader import StoreReader, read_store
+from glasshouse.views.comparison import Comparison
 
 
 def compare(
@@ -28,11 +28,11 @@ def compare(
       glasshouse compare r-1a2b last --json        for machines
     """
 
-    async def stories(reader: StoreReader) -> tuple[Story, Story]:
-        return await reader.story(first), await reader.story(second)
+    async def comparison_in(reader: StoreReader) -> Comparison:
+        (a, _), (b, _) = await reader.run_or_session(first), await reader.run_or_session(second)
+        return await reader.terrarium.compare(a, b)
 
-    a, b = read_store(store, stories)
-    comparison = compared((a.name, a.events), (b.name, b.events), a.skews)
+    comparison = read_store(store, comparison_in)
     if as_json:
         print_comparison(comparison)
     else:
