@@ -47,7 +47,7 @@ def usual_tools(tools: AnyToolbox | None = None, approver: Approver | None = Non
 
 def usual_agent(manifest: Manifest) -> Agent:
     """The agent that a manifest's `played_by` names."""
-    return agent_played_by(manifest.played_by, _is_code_allowed)
+    return agent_played_by(manifest.played_by, _is_code_allowed, manifest.act_seconds_max)
 
 
 def _is_code_allowed() -> bool:

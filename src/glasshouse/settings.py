@@ -24,6 +24,12 @@ class Settings(BaseSettings):
         default=False,
         description="Whether `played_by: package.module:Class` in a world's files may run code.",
     )
+    act_seconds_max: float = Field(
+        default=300.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="How many seconds an act may take, if its manifest names no bound of its own.",
+    )
 
 
 @lru_cache(maxsize=1)

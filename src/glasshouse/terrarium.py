@@ -22,6 +22,7 @@ from glasshouse.events.payloads import FinishReason, Governor, History, check_go
 from glasshouse.events.redaction import Role
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.reprs import shown
+from glasshouse.runtime.acts.act_time import act_seconds_max
 from glasshouse.runtime.blocking import outcome_of
 from glasshouse.runtime.clock import RandomIds, SystemClock
 from glasshouse.runtime.conducting.conductor import BeforeAct
@@ -67,6 +68,7 @@ class Terrarium:
         approver: Approver | None = None,
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
+        act_seconds_max: float = act_seconds_max,
         strict: bool = False,
         clock: Clock | None = None,
         ids: Ids | None = None,
@@ -91,6 +93,7 @@ class Terrarium:
             usual_tools(tools, ask),
             governor=governor,
             pacing=pacing,
+            act_seconds_max=act_seconds_max,
             strict=strict,
         )
         self._house = parts.house

@@ -111,6 +111,7 @@ def show(
     governor: Governor | None = None,
     pacing: Pacing = "lockstep",
     clock: HandMovedClock | None = None,
+    act_seconds_max: float = 60.0,
 ) -> Terrarium:
     """A terrarium whose creatures are played by these minds, by the name of their manifest; the others by a model."""
     played = minds or {}
@@ -123,6 +124,7 @@ def show(
         tools=tools or UsualToolbox(has_built_in=False),
         governor=governor,
         pacing=pacing,
+        act_seconds_max=act_seconds_max,
     )
     return terrarium_of(parts)
 

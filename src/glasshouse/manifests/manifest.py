@@ -92,6 +92,8 @@ class Manifest(Strict):
     """How its model replies: as JSON, or as THINK and SAY lines for very small models."""
     played_by: Player | None = None
     """Who plays it instead of a model: visitor, or a Python class as package.module:Class."""
+    act_seconds_max: float | None = Field(default=None, gt=0, le=number_max, allow_inf_nan=False)
+    """How many seconds one of its acts may take; for a visitor: how long its seat waits for a line."""
 
     if TYPE_CHECKING:
 
@@ -114,6 +116,7 @@ class Manifest(Strict):
             tools: Sequence[str] = (),
             reply: Reply = "json",
             played_by: str | None = None,
+            act_seconds_max: float | None = None,
         ) -> None:
             """What a program may give: lists and mappings as well as the types that the fields have."""
 

@@ -38,6 +38,7 @@ class Parts:
         governor: Governor | None = None,
         pacing: Pacing = "lockstep",
         answers: Answers | None = None,
+        act_seconds_max: float | None = None,
         strict: bool = False,
     ) -> None:
         self.house = house = House(store, clock, ids)
@@ -51,7 +52,15 @@ class Parts:
         desk = ToolDesk(ledger, tools, answers, event, warm_lines)
         batch_worlds = BatchWorlds(house.store, event)
         acts = Acts(
-            ledger, treasury, routes.route_of, self.minds.of, desk, answers, batch_worlds, is_strict=strict
+            ledger,
+            treasury,
+            routes.route_of,
+            self.minds.of,
+            desk,
+            answers,
+            batch_worlds,
+            act_seconds_max,
+            is_strict=strict,
         )
         endings, limits = Endings(ledger), governor or Governor()
         self.conductor = conductor = Conductor(

@@ -24,7 +24,14 @@ from glasshouse.cli.live.feed import Display, Feed, JsonDisplay, Reader, ScreenD
 from glasshouse.cli.live.open_runs import Opened, Opener, side_by_side
 from glasshouse.cli.live.summary import CommandLine, Summary
 from glasshouse.cli.pace import Pace, pace_here
-from glasshouse.cli.store_reader import StoreReader, holder_of, open_reader, read_store, store_path
+from glasshouse.cli.store_reader import (
+    StoreReader,
+    checked_settings,
+    holder_of,
+    open_reader,
+    read_store,
+    store_path,
+)
 from glasshouse.errors import Refused, StoreBusy
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
@@ -99,7 +106,8 @@ def play_live(request: LiveRequest, opener: Opener, *, is_new: bool = False, is_
 
 async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, is_played: bool) -> None:
     store = SqliteStore(request.store)
-    async with Terrarium(store, strict=request.is_strict) as terrarium:
+    seconds_max = checked_settings().act_seconds_max
+    async with Terrarium(store, act_seconds_max=seconds_max, strict=request.is_strict) as terrarium:
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)
         for run in opened.runs:

@@ -8,6 +8,7 @@ from typing import Any
 
 from glasshouse.assembly import ModelRouter, SqliteStore, usual_tools
 from glasshouse.cli.drawing.screen import Screen, draw_table, facts_of, one_line, print_json
+from glasshouse.cli.store_reader import checked_settings
 from glasshouse.contests.tournament import MatchPlayed, Tournament, check_draw
 from glasshouse.events.event import Json
 from glasshouse.manifests.loading import load_world
@@ -42,7 +43,8 @@ async def play_matches(
     check_draw(world, models, rounds, is_against_solo=is_solo)
     for model in models:
         ModelRouter().route("fast", model)  # An unknown model is refused before a store is created.
-    async with Terrarium(SqliteStore(store)) as terrarium:
+    seconds_max = checked_settings().act_seconds_max
+    async with Terrarium(SqliteStore(store), act_seconds_max=seconds_max) as terrarium:
         tournament = Tournament(terrarium, world, models, rounds=rounds, is_against_solo=is_solo, **seeds)
         played: list[MatchPlayed] = []
         async for match in tournament.play():

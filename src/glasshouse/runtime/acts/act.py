@@ -23,6 +23,7 @@ from glasshouse.events import kinds
 from glasshouse.events.event import Draft, Event, Json, check_text, event_id, place_of
 from glasshouse.events.model_use import NOTHING, ModelUse, Usage
 from glasshouse.events.shown import Shown
+from glasshouse.runtime.acts.act_time import ActTime, ActTimer
 from glasshouse.runtime.acts.asking import Asking, RecordedFailure
 from glasshouse.runtime.acts.inside import ActUnderWay
 from glasshouse.runtime.acts.recall import Answers
@@ -188,6 +189,7 @@ class Acts:
         tools: ToolDesk,
         answers: Answers,
         batch_worlds: BatchWorlds,
+        act_seconds_max: float | None,
         *,
         is_strict: bool = False,
     ) -> None:
@@ -199,6 +201,9 @@ class Acts:
         self._tools = tools
         self._answers = answers
         self._batch_worlds = batch_worlds
+        self._timer = ActTimer()
+        self._act_seconds_max = act_seconds_max
+        """The bound of acts whose manifest names none. None, in a replay: no act is bounded."""
         self._characters_cache: dict[str, Character] = {}
 
     async def make_ready(self, due: Due) -> BatchWorld | None:
@@ -300,8 +305,10 @@ class Acts:
             agent = self._agent_of(scene.creature.id)
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
-            with ActUnderWay(self._ledger):
+            time = self._time_for(scene, agent)
+            with ActUnderWay(self._ledger), time:
                 if using is not None:
+                    using.time = time
                     moment = await _first_moment(scene, agent, using, moment)
                 draft = await agent.act(moment)
             if using is not None:
@@ -334,6 +341,14 @@ class Acts:
             if fault is not None:
                 _log.warning("%s failed in its act.", scene.creature.handle, exc_info=wrong)
         return {"failure": failure_of(wrong), "fault": fault, "attempts": max(1, len(scene.asking.calls))}
+
+    def _time_for(self, scene: Scene, agent: Agent) -> ActTime:
+        """The time that an act may take. A replay needs no bound: it repeats how recorded acts ended."""
+        if self._act_seconds_max is None:
+            return ActTime(self._timer, None, None)
+        seconds_max = scene.character.act_seconds_max or self._act_seconds_max
+        wall_seconds = self._treasury.wall_seconds_left(scene.creature.run_id)
+        return ActTime(self._timer, None if agent.keeps_its_own_time else seconds_max, wall_seconds)
 
     async def write(self, thought: Thought, turn: Queued | None = None) -> Queued | None:
         """Stage the event that ends an act; None if there is nothing to write. Await `acknowledged` for durability.

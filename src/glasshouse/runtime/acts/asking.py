@@ -9,6 +9,7 @@ it reserved, because it may have been paid. A call with a recorded answer counts
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -113,7 +114,8 @@ class Asking:
             try:
                 completion = await self._answer(prompt, worst)
             except (BudgetExceeded, RecordedFailure) as end:  # Only in a replay: the recorded act ended here.
-                self._note(prompt, shown, end.call if isinstance(end, RecordedFailure) else None)
+                failed = end if isinstance(end, RecordedFailure) else end.__cause__
+                self._note(prompt, shown, failed.call if isinstance(failed, RecordedFailure) else None)
                 raise
             except ModelUnreachable as away:
                 self._note(prompt, shown, self._call(prompt, away, worst))
@@ -159,7 +161,9 @@ class Asking:
             )
         if isinstance(answer, ModelUnreachable):
             return Call(answer.model or model, system, user, prompt.seed, reached=False, error=str(answer))
-        error, usd = failure_of(answer), _price(self._route, worst)
+        is_cut_off = isinstance(answer, asyncio.CancelledError)
+        error = "The call was cut off before it was answered." if is_cut_off else failure_of(answer)
+        usd = _price(self._route, worst)
         return Call(model, system, user, prompt.seed, usage=worst, usd=usd, error=error)
 
     def _note(self, prompt: Prompt, shown: Shown, call: Call | None) -> None:

@@ -15,7 +15,7 @@ from glasshouse.events.model_use import NOTHING, Usage
 from glasshouse.events.payloads import Governor
 from glasshouse.runtime.ledger.ledger import Ledger
 from glasshouse.runtime.ports import Clock
-from glasshouse.turns.runs.purses import Spend, tripped_by_call, tripped_by_time
+from glasshouse.turns.runs.purses import Spend, tripped_by_call, tripped_by_time, wall_seconds_left
 from glasshouse.world.state.state import World
 
 
@@ -95,6 +95,11 @@ class Treasury:
                 return
             self._moved.clear()
             await self._moved.wait()
+
+    def wall_seconds_left(self, run_id: str | None) -> float | None:
+        """How long a run may still be played; None if its wall time has no limit."""
+        purse = self._ledger.folded.runs.purses.get(run_id or "")
+        return None if purse is None else wall_seconds_left(purse, self._clock.now())
 
     def settle(self, mine: Reservation, cost: Usage) -> None:
         """Replace the worst case of a call that has ended by its cost."""

@@ -38,6 +38,9 @@ class Agent(ABC):
     """Whether an interrupted act of it continues from the recorded tool answers. If not, the act starts over, and calls
     that it repeats are answered from the record."""
 
+    keeps_its_own_time: ClassVar[bool] = False
+    """Whether it ends its acts in time by itself. If so, `act_seconds_max` does not end them."""
+
     @abstractmethod
     async def act(self, moment: Moment) -> Draft | None:
         """Read the moment of this act and return one draft, or none to pass."""
@@ -88,7 +91,9 @@ def _kept_of(before: str, moment: Moment) -> Draft | None:
 
 
 class VisitorAgent(Agent):
-    """Says the lines it is given, one per act. Lines that come early wait."""
+    """Says the lines it is given, one per act. Lines that come early wait. It passes if no line comes in time."""
+
+    keeps_its_own_time = True
 
     def __init__(self, seconds_max: float = visitor_seconds_max) -> None:
         self._seconds_max = seconds_max
@@ -174,12 +179,14 @@ class Minds:
             self._agent_for(manifest)
 
 
-def agent_played_by(played_by: str | None, is_code_allowed: Callable[[], bool]) -> Agent:
-    """The agent that a manifest's `played_by` names."""
+def agent_played_by(
+    played_by: str | None, is_code_allowed: Callable[[], bool], visitor_seconds: float | None = None
+) -> Agent:
+    """The agent that a manifest's `played_by` names. A visitor's seat waits `visitor_seconds` for a line."""
     if played_by is None:
         return ManifestAgent()
     if played_by == "visitor":
-        return VisitorAgent()
+        return VisitorAgent(visitor_seconds or visitor_seconds_max)
     if not is_code_allowed():
         raise Refused(
             f"played_by: {played_by} would run Python code, which is not allowed here.",

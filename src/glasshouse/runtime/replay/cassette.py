@@ -121,11 +121,12 @@ class Cassette(Answers):
         calls += [] if end is None else end.calls
         calls = calls[self._calls_before.get(act, 0) :]
         failure = None if end is None else _failure_in(end)
+        limit = self._limit_reached(creature.run_id, failure)
 
         def recorded(number: int, prompt: Prompt) -> Completion | None:
             if number >= len(calls):
                 away = ModelUnreachable(f"Call {number + 1} of {creature.handle} was not recorded.")
-                raise self._limit_reached(creature.run_id, failure) or failure or away
+                raise limit or failure or away
             call = calls[number]
             if (call.system, call.user) != (text_digest(prompt.system), text_digest(prompt.user)):
                 turn = 0 if end is None else end.turn
@@ -133,10 +134,12 @@ class Cassette(Answers):
             if not call.reached:
                 raise ModelUnreachable(call.error, call.model)
             if not call.is_answered:
-                is_last = number + 1 == len(calls)
-                if is_last and failure:
-                    raise RecordedFailure(str(failure), call, failure.fault)
-                raise RecordedFailure(call.error, call)
+                if failure is None or number + 1 < len(calls):
+                    raise RecordedFailure(call.error, call)
+                failed = RecordedFailure(str(failure), call, failure.fault)
+                if limit is not None:
+                    raise limit from failed
+                raise failed
             return completion_of(call)
 
         return recorded

@@ -55,6 +55,7 @@ class Character(msgspec.Struct, frozen=True, cache_hash=True):
     tools: tuple[str, ...] = ()
     reply: Literal["json", "prose"] = "json"
     played_by: str | None = None
+    act_seconds_max: float | None = None
 
 
 def character_of(manifest: Json) -> Character:

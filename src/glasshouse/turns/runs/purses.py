@@ -152,12 +152,18 @@ def tripped_by_turn(limits: Governor, turns: int) -> str | None:
     return "max_turns" if limits.max_turns is not None and turns >= limits.max_turns else None
 
 
-def tripped_by_time(purse: Purse, now: datetime) -> str | None:
-    """The limit of wall time if a run has used it up, else none."""
+def wall_seconds_left(purse: Purse, now: datetime) -> float | None:
+    """How long a run may still be played; None if its wall time has no limit."""
     minutes_max = purse.limits.max_wall_minutes
     if minutes_max is None or purse.started_at is None:
         return None
-    return "max_wall_minutes" if now - purse.started_at >= timedelta(minutes=minutes_max) else None
+    return minutes_max * 60 - (now - purse.started_at).total_seconds()
+
+
+def tripped_by_time(purse: Purse, now: datetime) -> str | None:
+    """The limit of wall time if a run has used it up, else none."""
+    seconds_left = wall_seconds_left(purse, now)
+    return "max_wall_minutes" if seconds_left is not None and seconds_left <= 0 else None
 
 
 def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:

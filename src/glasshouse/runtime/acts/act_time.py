@@ -1,0 +1,99 @@
+"""The time that one act may take: its own bound in seconds, and what is left of its run's wall time (ADR 0056).
+
+Always holds: when the time is over, whatever the act waits for is cancelled. The wall time counts always. The bound of
+the act does not count while the act waits for its turn among acts that think together. All acts share one timer of the
+event loop, because `asyncio.timeout` would set and cancel a timer for every act.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from glasshouse.errors import BudgetExceeded, Refused
+
+act_seconds_max: Final = 300.0
+"""The bound of an act, unless its manifest or its terrarium says otherwise."""
+
+
+class ActTimer:
+    """Ends the acts whose time is over. It rings at the earliest end, or earlier if that act has ended already."""
+
+    def __init__(self) -> None:
+        self.acts: dict[ActTime, None] = {}
+        self._rings_at: float | None = None
+
+    def set(self, ends_at: float) -> None:
+        """Ring at this time, if not earlier."""
+        if self._rings_at is None or ends_at < self._rings_at:
+            self._rings_at = ends_at
+            asyncio.get_running_loop().call_at(ends_at, self._ring, ends_at)
+
+    def _ring(self, at: float) -> None:
+        if at != self._rings_at:
+            return  # It was set to an earlier time meanwhile.
+        self._rings_at = None
+        for act in [act for act in self.acts if act.ends_at is not None]:
+            assert act.ends_at is not None
+            if act.ends_at <= at:
+                act.end()
+            else:
+                self.set(act.ends_at)
+
+
+class ActTime:
+    """Bounds the code inside it. Raises `BudgetExceeded` at the end of the wall time, `Refused` at that of the act."""
+
+    __slots__ = ("_cancelling", "_is_over", "_seconds_max", "_task", "_timer", "_wall_at", "ends_at")
+
+    def __init__(self, timer: ActTimer, seconds_max: float | None, wall_seconds: float | None) -> None:
+        self._timer = timer
+        self._seconds_max = seconds_max
+        self._wall_at = None if wall_seconds is None else _now() + wall_seconds
+        self._is_over = False
+        self.ends_at: float | None = None
+
+    def stop_counting(self) -> None:
+        """The act waits for other acts: only the wall time counts."""
+        self.ends_at = self._wall_at
+
+    def count(self) -> None:
+        """The act begins or goes on, with all the time of its bound."""
+        self.ends_at = self._wall_at
+        if self._seconds_max is not None:
+            act_at = _now() + self._seconds_max
+            self.ends_at = act_at if self._wall_at is None else min(act_at, self._wall_at)
+        if self.ends_at is not None:
+            self._timer.set(self.ends_at)
+
+    def end(self) -> None:
+        """Cancel whatever the act waits for."""
+        self._is_over, self.ends_at = True, None
+        self._task.cancel()
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "an act runs in a task"
+        self._task, self._cancelling = task, task.cancelling()
+        self._timer.acts[self] = None
+        self.count()
+
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
+        del self._timer.acts[self]
+        # As in `asyncio.timeout`: if somebody else cancelled the task as well, it stays cancelled.
+        if (
+            not self._is_over
+            or self._task.uncancel() > self._cancelling
+            or kind is not asyncio.CancelledError
+        ):
+            return
+        if self._wall_at is not None and _now() >= self._wall_at:
+            raise BudgetExceeded("max_wall_minutes") from None
+        raise Refused(
+            f"The act took longer than {self._seconds_max:g} seconds and was ended.",
+            "If it needs more time, write act_seconds_max in its manifest.",
+        ) from None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
