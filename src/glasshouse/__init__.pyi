@@ -21,6 +21,7 @@ from glasshouse.terrarium import Terrarium as Terrarium
 from glasshouse.terrarium import play as play
 from glasshouse.terrarium import verify as verify
 from glasshouse.turns.moment.moment import Moment as Moment
+from glasshouse.turns.moment.playbill import Policy as Policy
 from glasshouse.views.diff import ViewDiff as ViewDiff
 from glasshouse.views.stage import StageProjection as StageProjection
 from glasshouse.views.stage import rebuild_stage as rebuild_stage

@@ -38,6 +38,7 @@ from glasshouse.runtime.past.what_if import WhatIf
 from glasshouse.runtime.played import Played, played_of
 from glasshouse.runtime.ports import Approver, Clock, Ids, Proposal, Router, Store, Toolbox, Verdict
 from glasshouse.runtime.run import DueTurn, Run
+from glasshouse.turns.moment.playbill import Policy
 from glasshouse.views.comparison import Comparison
 from glasshouse.views.leaderboard import By, Standing
 from glasshouse.views.topology import Shape
@@ -67,6 +68,7 @@ class Terrarium:
         tools: Toolbox | None = None,
         approver: Approver | None = None,
         governor: Governor | None = None,
+        policy: Policy | None = None,
         pacing: Pacing = "lockstep",
         act_seconds_max: float = act_seconds_max,
         strict: bool = False,
@@ -92,6 +94,7 @@ class Terrarium:
             agent_for or usual_agent,
             usual_tools(tools, ask),
             governor=governor,
+            policy=policy,
             pacing=pacing,
             act_seconds_max=act_seconds_max,
             strict=strict,
@@ -215,14 +218,20 @@ class Terrarium:
         channel: str | None = None,
         handle: str | None = None,
         is_privileged: bool = False,
+        may_spawn: Iterable[Manifest] = (),
         parent: CreatureOrId | None = None,
         run: str | None = None,
         dry_run: bool = False,
     ) -> Creature:
         """Add a creature: in a new graph, or in `graph`: on `channel`, else on the graph's only channel, else on a new
-        channel with its oldest member."""
-        example = "Write Manifest(name='ada', persona='...')."
+        channel with its oldest member.
+
+        With privilege, it may add the creatures of `may_spawn` by a tool, besides those that its scenario lists.
+        """
+        example, spawnable = "Write Manifest(name='ada', persona='...').", tuple(may_spawn)
         check_type("add_creature()", manifest, Manifest, "a Manifest", example)
+        for each in spawnable:
+            check_type("add_creature(may_spawn=[...])", each, Manifest, "manifests", example)
         if agent is not None:
             made = (
                 f"Write agent={agent.__name__}()."
@@ -233,7 +242,7 @@ class Terrarium:
         facts = (manifest.name, manifest.as_json(), manifest.digest)
         parent_id, run_id = None if parent is None else id_of(parent), run or self.default_run_id
         intent = intents.AddCreature(*facts, handle, graph, is_privileged, parent_id, run_id, channel)
-        return await self._edits.add_creature(intent, manifest, agent, dry_run=dry_run)
+        return await self._edits.add_creature(intent, manifest, agent, spawnable, dry_run=dry_run)
 
     async def remove_creature(self, creature_id: CreatureOrId, *, dry_run: bool = False) -> Change:
         """Remove a creature with its edges and wires. The graph splits if the creature was its only connection."""

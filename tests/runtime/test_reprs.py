@@ -13,6 +13,7 @@ from glasshouse import (
     MemoryStore,
     ModelRouter,
     Observer,
+    Policy,
     SqliteStore,
     Terrarium,
     Toolbox,
@@ -119,7 +120,11 @@ def _made() -> list[object]:
         *(Prompt(long, long), Completion(long, "m"), Route(ScriptedModel("x"), "m", 4096, 512)),
         *(ScriptedModel(long), CountingModel(), EventFilter(kinds={"a.b"}), Ruling("ada", long)),
         *(Proposal("ada", "ada", None, "stop", {"text": long}, long), Verdict(True, "me", long)),
-        *(Match(None, {}, {}), MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {})),
+        *(
+            Policy(protected=(long, long), population_max=3),
+            Match(None, {}, {}),
+            MatchPlayed(1, 2, "r-1", {"a": "x"}, None, long, {}),
+        ),
     ]
 
 

@@ -72,6 +72,8 @@ class CreatureStarted(Payload, frozen=True):
     ordinal: int = 0
     """Its number among the creatures of its run."""
     is_root: bool = False
+    may_spawn: dict[str, Json] = msgspec.field(default_factory=dict)
+    """The creatures that it may add by a tool besides those that its run allows: name -> manifest."""
 
 
 class CreatureStopped(Payload, frozen=True):
@@ -271,6 +273,8 @@ class RunStarted(Payload, frozen=True):
     branch_of: BranchOf | None = None
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
     """The creatures that may be born during the run: name -> manifest."""
+    policy: Json | None = None
+    """The policy of a run without a scenario, if its terrarium was given one."""
 
 
 class RunFinished(Payload, frozen=True, omit_defaults=False):

@@ -111,14 +111,19 @@ def _public_part(manifest: object) -> object:
 
 
 def _birth_with_bio(born: Json) -> Json:
+    born = _with_bios(born, "may_spawn")
     return {**born, "manifest": _public_part(born["manifest"])} if "manifest" in born else born
 
 
 def _start_with_bios(started: Json) -> Json:
-    spawnable = started.get("spawnable")
-    if not isinstance(spawnable, dict):
-        return started
-    return {**started, "spawnable": {name: _public_part(part) for name, part in spawnable.items()}}
+    return _with_bios(started, "spawnable")
+
+
+def _with_bios(payload: Json, field: str) -> Json:
+    manifests = payload.get(field)
+    if not isinstance(manifests, dict):
+        return payload
+    return {**payload, field: {name: _public_part(part) for name, part in manifests.items()}}
 
 
 def _fork_with_bios(forked: Json) -> Json:

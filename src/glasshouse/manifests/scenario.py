@@ -191,6 +191,8 @@ class PolicyPlan(Strict):
     """What happens to a change that a visitor's or a tool's words may have led to."""
     other_runs: Literal["ask", "refuse", "allow"] = Field(default="ask", exclude_if="ask".__eq__)
     """Whether creatures of this run may join creatures of other runs, and those may join them."""
+    spawn: Literal["listed", "written"] = Field(default="listed", exclude_if="listed".__eq__)
+    """Which creatures may be born: those of spawnable, or also those that a privileged creature's model writes."""
     hidden: bool = False
     """Whether creatures of other graphs cannot find the graphs of this run."""
 

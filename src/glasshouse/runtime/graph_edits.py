@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from glasshouse.errors import UnknownName, check_type
 from glasshouse.events.event import Draft, Event, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
@@ -55,15 +57,28 @@ class GraphEdits:
     # Creatures
 
     async def add_creature(
-        self, intent: intents.AddCreature, manifest: Manifest, agent: Agent | None, *, dry_run: bool
+        self,
+        intent: intents.AddCreature,
+        manifest: Manifest,
+        agent: Agent | None,
+        spawnable: tuple[Manifest, ...],
+        *,
+        dry_run: bool,
     ) -> Creature:
-        """Add a creature with this manifest, which `agent` plays, or the agent that its manifest names."""
-        for name in manifest.tools:
-            if name not in self._tools.names():
-                raise UnknownName(
-                    where=f"tools of {manifest.name}", noun="tool", name=name, known=self._tools.names()
-                )
-        self._routes.check_price_for(intent.run_id, manifest.model_profile)
+        """Add a creature with this manifest, which `agent` plays, or the agent that its manifest names.
+
+        With privilege, it may add those of `spawnable` by a tool.
+        """
+        for each in (manifest, *spawnable):
+            for name in each.tools:
+                if name not in self._tools.names():
+                    raise UnknownName(
+                        where=f"tools of {each.name}", noun="tool", name=name, known=self._tools.names()
+                    )
+            self._routes.check_price_for(intent.run_id, each.model_profile)
+        for each in spawnable:
+            self._minds.check(each)
+        intent = replace(intent, may_spawn={each.name: each.as_json() for each in spawnable})
         if intent.is_privileged:
             check_gives_no_right(self._ledger)
         if dry_run:

@@ -21,6 +21,7 @@ from glasshouse.runtime.house import House
 from glasshouse.runtime.minds.minds import AgentFor, Minds
 from glasshouse.runtime.ports import Clock, Ids, Router, Store, Toolbox
 from glasshouse.runtime.stage import Stage
+from glasshouse.turns.moment.playbill import Policy, policy_as_json
 
 
 class Parts:
@@ -36,6 +37,7 @@ class Parts:
         tools: Toolbox,
         *,
         governor: Governor | None = None,
+        policy: Policy | None = None,
         pacing: Pacing = "lockstep",
         answers: Answers | None = None,
         act_seconds_max: float | None = None,
@@ -63,8 +65,9 @@ class Parts:
             is_strict=strict,
         )
         endings, limits = Endings(ledger), governor or Governor()
+        rules = None if policy is None else policy_as_json(policy)
         self.conductor = conductor = Conductor(
-            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes
+            ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, rules
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
         self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)

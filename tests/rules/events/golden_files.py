@@ -188,7 +188,18 @@ CARRIED = Carried(
 
 ENGINE_PAYLOADS: dict[str, Payload] = {
     kinds.CREATURE_STARTED: CreatureStarted(
-        "echo~2", "echo", "echo", "0011223344556677", True, "moss", RUN, MANIFEST, "echo", 2, True
+        "echo~2",
+        "echo",
+        "echo",
+        "0011223344556677",
+        True,
+        "moss",
+        RUN,
+        MANIFEST,
+        "echo",
+        2,
+        True,
+        {"fern": MANIFEST},
     ),
     kinds.CREATURE_STOPPED: CreatureStopped("echo", "removed"),
     kinds.CREATURE_RENAMED: CreatureRenamed("echo~2", "echo", "echo~2"),
@@ -235,6 +246,7 @@ RUN_PAYLOADS: dict[str, tuple[str, Payload]] = {
             limits=LIMITS,
             branch_of=BranchOf("r-1", f"{OTHER_SESSION}.12"),
             spawnable={"echo": MANIFEST},
+            policy={"spawn": "written"},
         ),
     ),
     kinds.RUN_PAUSED: (CONDUCTOR, RunPaused("visitor")),

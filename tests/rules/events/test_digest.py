@@ -20,7 +20,7 @@ from tests.rules.events.stories import a_story, told_in
 from tests.rules.under_hash_seeds import printed_under_hash_seeds
 from tests.rules.worlds_by_hand import HandWorld
 
-GOLDEN_DIGEST = "06e12d24cd2941c66c5d891a88409732d53f0153e1662d3cf8c8af8997377beb"
+GOLDEN_DIGEST = "3280fc03f60fb7eabf4ca3235367910cb7ebe0058965c18490f018b29b4b8e81"
 
 STORY = a_story()
 

@@ -22,7 +22,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from glasshouse.errors import BudgetExceeded, StoreError
-from glasshouse.events.event import Event
+from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.asking import Routes
@@ -59,6 +59,7 @@ class Conductor:
         warm_lines: WarmLines,
         answers: Answers,
         routes: Routes,
+        policy: Json | None = None,
     ) -> None:
         self.agendas = Agendas(ledger, endings)
         self._ledger = ledger
@@ -66,6 +67,7 @@ class Conductor:
         self._clock = clock
         self._endings = endings
         self._governor = governor
+        self._policy = policy
         self._warm_lines = warm_lines
         self._answers = answers
         self._routes = routes
@@ -213,7 +215,7 @@ class Conductor:
         0029)."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None:
-            started = RunStarted(limits=self._governor)
+            started = RunStarted(limits=self._governor, policy=self._policy)
             if self._governor.hourly_budget_usd is not None:
                 self._routes.check_prices_in(run_id)
             await self._ledger.change(BeginRun(run_id, graph.id, started))

@@ -156,7 +156,8 @@ def _rewired(past: Past, wire: Wire) -> payloads.WireAdded:
 def _born(past: Past, creature: CreatureState) -> payloads.CreatureStarted:
     manifest = past.world.facts_of(creature).manifest
     was = None if past.is_new(creature.id) else creature.id
-    return replace(as_started(creature), manifest=manifest, incarnation_of=was)
+    may_spawn = creature.may_spawn or {}
+    return replace(as_started(creature), manifest=manifest, incarnation_of=was, may_spawn=may_spawn)
 
 
 def _reopened(past: Past, channel: ChannelState) -> intents.Reopened:

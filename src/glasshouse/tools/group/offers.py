@@ -11,14 +11,21 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from glasshouse.events.event import Json
 from glasshouse.runtime.folded import Folded
 from glasshouse.tools.group import requests
 from glasshouse.tools.group.lookup import channels_near, names_in_words_max, names_of_others, nearest
 from glasshouse.turns.moment.tools import ToolOffer
-from glasshouse.turns.runs.policy import is_protected, refusal_of_birth, refusal_of_edit
+from glasshouse.turns.runs.policy import (
+    is_protected,
+    policy_of,
+    profiles_for,
+    refusal_of_birth,
+    refusal_of_edit,
+    spawnable_by,
+)
 from glasshouse.world.state.state import CreatureState, World
 
 names_offered_max: Final = 32
@@ -36,6 +43,12 @@ DESCRIPTIONS: Final = {
 
 _DRY_RUN: Final[Json] = {"type": "boolean", "description": "true: only say what would happen"}
 _TEXT: Final[Json] = {"type": "string"}
+_WRITTEN: Final = {
+    "role": "what it is, in a few words",
+    "persona": "who it is, written by you; give handle too",
+    "wants": "what it wants",
+}
+"""The fields of a creature that the caller writes itself."""
 
 
 def offers_for(folded: Folded, caller: CreatureState) -> tuple[ToolOffer, ...]:
@@ -78,16 +91,25 @@ def _offer(tool: str, properties: Json, *open_arguments: str) -> ToolOffer:
 
 
 def _birth(folded: Folded, caller: CreatureState) -> list[ToolOffer]:
-    purse = folded.runs.purses.get(caller.run_id or "")
-    if purse is None or not purse.spawnable or refusal_of_birth(folded.world, folded.runs, caller):
+    runs = folded.runs
+    listed, is_written = spawnable_by(runs, caller), policy_of(runs, caller).spawn == "written"
+    if not (listed or is_written) or refusal_of_birth(folded.world, runs, caller):
         return []
-    properties: Json = {
-        "use": {"enum": list(islice(purse.spawnable, names_offered_max))},
-        "handle": _text("a name for it, in small letters"),
-    }
-    if len(purse.profiles) > 1:
-        properties["profile"] = {"enum": list(purse.profiles)}
-    return [_offer(requests.ADD_NODE, properties)]
+    properties: Json = {"use": {"enum": [*islice(listed, names_offered_max)]}} if listed else {}
+    properties["handle"] = _text("a name for it, in small letters")
+    profiles = profiles_for(runs, caller)
+    if len(profiles) > 1:
+        properties["profile"] = {"enum": profiles}
+    required = ["use"] if listed else ["handle", "persona"]
+    if is_written:
+        instead = "instead of use: " if listed else ""
+        properties |= {
+            name: {**_text(f"{instead}{what}"), "maxLength": requests.WRITTEN_CHARS_MAX[name]}
+            for name, what in _WRITTEN.items()
+        }
+        required = [] if listed else required
+    offer = _offer(requests.ADD_NODE, properties)
+    return [replace(offer, parameters={**offer.parameters, "required": required})]
 
 
 def _of_one(folded: Folded, crowd: Crowd) -> list[ToolOffer]:

@@ -7,6 +7,7 @@ would work. ADR 0035.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -14,11 +15,19 @@ import msgspec
 from glasshouse.errors import Refused, UnknownName
 from glasshouse.events.event import Json
 from glasshouse.events.payloads import Direction
+from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.folded import Folded
-from glasshouse.tools.group.lookup import channel_called, creature_called, creature_called_anywhere
+from glasshouse.tools.group.lookup import (
+    channel_called,
+    creature_called,
+    creature_called_anywhere,
+    names_in_words_max,
+)
+from glasshouse.turns.moment.line_text import one_line
 from glasshouse.turns.runs import policy
 from glasshouse.world.decisions import intents
-from glasshouse.world.state.state import CreatureState
+from glasshouse.world.state.ids import check_handle
+from glasshouse.world.state.state import CreatureState, World
 
 ADD_NODE: Final = "group_add_node"
 REMOVE_NODE: Final = "group_remove_node"
@@ -28,6 +37,12 @@ CHANNEL: Final = "group_channel"
 WIRE: Final = "group_wire"
 STATUS: Final = "group_status"
 
+role_chars_max: Final = 80
+persona_chars_max: Final = 1_000
+wants_chars_max: Final = 400
+
+WRITTEN_CHARS_MAX: Final = {"role": role_chars_max, "persona": persona_chars_max, "wants": wants_chars_max}
+"""What a model may write of a creature, and how much."""
 
 _DIRECTIONS: Final[dict[str, tuple[Direction, ...]]] = {
     "listen": ("listen",),
@@ -53,9 +68,12 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class AddNode(Arguments, frozen=True, kw_only=True):
     """`group_add_node`."""
 
-    use: str
+    use: str | None = None
     handle: str | None = None
     profile: str | None = None
+    role: str | None = None
+    persona: str | None = None
+    wants: str | None = None
 
 
 class OneNode(Arguments, frozen=True, kw_only=True):
@@ -117,11 +135,13 @@ class Request(msgspec.Struct, frozen=True):
     """The creature of another graph that the caller connects to."""
     meets_other_run: bool = False
     """Whether policy wants a yes from outside because the other graph holds creatures of another run."""
+    is_written: bool = False
+    """Whether it adds a creature that a model wrote."""
 
     @property
     def is_risky(self) -> bool:
         """Whether it needs approval if strangers' words may have caused it."""
-        return isinstance(self.intent, _RISKY)
+        return self.is_written or isinstance(self.intent, _RISKY)
 
 
 def arguments_of(tool: str, given: Json) -> Edit | Look:
@@ -155,20 +175,57 @@ def _raise(refusal: Refused | None) -> None:
 
 
 def _birth(folded: Folded, caller: CreatureState, given: AddNode) -> Request:
-    purse = folded.runs.purses.get(caller.run_id or "")
-    if purse is None or not purse.spawnable:
+    listed = policy.spawnable_by(folded.runs, caller)
+    may_write = policy.policy_of(folded.runs, caller).spawn == "written"
+    if not listed and not may_write:
         raise Refused(
             "Nobody can be born in this run: its scenario lists nothing under spawnable.",
             "Use who is there: group_status tells you.",
         )
-    if given.use not in purse.spawnable:
-        raise UnknownName(noun="creature that may be born", name=given.use, known=purse.spawnable)
-    if given.profile is not None and given.profile not in purse.profiles:
-        raise UnknownName(noun="profile of this run", name=given.profile, known=purse.profiles)
+    profiles = policy.profiles_for(folded.runs, caller)
+    if given.profile is not None and given.profile not in profiles:
+        raise UnknownName(noun="profile of this run", name=given.profile, known=profiles)
+    written = [name for name in WRITTEN_CHARS_MAX if getattr(given, name) is not None]
+    if written and not may_write:
+        raise Refused(
+            f"The policy of this run lets nobody write a creature, and {written[0]} was given.",
+            f"Use one that is listed: {', '.join(islice(listed, names_in_words_max))}.",
+        )
+    if written and given.use is not None:
+        raise Refused(f"{given.use} is written already.", f"Leave out use, or leave out {written[0]}.")
     _raise(policy.refusal_of_birth(folded.world, folded.runs, caller))
-    manifest = purse.spawnable[given.use]
-    intent = intents.Spawn(caller.id, given.use, manifest, given.handle, given.profile)
+    if given.use is None and may_write:
+        return _written(folded.world, caller, given, listed)
+    if given.use is None:
+        raise Refused("Nobody is named who shall be born.", f"Give use: one of {', '.join(listed)}.")
+    if given.use not in listed:
+        raise UnknownName(noun="creature that may be born", name=given.use, known=listed)
+    intent = intents.Spawn(caller.id, given.use, listed[given.use], given.handle, given.profile)
     return Request(intent, f"bring a {given.use} to life", f"A {given.use} is born")
+
+
+def _written(world: World, caller: CreatureState, given: AddNode, listed: Json) -> Request:
+    """Add a creature that the caller's model wrote: text only, in bounds, without tools and rights (ADR 0057)."""
+    texts = {name: one_line(getattr(given, name) or "") for name in WRITTEN_CHARS_MAX}
+    if not given.handle or not texts["persona"]:
+        raise Refused("A creature that you write needs a handle and a persona.", "Give both.")
+    for name, chars_max in WRITTEN_CHARS_MAX.items():
+        if len(texts[name]) > chars_max:
+            raise Refused(
+                f"{name} has {len(texts[name]):,} characters, and at most {chars_max:,} are taken.",
+                "Write it shorter.",
+            )
+    check_handle(given.handle)
+    name = given.handle.partition("~")[0]
+    if name in listed:
+        raise Refused(f"{name} is written already.", f"Give use: {name}, or another handle.")
+    role = f"You are the {texts['role']}. " if texts["role"] else ""
+    persona = f"{role}{texts['persona']}"
+    manifest = Manifest(name=name, bio=texts["role"], persona=persona, wants=texts["wants"]).as_json()
+    profile = given.profile or world.facts_of(caller).model_profile
+    intent = intents.Spawn(caller.id, name, manifest, given.handle, profile)
+    deed = f"write the new creature {given.handle}"
+    return Request(intent, deed, f"{given.handle} is born", is_written=True)
 
 
 def _node(folded: Folded, caller: CreatureState, tool: str, given: OneNode) -> Request:

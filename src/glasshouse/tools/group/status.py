@@ -18,7 +18,14 @@ from glasshouse.tools.group import lookup
 from glasshouse.tools.group.lookup import names_in_results_max, names_in_words_max
 from glasshouse.turns.moment.line_text import and_more
 from glasshouse.turns.moment.tools import ToolAnswer
-from glasshouse.turns.runs.policy import edits_left, is_protected, policy_of, population_of, rule_of_joining
+from glasshouse.turns.runs.policy import (
+    edits_left,
+    is_protected,
+    policy_of,
+    population_of,
+    rule_of_joining,
+    spawnable_by,
+)
 from glasshouse.world.state.state import ChannelState, CreatureState, GraphState, World
 from glasshouse.world.state.topology import LISTEN, SEND
 
@@ -98,6 +105,8 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     children: list[str]
     spawnable: list[str]
     population: int
+    may_write: bool = False
+    """Whether the caller may also write a new creature itself."""
     population_max: int | None = None
     edits_left_in_turn: int | None = None
     others: list[OtherGraph] | None = None
@@ -109,7 +118,7 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
     world, graph = folded.world, folded.world.graphs[caller.graph_id]
     around = [caller, *lookup.nearest(world, caller)[:creatures_told_max]]
     children = world.children_of.get(caller.id, {})
-    policy, purse = policy_of(folded.runs, caller), folded.runs.purses.get(caller.run_id or "")
+    policy = policy_of(folded.runs, caller)
     others = lookup.joinable(folded, caller, lookup.other_graphs(folded, caller))
     status = Status(
         graph=graph.id,
@@ -119,7 +128,8 @@ def status_of(folded: Folded, caller: CreatureState, *, is_wide: bool) -> ToolAn
         channels=[_channel(world, channel) for channel in lookup.channels_near(world, around)],
         wires=_wires(world, around),
         children=[world.creatures[name].handle for name in islice(children, names_in_results_max)],
-        spawnable=[] if purse is None else list(purse.spawnable)[:names_in_results_max],
+        spawnable=[*islice(spawnable_by(folded.runs, caller), names_in_results_max)],
+        may_write=policy.spawn == "written",
         population=population_of(world, caller),
         population_max=policy.population_max,
         edits_left_in_turn=edits_left(folded.runs, caller),
@@ -139,7 +149,7 @@ def _in_words(status: Status, *, channels_count: int, children_count: int) -> st
         *_sentence("Channels", status.channels, channels_count),
         *_sentence("Wires", status.wires),
         *_sentence("Born of you", status.children, children_count),
-        *_sentence("May be born", status.spawnable),
+        *_sentence("May be born", [*status.spawnable, *["whom you write yourself"] * status.may_write]),
     ]
     if status.population_max is not None:
         sentences.append(f"Creatures of this run: {status.population} of {status.population_max} at most.")

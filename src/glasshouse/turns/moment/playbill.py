@@ -6,11 +6,13 @@ scenario has an empty playbill.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from glasshouse.errors import WrongType, check_type
 from glasshouse.events.event import Json
+from glasshouse.reprs import repr_of
 
 Rule = Literal["ask", "refuse", "allow"]
 """What happens to a change that needs a second look: somebody outside is asked, or the answer is always the same."""
@@ -42,17 +44,32 @@ class Competition(msgspec.Struct, frozen=True):
         return tuple(self.teams) or self.contestants
 
 
-class Policy(msgspec.Struct, frozen=True):
+class Policy(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What the privileged creatures of a run may do to their graph (ADR 0035)."""
 
-    population_max: int | None = None
-    edits_per_turn_max: int | None = None
+    __repr__ = repr_of()
+
+    population_max: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    edits_per_turn_max: Annotated[int, msgspec.Meta(ge=0)] | None = None
     protected: tuple[str, ...] = ()
     untrusted_edits: Rule = "ask"
     other_runs: Rule = "ask"
     """Whether its creatures may join graphs with creatures of other runs, and others may join theirs (ADR 0055)."""
+    spawn: Literal["listed", "written"] = "listed"
+    """Which creatures may be born: those of the list, or also those that a privileged creature's model writes."""
     hidden: bool = False
     """Whether graphs with a creature of this run are hidden from creatures of other graphs."""
+
+
+def policy_as_json(policy: Policy) -> Json:
+    """A policy that a program gave, as `run.started` records it; refused in words if a value in it is wrong."""
+    check_type("policy=", policy, Policy, "a Policy", "Write Policy(population_max=6).")
+    given: Json = msgspec.to_builtins(policy)
+    try:
+        msgspec.convert(given, Policy)
+    except msgspec.ValidationError as wrong:
+        raise WrongType(f"The policy is wrong: {wrong}.", "Its fields are as in a scenario.") from wrong
+    return given
 
 
 class EndsWhen(msgspec.Struct, frozen=True):

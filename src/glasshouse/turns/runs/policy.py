@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from glasshouse.errors import Refused
+from glasshouse.events.event import Json
+from glasshouse.events.manifest_fields import fields_of
 from glasshouse.turns.moment.playbill import Policy, Rule
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.turns.runs.purses import Runs
@@ -77,6 +79,20 @@ def refusal_of_birth(world: World, runs: Runs, caller: CreatureState) -> Refused
         f"There are {living} creatures, and the policy allows {most}.",
         "First take one away with group_remove_node.",
     )
+
+
+def spawnable_by(runs: Runs, creature: CreatureState) -> dict[str, Json]:
+    """Name -> manifest of the creatures that a creature may add: its own list, then that of its run."""
+    purse = runs.purses.get(creature.run_id or "")
+    of_run = {} if purse is None else purse.spawnable
+    return of_run if creature.may_spawn is None else {**creature.may_spawn, **of_run, **creature.may_spawn}
+
+
+def profiles_for(runs: Runs, creature: CreatureState) -> list[str]:
+    """The model profiles that a creature may choose from for those that it adds."""
+    purse = runs.purses.get(creature.run_id or "")
+    own = [fields_of(manifest).model_profile for manifest in (creature.may_spawn or {}).values()]
+    return list(dict.fromkeys([*([] if purse is None else purse.profiles), *own]))
 
 
 def population_of(world: World, creature: CreatureState) -> int:

@@ -308,7 +308,7 @@ class Runs(msgspec.Struct):
         cast, spawnable = started.cast, started.spawnable
         profiles = [entry.profile for entry in cast]
         profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
-        playbill = playbill_of(started.scenario)
+        playbill = playbill_of(started.scenario or {"policy": started.policy})
         self.purses[run_id] = Purse(
             limits=started.limits or Governor(),
             playbill=playbill,

@@ -109,7 +109,7 @@ def _born(world: World, intent: AddCreature, creature_id: str, handle: str) -> F
     run = world.runs.get(intent.run_id or "")
     ordinal = 0 if intent.run_id is None else 1 if run is None else run.creatures_born + 1
     born = birth(intent, creature_id, handle, intent.run_id)
-    return engine_fact(replace(born, parent=intent.parent, ordinal=ordinal))
+    return engine_fact(replace(born, parent=intent.parent, ordinal=ordinal, may_spawn=intent.may_spawn))
 
 
 def birth(

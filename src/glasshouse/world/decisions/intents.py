@@ -37,6 +37,7 @@ class AddCreature(GraphEdit, frozen=True, gc=False):
     parent: str | None = None
     run_id: str | None = None
     channel: str | None = None
+    may_spawn: dict[str, Json] = msgspec.field(default_factory=dict)
 
 
 class Spawn(Intent, frozen=True, gc=False):

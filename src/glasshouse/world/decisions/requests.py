@@ -78,7 +78,7 @@ def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) 
     if by == "tool":
         return Request(by, None, during) if during else None
     if isinstance(intent, GraphEdit):
-        kept = replace(intent, manifest={}) if isinstance(intent, AddCreature) else intent
+        kept = replace(intent, manifest={}, may_spawn={}) if isinstance(intent, AddCreature) else intent
         return Request(by or "api", kept, during)
     if isinstance(intent, MoveRun) and by is not None:
         return Request(by, _moved(intent), during)
@@ -100,13 +100,12 @@ def _moved(intent: MoveRun) -> PauseRun | ContinueRun | FinishRun:
 
 
 def with_manifest(birth: AddCreature, events: Iterable[Event]) -> AddCreature:
-    """The complete intent of a birth. Its manifest is read from its events."""
-    born = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
-    return (
-        birth
-        if born is None
-        else replace(birth, manifest=payloads.payload_of(born, payloads.CreatureStarted).manifest or {})
-    )
+    """The complete intent of a birth. Its manifests are read from its events."""
+    event = next((event for event in events if event.kind == kinds.CREATURE_STARTED), None)
+    if event is None:
+        return birth
+    born = payloads.payload_of(event, payloads.CreatureStarted)
+    return replace(birth, manifest=born.manifest or {}, may_spawn=born.may_spawn)
 
 
 def encoded_request(request: Request) -> str:

@@ -36,6 +36,7 @@ def creature_arriving(payload: CreatureStarted, event: Event, born: int) -> Crea
         parent=payload.parent,
         is_privileged=payload.is_privileged,
         is_root=payload.is_root,
+        may_spawn=payload.may_spawn or None,
     )
 
 

@@ -192,6 +192,8 @@ class CreatureState(msgspec.Struct, gc=False):
     """Whether it hears every channel of its graph, with or without an edge to it."""
     handed: dict[str, list[Handing]] | None = None
     """The wires that ever led to it, by edge id."""
+    may_spawn: dict[str, Json] | None = None
+    """Name -> manifest of the creatures that it may add besides those that its run allows."""
 
 
 class Departed(msgspec.Struct, gc=False):
