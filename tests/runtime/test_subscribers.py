@@ -212,6 +212,11 @@ async def test_filters_combine_with_and() -> None:
         graph_id, other_id = t.creature("ada").graph_id, t.creature("dee").graph_id
         everything = await all_events(store)
 
+        def is_of_graph(event: Event) -> bool:
+            """Whether the graph of ada and bo changed: not before bo was there."""
+            is_there = event.graph_id == graph_id and _named(event) != {"ada"}
+            return event.kind in kinds.OF_GRAPHS and is_there
+
         for wanted_kinds, names, graphs, channels in product(
             [None, {kinds.AGENT_SPOKE}, {kinds.TOPOLOGY_CHANGED, kinds.CHANNEL_JOINED}],
             [None, {"ada"}, {"bo", "dee"}],
@@ -223,9 +228,9 @@ async def test_filters_combine_with_and() -> None:
                 event.id
                 for event in everything
                 if (wanted_kinds is None or event.kind in wanted_kinds)
-                and (names is None or event.actor in names or names & _named(event))
+                and (names is None or event.actor in names or names & _named(event) or is_of_graph(event))
                 and (graphs is None or event.graph_id in graphs)
-                and (channels is None or event.channel in channels)
+                and (channels is None or event.channel in channels or event.kind.startswith("channel."))
             ]
             told = await taken(t.subscribe(chosen, after=0), len(expected))
             assert [event.id for event in told] == expected
@@ -260,6 +265,61 @@ async def test_one_who_follows_a_creature_follows_it_through_merges_and_splits()
         assert [text_of(event) for event in told] == ["at home", "merged", "split"]
         assert [event.graph_id for event in told] == homes
         assert [event.payload["kind"] for event in await taken(journey, 2)] == ["merge", "split"]
+
+
+async def test_one_who_follows_a_creature_is_told_what_becomes_of_a_graph_that_survives() -> None:
+    store = MemoryStore()
+    async with terrarium_on(store) as t:
+        await troupe(t, "ada", "bo")
+        await born(t, "cy")
+        follows = EventFilter(creature_ids={"ada"})
+        live = t.subscribe(follows)
+        position = (await all_events(store))[-1].position
+        home = t.creature("ada").graph_id
+
+        await t.connect("bo", "cy", channel="bridge")
+        merged = t.creature("ada").session_id
+        await t.fork(merged)
+        await t.disconnect("bo", "cy", channel="bridge")
+
+        told = [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in await taken(live, 6)]
+        assert told == [
+            (kinds.TOPOLOGY_CHANGED, "merge"),
+            (kinds.CREATURE_SESSION_ATTACHED, None),
+            (kinds.SESSION_FORKED, "fork"),
+            (kinds.TOPOLOGY_CHANGED, "split"),
+            (kinds.SESSION_FORKED, "split"),
+            (kinds.SESSION_FORKED, "split"),
+        ]
+        assert t.creature("ada").graph_id == home
+        read_back = await taken(t.subscribe(follows, after=position), 6)
+        assert [(e.kind, e.payload.get("kind") or e.payload.get("how")) for e in read_back] == told
+
+
+async def test_one_who_follows_a_channel_is_told_what_becomes_of_it() -> None:
+    async with terrarium_on(MemoryStore()) as t:
+        by_name = t.subscribe(EventFilter(channels={"talk"}))
+        await troupe(t, "ada", "bo")
+        talk_id = t.environment(t.creature("ada").graph_id).channels[0].id
+        by_id = t.subscribe(EventFilter(channels={talk_id}))
+        opened = await taken(by_name, 5)
+        await troupe(t, "cy", "dee", "eve")
+        await taken(by_name, 7)
+
+        await t.connect("cy", "ada", channel="bridge")
+        await t.disconnect("ada", "bo", channel="talk~2")
+        await t.remove_channel(t.creature("ada").graph_id, "talk~2")
+        await t.disconnect("cy", "dee", channel="talk")
+
+        assert [e.kind for e in opened] == [kinds.CHANNEL_OPENED, *[kinds.CHANNEL_JOINED] * 4]
+        of_id = [(e.kind, e.payload["channel_id"]) for e in await taken(by_id, 4)]
+        left = (kinds.CHANNEL_LEFT, talk_id)
+        assert of_id == [(kinds.CHANNEL_RENAMED, talk_id), left, left, (kinds.CHANNEL_CLOSED, talk_id)]
+        renamed, *others = await taken(by_name, 3)
+        assert (renamed.kind, renamed.payload["name"]) == (kinds.CHANNEL_RENAMED, "talk~2")
+        assert [(e.kind, e.payload["channel_id"] == talk_id) for e in others] == [
+            (kinds.CHANNEL_LEFT, False)
+        ] * 2
 
 
 async def test_a_reader_who_scribbles_on_an_event_changes_neither_world_nor_ledger() -> None:

@@ -50,13 +50,17 @@ CREATURE_SESSION_ATTACHED: Final = "session.attached"
 PRIVILEGE_GRANTED: Final = "privilege.granted"
 
 _OF_CREATURES: Final = frozenset({CREATURE_STARTED, CREATURE_STOPPED, CREATURE_RENAMED, PRIVILEGE_GRANTED})
-_OF_CHANNELS: Final = frozenset(
+OF_CHANNELS: Final = frozenset(
     {CHANNEL_OPENED, CHANNEL_CLOSED, CHANNEL_RENAMED, CHANNEL_JOINED, CHANNEL_LEFT}
 )
+"""Kinds that change a channel."""
 _OF_LINKS: Final = frozenset({OUTPUT_WIRE_ADDED, OUTPUT_WIRE_REMOVED, PARENT_LINK_CHANGED, TOPOLOGY_CHANGED})
 _OF_SESSIONS: Final = frozenset({SESSION_FORKED, SESSION_RESTATED, CREATURE_SESSION_ATTACHED})
 
-ENGINE: Final = _OF_CREATURES | _OF_CHANNELS | _OF_LINKS | _OF_SESSIONS
+OF_GRAPHS: Final = frozenset({TOPOLOGY_CHANGED, SESSION_FORKED, CREATURE_SESSION_ATTACHED})
+"""Kinds that change a graph as a whole, or its session. They name only the creatures that move."""
+
+ENGINE: Final = _OF_CREATURES | OF_CHANNELS | _OF_LINKS | _OF_SESSIONS
 """Kinds that the engine writes about the shape of the world."""
 
 MID_ACT: Final = frozenset({TOOL_CALLED, TOOL_RETURNED, EDIT_PROPOSED, EDIT_DECIDED})

@@ -13,10 +13,11 @@ from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
 from glasshouse.runtime.acts.inside import check_is_outside
 from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
-from glasshouse.runtime.ledger.ledger import Ledger
+from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
 from glasshouse.runtime.ledger.subscriptions import Subscription, Subscriptions
 from glasshouse.runtime.ports import Clock, Ids, Store
+from glasshouse.world.state.state import World
 
 
 class House:
@@ -26,7 +27,7 @@ class House:
         self.store = store
         self.clock = clock
         self.ids = ids
-        self.subscriptions = Subscriptions(store)
+        self.subscriptions = Subscriptions(store, lambda: self.ledger.world, self._world_at)
         self.ledger = Ledger(store, clock, self.subscriptions)
         self.history = HistoryReader(store, self.ledger)
         self._observers = Observers()
@@ -78,7 +79,12 @@ class House:
                 "subscribe()", wanted, EventFilter, "an EventFilter", "Write EventFilter(kinds={...})."
             )
         _check_position(after)
-        return self.subscriptions.subscribe(wanted, after)
+        # The world of the ledger may be ahead of what was published.
+        world = self.ledger.world if after is None and self.ledger.is_settled else None
+        return self.subscriptions.subscribe(wanted, after, world)
+
+    async def _world_at(self, position: int) -> World:
+        return (await folded_from(self.store, position)).world
 
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
         """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""

@@ -294,6 +294,11 @@ class Ledger:
         copies = [codec.decoded(body) for write in writes for body in write.bodies]
         await self._enqueue(Batch(tuple(writes)), copies).acknowledged
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the world holds what was published, and nothing that is on its way."""
+        return not self._queue and not self._batches_in_commit and self._broken is None
+
     async def wait_for_durability(self) -> None:
         """Wait until everything queued so far is durable or refused."""
         awaited = self._batches_settled + self._batches_in_commit + len(self._queue)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import Self
 from weakref import WeakSet
 
@@ -18,7 +19,9 @@ from glasshouse.errors import StoreError
 from glasshouse.events.event import Event, own_copy
 from glasshouse.events.filter import EVERYTHING, EventFilter
 from glasshouse.reprs import shown
+from glasshouse.runtime.ledger.following import Following
 from glasshouse.runtime.ports import Store
+from glasshouse.world.state.state import World
 
 subscriber_events_max = 1_024
 catch_up_events_max = 512
@@ -27,10 +30,15 @@ catch_up_events_max = 512
 class Subscriptions:
     """The hub: gives each commit to every subscriber that is up to date."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, world: Callable[[], World], world_at: Callable[[int], Awaitable[World]]
+    ) -> None:
         self.position = 0
         self.is_open = True
         self._store = store
+        self._world = world
+        self.world_at = world_at
+        """The world as it was right after the event at a position."""
         self._live: WeakSet[Subscription] = WeakSet()
 
     def publish(self, events: list[Event]) -> None:
@@ -49,11 +57,19 @@ class Subscriptions:
             for subscription in tuple(self._live):
                 subscription.fall_behind()
 
-    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """A new subscriber: from now on, or from the first event after a position."""
-        subscription = Subscription(self, wanted or EVERYTHING, self.position if after is None else after)
+    def subscribe(
+        self, wanted: EventFilter | None = None, after: int | None = None, world: World | None = None
+    ) -> Subscription:
+        """A new subscriber: from now on, or from the first event after a position. `world` is the world at that point, if
+        it is known."""
+        position = self.position if after is None else after
+        subscription = Subscription(self, wanted or EVERYTHING, position, world)
         self._live.add(subscription)
         return subscription
+
+    def is_imported(self, session_id: str) -> bool:
+        """Whether a session comes from a file, so that its creatures do not live here."""
+        return self._world().sessions[session_id].segment.is_imported
 
     def leave(self, subscription: Subscription) -> None:
         """Forget a subscriber."""
@@ -75,11 +91,15 @@ class Subscriptions:
 class Subscription:
     """An asynchronous iterator over committed events. To leave, use it with `async with`, or just drop it."""
 
-    def __init__(self, hub: Subscriptions, wanted: EventFilter, after: int) -> None:
+    def __init__(self, hub: Subscriptions, wanted: EventFilter, after: int, world: World | None) -> None:
         self._hub = hub
         self._wanted = wanted
         self._position = after
         self._is_behind = after < hub.position
+        self._matches: Callable[[Event], bool] | None = wanted.matches
+        if wanted.creature_ids is not None or wanted.channels is not None:
+            self._matches = None if world is None else Following(wanted, world, hub.is_imported).matches
+            self._is_behind = self._is_behind or world is None
         self._queue: deque[Event] = deque()
         self._waiting: asyncio.Future[None] | None = None
 
@@ -88,12 +108,14 @@ class Subscription:
 
     def push(self, event: Event) -> None:
         """Queue an event if there is room; otherwise fall behind and read it from the store later."""
-        if self._is_behind:
+        if self._is_behind or self._matches is None:
             return
-        if self._wanted.matches(event):
-            if len(self._queue) >= subscriber_events_max:
-                self._is_behind = True
-                return
+        if (
+            len(self._queue) >= subscriber_events_max
+        ):  # Before it is matched: `Following` takes each event once.
+            self._is_behind = True
+            return
+        if self._matches(event):
             self._queue.append(event)
             self.wake()
         self._position = event.position or self._position
@@ -124,13 +146,16 @@ class Subscription:
 
     async def _catch_up(self) -> None:
         try:
+            if self._matches is None:
+                world = await self._hub.world_at(self._position)
+                self._matches = Following(self._wanted, world, self._hub.is_imported).matches
             page = await self._hub.read_after(self._position)
         except StoreError:
             if self._hub.is_open:
                 raise
             self._is_behind = False
             return
-        self._queue.extend(event for event in page if self._wanted.matches(event))
+        self._queue.extend(filter(self._matches, page))
         if page:
             self._position = page[-1].position or self._position
         self._is_behind = bool(page) and self._position < self._hub.position
