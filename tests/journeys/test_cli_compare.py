@@ -56,13 +56,29 @@ def test_a_disturbed_branch_parts_from_its_parent_where_it_began(played: tuple[s
     told = run("compare", PARENT, disturbed, "--store", store)
     (facts,) = objects("compare", PARENT, disturbed, "--store", store)
 
-    assert "goes on with a branch, turn 5: the visitor says “A hen walks in.”" in told.stdout
-    assert f"only in {disturbed}:\nvisitor: A hen walks in." in told.stdout
+    assert (
+        f"goes on with event {facts['second']['parts_with_number']}, a branch, turn 5: the visitor says “A hen walks in.”"
+        in told.stdout
+    )
+    assert f"only in {disturbed}:\n" in told.stdout
     assert ESCAPE not in told.stdout
     assert facts["shared_lines"] > 0
     assert facts["second"]["only_here"][0]["text"] == "A hen walks in."
     assert facts["first"]["cost_apart"]["calls"] < facts["first"]["cost"]["calls"]
-    assert "completion" not in str(facts["first"]["parts_with"])
+    assert "model" not in facts["first"]["parts_with"]
+
+
+def test_events_are_cited_by_the_numbers_that_show_prints_and_why_takes(
+    played: tuple[str, str, str],
+) -> None:
+    store, _, disturbed = played
+
+    told = run("compare", PARENT, disturbed, "--store", store)
+
+    (numbered,) = [line for line in told.stdout.splitlines() if "visitor: A hen walks in." in line]
+    assert numbered in run("show", disturbed, "--numbers", "--lines", "200", "--store", store).stdout
+    asked = run("why", numbered.split()[0], "--run", disturbed, "--store", store)
+    assert asked.stdout.startswith(f"{numbered.split()[0]}  visitor  user.injected")
 
 
 def test_two_plays_are_laid_side_by_side(played: tuple[str, str, str]) -> None:

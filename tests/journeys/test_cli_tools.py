@@ -1,8 +1,12 @@
 """Tools on the real command line: `check` knows which there are, a world with its own tool plays and verifies."""
 
+import asyncio
 from pathlib import Path
 
-from tests.journeys.commanding import run
+import pytest
+
+from glasshouse import Agent, Draft, Manifest, Moment, SqliteStore, Terrarium
+from tests.journeys.commanding import ESCAPE, objects, on_a_terminal, run
 
 SEA = '''"""Tools of the harbour."""
 
@@ -39,3 +43,73 @@ def test_a_world_with_a_tool_of_its_own_is_sound_plays_and_verifies(tmp_path: Pa
     assert run("check", str(world), cwd=tmp_path).returncode == 0
     assert run("play", str(world), cwd=tmp_path).returncode == 0
     assert run("replay", "last", "--verify", cwd=tmp_path).returncode == 0
+
+
+class Clerk(Agent):
+    """It asks for a product, for a division by zero, and twice to open one channel."""
+
+    async def act(self, moment: Moment) -> Draft:
+        await moment.use("calculator", expression="3*4")
+        await moment.use("calculator", expression="1/0")
+        await moment.use("group_channel", action="open", channel="den")
+        await moment.use("group_channel", action="open", channel="den")
+        return Draft(kind="agent.spoke", payload={"text": "Twelve, I think."})
+
+
+async def use_some(path: Path) -> None:
+    async with Terrarium(SqliteStore(path)) as t:
+        clerk = Manifest(name="clerk", tools=["calculator"], subscribes_to=["user.injected"])
+        creature = await t.add_creature(clerk, agent=Clerk(), is_privileged=True)
+        assert creature.run_id is not None
+        await t.disturb(creature.run_id, "How much?")
+        await t.step_one()
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store in which a creature used tools, and two of four uses failed."""
+    path = tmp_path_factory.mktemp("using") / "used.glasshouse"
+    asyncio.run(use_some(path))
+    return str(path)
+
+
+@pytest.mark.parametrize("command", [("show", "last"), ("replay", "last", "--pace", "fast")])
+def test_tools_are_seen_on_one_line_each_before_the_line_they_led_to(
+    used: str, command: tuple[str, ...]
+) -> None:
+    told = run(*command, "--store", used).stdout.splitlines()
+
+    first = next(index for index, line in enumerate(told) if "calculator" in line)
+    assert told[first : first + 2] == [
+        "(clerk asked calculator 3*4 → 12)",
+        "(clerk asked calculator 1/0 → failed)",
+    ]
+    assert told[first + 2].startswith("(clerk asked group_channel open, den → ")
+    assert told[first + 3].startswith("(clerk asked group_channel open, den → refused: ")
+    assert told[first + 4] == "clerk: Twelve, I think."
+
+
+def test_a_failed_tool_is_red_on_a_terminal_and_an_answer_dim(used: str) -> None:
+    _, shown = on_a_terminal("show", "last", "--store", used)
+
+    assert f"{ESCAPE}[2masked calculator 3*4 → 12" in shown
+    assert f"{ESCAPE}[31masked calculator 1/0 → failed" in shown
+
+
+def test_with_minds_the_whole_of_a_use_is_shown(tmp_path: Path) -> None:
+    run("play", "almanac-oak", "--turns", "2", cwd=tmp_path)
+
+    brief = run("replay", "last", cwd=tmp_path).stdout
+    whole = run("replay", "last", "--minds", cwd=tmp_path).stdout
+
+    assert "(owl-oracle asked almanac 2031-01-29, 54.0 → (day: 2031-01-29; moon: " in brief
+    assert "(owl-oracle asked almanac (day: 2031-01-29; latitude: 54.0), which answered (day: " in whole
+
+
+def test_why_tells_tools_in_words(used: str) -> None:
+    told = run("why", "last", "--store", used).stdout
+    (facts,) = objects("why", "last", "--store", used)
+
+    assert "  asked calculator 3*4, which answered 12\n" in told
+    assert "  asked calculator 1/0, which failed\n" in told
+    assert facts["links"][0]["tools"][0]["called"]["payload"]["arguments"] == {"expression": "3*4"}

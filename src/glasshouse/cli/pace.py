@@ -6,6 +6,8 @@ import sys
 from enum import StrEnum
 from typing import Final
 
+from glasshouse.views.transcript import TranscriptLine
+
 words_per_minute: Final = 300
 line_milliseconds_min: Final = 800
 line_milliseconds_max: Final = 7_000
@@ -21,6 +23,11 @@ class Pace(StrEnum):
 def pace_here(wanted: Pace | None) -> Pace:
     """The requested pace; by default a reader's pace on a terminal, and fast in a pipe."""
     return wanted or (Pace.READING if sys.stdout.isatty() else Pace.FAST)
+
+
+def seconds_for(line: TranscriptLine) -> float:
+    """How long an average reader needs for a line. The use of a tool is read at a glance."""
+    return seconds_to_read("" if line.voice == "tool" else f"{line.who} {line.text} {line.thought}")
 
 
 def seconds_to_read(text: str) -> float:

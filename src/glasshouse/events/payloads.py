@@ -355,6 +355,11 @@ class ToolReturned(Payload, frozen=True):
     """Whether the text is the engine's own, and therefore trusted."""
 
 
+def outcome_of(returned: ToolReturned) -> Literal["answered", "failed", "refused"]:
+    """How a tool call ended, in a word. A refusal comes from the engine's own tools."""
+    return "answered" if returned.is_ok else "refused" if returned.is_engine else "failed"
+
+
 class EditProposed(Payload, frozen=True):
     """A creature proposed a change that a person must approve first."""
 

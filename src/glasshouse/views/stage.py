@@ -1,4 +1,4 @@
-"""`StageProjection`: what is on stage (scene, lines, verdicts, disturbances, cast, counters), folded from events.
+"""`StageProjection`: what is on stage (scene, lines, verdicts, tools, disturbances, cast, counters), folded from events.
 
 Always holds: the cost of folding an event does not depend on the number of events before it. Stages folded from the
 same events are equal. Nothing here calls a model or reads a clock. The caller has already removed from the events what
@@ -23,11 +23,19 @@ from glasshouse.reprs import repr_of
 stage_lines_max = 200
 stage_runs_max = 64
 names_listed_max: Final = 6
+tool_arguments_max: Final = 16
+tool_text_chars_max: Final = 2_000
+"""How much a stage keeps of each argument of a tool and of its answer."""
 
-Voice = Literal["cast", "judge", "visitor", "world", "silence", "change"]
-NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes")
+Voice = Literal["cast", "judge", "visitor", "world", "silence", "change", "tool"]
+NOTES: Final = ("agent_notes", "judge_notes", "user_artifacts", "world_notes", "tool_notes")
 """The parts of a stage that hold lines. Each keeps the newest lines of some voices."""
-_NOTES_OF: Final = {"cast": "agent_notes", "judge": "judge_notes", "visitor": "user_artifacts"}
+_NOTES_OF: Final = {
+    "cast": "agent_notes",
+    "judge": "judge_notes",
+    "visitor": "user_artifacts",
+    "tool": "tool_notes",
+}
 """Voice -> the part that holds its lines; `world_notes` holds those of the other voices."""
 
 Part: TypeAlias = tuple[str, ...]
@@ -39,7 +47,8 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     """One line: who said what, where and when. `private` is set only for roles that may read it.
 
     For the voice `silence`, `text` is the reason. For the voice `change`, `handle` is empty and `text` describes the
-    change of the graph.
+    change of the graph. For the voice `tool`, `text` is the answer, and `fields` are `tool`, `arguments` and
+    `outcome`: answered, failed or refused.
     """
 
     __repr__ = repr_of("handle", "text", "kind", "turn")
@@ -85,7 +94,15 @@ class RunStatus(msgspec.Struct, frozen=True, gc=False):
     finished: payloads.RunFinished | None = None
 
 
-ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "runs": RunStatus}
+class ToolAsked(msgspec.Struct, frozen=True, gc=False):
+    """A tool that a creature called and that has not answered yet."""
+
+    tool: str
+    arguments: dict[str, str]
+    """The first arguments as texts; long texts are cut."""
+
+
+ROWS: Final[dict[str, type[Any]]] = {"cast": CastMember, "asking": ToolAsked, "runs": RunStatus}
 """The parts of a stage that are tables, each with the type of its rows."""
 
 
@@ -119,7 +136,11 @@ class StageProjection(msgspec.Struct):
     user_artifacts: list[Note] = []
     world_notes: list[Note] = []
     """What the world showed, why creatures were silent, and how the cast changed the graph."""
+    tool_notes: list[Note] = []
+    """Which tools the cast used, and what these answered."""
     cast: dict[str, CastMember] = {}
+    asking: dict[str, ToolAsked] = {}
+    """Creature -> the tool whose answer it waits for."""
     runs: dict[str, RunStatus] = {}
     counters: Counters = msgspec.field(default_factory=Counters)
     past_run_ids: tuple[str, ...] = ()
@@ -229,7 +250,33 @@ def _be_silent(stage: StageProjection, event: Event) -> Touched:
     """Note an act that ended without a line, with the reason."""
     stage.counters.passes += event.kind == kinds.AGENT_PASSED
     stage.counters.failures += event.kind == kinds.AGENT_FAILED
-    return _add_line(stage, event, "silence", text_field="reason")
+    return (*_stop_asking(stage, event.actor), *_add_line(stage, event, "silence", text_field="reason"))
+
+
+def _call_tool(stage: StageProjection, event: Event) -> Touched:
+    called = payload_of(event, payloads.ToolCalled)
+    arguments = list(called.arguments.items())[:tool_arguments_max]
+    stage.asking[event.actor] = ToolAsked(called.tool, {name: _as_text(value) for name, value in arguments})
+    return (("asking", event.actor),)
+
+
+def _return_from_tool(stage: StageProjection, event: Event) -> Touched:
+    """Add a line for the use of a tool: the call, and the answer or the refusal."""
+    returned, asked = payload_of(event, payloads.ToolReturned), stage.asking.get(event.actor)
+    arguments = asked.arguments if asked else {}
+    fields = {"tool": returned.tool, "arguments": arguments, "outcome": payloads.outcome_of(returned)}
+    handle, text = handle_on(stage, event.actor), _as_text(returned.text)
+    note = Note(event.id, event.actor, handle, event.kind, text, fields, None, event.turn, voice="tool")
+    return (*_stop_asking(stage, event.actor), *_keep(stage, note))
+
+
+def _stop_asking(stage: StageProjection, actor: str) -> Touched:
+    return (("asking", actor),) if stage.asking.pop(actor, None) else NOTHING
+
+
+def _as_text(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= tool_text_chars_max else f"{text[:tool_text_chars_max]}…"
 
 
 def _tell_change(stage: StageProjection, event: Event) -> Touched:
@@ -296,6 +343,7 @@ def _stop_creature(stage: StageProjection, event: Event) -> Touched:
     touched = _tell_change(stage, event)
     if stopped.reason == "removed":
         del stage.cast[stopped.creature]
+        touched = (*touched, *_stop_asking(stage, stopped.creature))
     else:
         stage.cast[stopped.creature] = replace(known, is_running=False)
     return (("cast", stopped.creature), *touched)
@@ -393,6 +441,8 @@ FOLDS: dict[str, Callable[[StageProjection, Event], Touched]] = {
     kinds.USER_INJECTED: lambda stage, event: _add_line(stage, event, "visitor"),
     kinds.TURN_STARTED: _begin_turn,
     **dict.fromkeys(sorted(kinds.WITHOUT_A_LINE), _be_silent),
+    kinds.TOOL_CALLED: _call_tool,
+    kinds.TOOL_RETURNED: _return_from_tool,
     kinds.CREATURE_STARTED: _start_creature,
     kinds.CREATURE_STOPPED: _stop_creature,
     kinds.CREATURE_RENAMED: _rename_creature,

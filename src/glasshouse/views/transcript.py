@@ -2,7 +2,7 @@
 
 Always holds: every line is a note of the stage (ADR 0047), so it has the handle that its speaker had at that time. The
 caller has already removed from the events what the role may not read. Kinds that are not lines are left out, except
-those that say why a creature was silent, and changes that a creature made to its graph.
+those that say why a creature was silent, uses of tools, and changes that a creature made to its graph.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False):
         """The line as one piece of text."""
         if self.voice == "change":
             return f"({self.text})"
+        if self.voice == "tool":
+            return f"({self.who} asked {self.fields['tool']}, which {self.fields['outcome']}: {self.text})"
         return f"{self.who}: {self.text}" if self.voice != "silence" else f"({self.who}: {self.text})"
 
 

@@ -3,8 +3,8 @@
 import pytest
 from rich.console import Console
 
-from glasshouse.cli.drawing.causes import gist, inline_chars_max, value_in_words
-from glasshouse.cli.drawing.screen import Screen, column_chars_min, draw_table, fitted
+from glasshouse.cli.drawing.causes import gist, inline_chars_max
+from glasshouse.cli.drawing.screen import Screen, column_chars_min, draw_table, fitted, value_in_words
 
 HEADINGS = ("run", "world", "winner", "cost", "seed")
 ROWS = [

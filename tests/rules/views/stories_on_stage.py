@@ -129,6 +129,38 @@ def _lines() -> st.SearchStrategy[Event]:
     )
 
 
+def called(actor: str, tool: str, run_id: str | None = "r-one", **arguments: object) -> Event:
+    payload = {"tool": tool, "arguments": arguments, "number": 1}
+    return an_event(actor=actor, kind=kinds.TOOL_CALLED, payload=payload, run_id=run_id)
+
+
+def returned(
+    actor: str,
+    tool: str,
+    text: str,
+    run_id: str | None = "r-one",
+    *,
+    is_ok: bool = True,
+    is_engine: bool = False,
+) -> Event:
+    payload = {"tool": tool, "number": 1, "is_ok": is_ok, "text": text, "is_engine": is_engine}
+    return an_event(actor=actor, kind=kinds.TOOL_RETURNED, payload=payload, run_id=run_id)
+
+
+def _tools() -> st.SearchStrategy[Event]:
+    return st.builds(
+        lambda name, run_id, text, is_call: (
+            called(name, "almanac", run_id, day=text)
+            if is_call
+            else returned(name, "almanac", text, run_id, is_ok=bool(text))
+        ),
+        st.sampled_from(CAST),
+        st.sampled_from(RUNS),
+        st.sampled_from(TEXTS),
+        st.booleans(),
+    )
+
+
 def _births() -> st.SearchStrategy[Event]:
     return st.builds(
         lambda name, handle, run_id: birth(
@@ -177,7 +209,7 @@ def _of_the_world() -> st.SearchStrategy[Event]:
 
 def stories(*, events_max: int = 25) -> st.SearchStrategy[list[Event]]:
     """Any story, sensible or not: views must fold them all."""
-    part = st.one_of(_lines(), _births(), _changes_of_cast(), _of_the_world())
+    part = st.one_of(_lines(), _tools(), _births(), _changes_of_cast(), _of_the_world())
     return st.lists(part, max_size=events_max).map(lambda parts: told(*parts))
 
 

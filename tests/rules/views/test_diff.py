@@ -49,10 +49,10 @@ def test_each_event_tells_what_it_changed() -> None:
 
 
 def test_counters_alone_are_no_change_on_stage() -> None:
-    (called,) = diffs_of(told(by_conductor(kinds.TOOL_CALLED, tool="lookup")))
+    (decided,) = diffs_of(told(by_conductor(kinds.EDIT_DECIDED, is_approved=True)))
 
-    assert not called.has_changes
-    assert [step.path for step in called.patch] == [("counters", "events")]
+    assert not decided.has_changes
+    assert [step.path for step in decided.patch] == [("counters", "events")]
 
 
 def test_a_silence_comes_as_a_line_that_says_why() -> None:

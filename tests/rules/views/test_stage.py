@@ -9,7 +9,14 @@ from glasshouse.events import kinds
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.redaction import redacted
 from glasshouse.views import stage_at
-from glasshouse.views.stage import CastMember, StageProjection, rebuild_stage, stage_lines_max, stage_runs_max
+from glasshouse.views.stage import (
+    CastMember,
+    StageProjection,
+    ToolAsked,
+    rebuild_stage,
+    stage_lines_max,
+    stage_runs_max,
+)
 from glasshouse.views.stage_at import StageSeeker
 from tests.rules.views.stories_on_stage import (
     LIMITS,
@@ -18,6 +25,8 @@ from tests.rules.views.stories_on_stage import (
     asked,
     birth,
     by_conductor,
+    called,
+    returned,
     run_finished,
     run_started,
     said,
@@ -50,6 +59,19 @@ def test_a_line_carries_who_said_what_where_and_when() -> None:
     assert (note.id, note.actor, note.handle) == (events[1].id, "ada", "ada~2")
     assert (note.kind, note.text, note.fields) == ("riddle.posed", "Hush.", {"against": "s-1.1"})
     assert (note.channel, note.turn) == (events[1].channel, events[1].turn)
+
+
+def test_the_stage_tells_who_waits_for_a_tool_and_then_what_it_answered() -> None:
+    *before, answer = told(
+        birth("ada"), called("ada", "almanac", day="today"), returned("ada", "almanac", "A new moon.")
+    )
+    stage = rebuild_stage(before)
+    assert stage.asking == {"ada": ToolAsked("almanac", {"day": "today"})}
+
+    stage.apply(answer)
+
+    assert stage.asking == {}
+    assert [note.text for note in stage.tool_notes] == ["A new moon."]
 
 
 def test_a_line_keeps_the_handle_that_its_speaker_had_then() -> None:

@@ -1,14 +1,25 @@
 """The transcript: who said what, in order, in words."""
 
+from typing import Any
+
 from hypothesis import given
 
 from glasshouse.events import kinds
 from glasshouse.events.event import TERRARIUM, VISITOR, Event
 from glasshouse.events.payloads import TopologyChanged, builtins_of
-from glasshouse.views.stage import rebuild_stage
+from glasshouse.views.stage import rebuild_stage, tool_arguments_max, tool_text_chars_max
 from glasshouse.views.transcript import transcript_of
 from tests.rules.events.events_by_hand import an_event
-from tests.rules.views.stories_on_stage import an_event_at, birth, by_conductor, said, stories, told
+from tests.rules.views.stories_on_stage import (
+    an_event_at,
+    birth,
+    by_conductor,
+    called,
+    returned,
+    said,
+    stories,
+    told,
+)
 
 
 def test_everybody_s_lines_are_read_in_order() -> None:
@@ -41,6 +52,43 @@ def test_silences_say_why() -> None:
     (line,) = transcript_of(told(birth("ada"), silent))
 
     assert (line.plain, line.voice, line.fields) == ("(ada: no JSON)", "silence", {"attempts": 2})
+
+
+def test_the_use_of_a_tool_is_one_line_with_what_was_asked_and_answered() -> None:
+    story = told(
+        birth("ada"),
+        called("ada", "calculator", expression="3*4"),
+        returned("ada", "calculator", "12"),
+        called("ada", "calculator", expression="1/0"),
+        returned("ada", "calculator", "Division by zero.", is_ok=False),
+        called("ada", "group_stop_node", creature="bo"),
+        returned("ada", "group_stop_node", "bo is protected.", is_ok=False, is_engine=True),
+    )
+
+    lines = list(transcript_of(story))
+
+    assert [line.plain for line in lines] == [
+        "(ada asked calculator, which answered: 12)",
+        "(ada asked calculator, which failed: Division by zero.)",
+        "(ada asked group_stop_node, which refused: bo is protected.)",
+    ]
+    assert {line.voice for line in lines} == {"tool"}
+    assert lines[0].fields == {
+        "tool": "calculator",
+        "arguments": {"expression": "3*4"},
+        "outcome": "answered",
+    }
+
+
+def test_of_a_long_use_of_a_tool_only_the_beginning_is_kept() -> None:
+    many: Any = {f"name_{number}": ["y" * 9_000] for number in range(tool_arguments_max + 5)}
+    story = told(called("ada", "read", **many), returned("ada", "read", "z" * 9_000))
+
+    (line,) = transcript_of(story)
+
+    assert len(line.text) == tool_text_chars_max + 1
+    assert len(line.fields["arguments"]) == tool_arguments_max
+    assert max(map(len, line.fields["arguments"].values())) == tool_text_chars_max + 1
 
 
 def test_a_thought_behind_a_line_is_there_for_those_who_may_read_it() -> None:
@@ -83,7 +131,8 @@ def _place(event_id: str) -> int:
 
 def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside_is_not() -> None:
     ada, bo = birth("ada"), birth("bo")
-    called = an_event_at(3, kind=kinds.TOOL_CALLED, actor="ada", payload={"tool": "t"}, run_id="r-one")
+    use = {"tool": "t", "arguments": {}, "number": 1}
+    call = an_event_at(3, kind=kinds.TOOL_CALLED, actor="ada", payload=use, run_id="r-one")
     changes = (
         (kinds.CREATURE_STARTED, {**birth("cy").payload, "parent": "ada"}),
         (kinds.TOPOLOGY_CHANGED, builtins_of(TopologyChanged("merge", [], [], ["bo"], 1))),
@@ -96,9 +145,9 @@ def test_what_a_creature_changed_in_the_graph_is_told_and_what_came_from_outside
             an_event_at(number, kind=kind, actor=TERRARIUM, payload=payload, run_id=None, caused_by=cause)
             for number, (kind, payload) in enumerate(changes, start=4)
         ]
-        return [*told(ada, bo), called, *shaped]
+        return [*told(ada, bo), call, *shaped]
 
-    inside, outside = transcript_of(story(called.id), "r-one"), transcript_of(story(None), "r-one")
+    inside, outside = transcript_of(story(call.id), "r-one"), transcript_of(story(None), "r-one")
 
     assert [line.plain for line in inside] == ["(cy comes in)", "(within hearing now: bo)", "(bo is gone)"]
     assert list(outside) == []

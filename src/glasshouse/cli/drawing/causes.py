@@ -6,30 +6,38 @@ thought is on one line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import to_builtins
 from rich.padding import Padding
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, counted, draw_table, facts_of, one_line, print_json
-from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars
+from glasshouse.cli.drawing.screen import (
+    NameOf,
+    Screen,
+    counted,
+    draw_table,
+    facts_of,
+    one_line,
+    print_json,
+    value_in_words,
+)
+from glasshouse.cli.drawing.voices import QUIET, Voices, mind_of, number_chars, tool_in_words
 from glasshouse.cli.store_reader import NamedEvent
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
+from glasshouse.events.payloads import ToolCalled, ToolReturned, outcome_of, payload_of
 from glasshouse.events.redaction import Role, redacted
 from glasshouse.views.who_knew import WhoKnew
-from glasshouse.views.why import Link, Why, is_cited
+from glasshouse.views.why import Link, ToolUse, Why, is_cited
 
 inline_chars_max: Final = 200
 """A longer value is drawn on its own line."""
 
 SAID_IN: Final = ("text", "reason")
 """The fields that are shown without their name. The first one present is drawn first."""
-
-NameOf = Callable[[str], str]
 
 _BEGAN: Final = {
     "disturbance": "It began with a visitor's line.",
@@ -130,8 +138,7 @@ class _Chain:
                 for line in (text or "").splitlines():
                     self.draw(one_line(line), QUIET, 4)
         for use in link.tools:
-            answer = "nothing yet" if use.returned is None else gist(use.returned.payload, name_of)
-            self.draw(f"used {gist(use.called.payload, name_of)} and got {answer}", indent=2)
+            self._draw_tool(use)
         for cited in link.cites:
             self.draw(f"rests on {name_of(cited.id)}: {gist(cited.payload, name_of)}", indent=2)
         self._draw_lines(link, lines_shown)
@@ -139,6 +146,16 @@ class _Chain:
             self.draw(_MISSING[what], QUIET, 2)
         if link.came is not None:
             self.draw(_CAME[link.came].format(one_line(link.by)), QUIET, 2)
+
+    def _draw_tool(self, use: ToolUse) -> None:
+        """What was asked of a tool, and what it answered."""
+        called = payload_of(use.called, ToolCalled)
+        outcome, answer = "has not answered", ""
+        if use.returned is not None:
+            returned = payload_of(use.returned, ToolReturned)
+            outcome, answer = outcome_of(returned), returned.text
+        style = "red" if outcome in ("failed", "refused") else ""
+        self.draw(tool_in_words(called.tool, called.arguments, outcome, answer), style, 2)
 
     def _draw_payload(self, link: Link) -> None:
         """What an event says, in words; a long field on a line of its own. Events that are drawn below are left out."""
@@ -204,22 +221,6 @@ def draw_knowers(who: WhoKnew, named: NamedEvent, role: Role) -> None:
         screen.draw(Text(_ELSEWHERE, QUIET))
     if who.count > len(who.knowers):
         screen.draw(Text(f"and {who.count - len(who.knowers):,} more", QUIET))
-
-
-def value_in_words(value: Any, name_of: NameOf = str) -> str:
-    """One value: a string plain, a list joined, a mapping as pairs in brackets, nothing as `none`."""
-    match value:
-        case str():
-            return one_line(name_of(value)) or "(empty)"
-        case None | bool():
-            return {None: "none", True: "yes", False: "no"}[value]
-        case list() | tuple():
-            return ", ".join(value_in_words(part, name_of) for part in value) or "(empty)"
-        case Mapping():
-            pairs = [f"{one_line(str(key))}: {value_in_words(part, name_of)}" for key, part in value.items()]
-            return f"({'; '.join(pairs)})" if pairs else "(empty)"
-        case _:
-            return as_json(value)
 
 
 def words_of(payload: Mapping[str, Any], name_of: NameOf = str) -> tuple[str, dict[str, str]]:

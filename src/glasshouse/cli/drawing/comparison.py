@@ -1,6 +1,6 @@
 """Two stories side by side on the screen, and how a branch differs from its past, in words.
 
-Always holds: only what the role of the reader may read is shown. Every command describes a change in the same words; the command
+Always holds: only what an audience may read is shown. Every command describes a change in the same words; the command
 that makes a branch names only the limits that were given.
 """
 
@@ -15,9 +15,10 @@ from glasshouse.cli.drawing.screen import Screen, counted, draw_table, facts_of,
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
-from glasshouse.events.event import Event, Json
+from glasshouse.events.event import Json
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import BranchChange, SessionForked, payload_of
+from glasshouse.events.redaction import redacted
 from glasshouse.views.comparison import ComparedStory, Comparison
 
 
@@ -34,8 +35,7 @@ def _changes(change: BranchChange, limits: Mapping[str, object] | None) -> Itera
     if change.disturb is not None:
         yield f"the visitor says {_quoted(change.disturb)}"
     yield from (f"{one_line(who)} has the profile {one_line(it)}" for who, it in change.profiles.items())
-    for who, persona in change.personas.items():  # A spectator does not read the persona.
-        yield f"{one_line(who)} is {_quoted(persona) if persona else 'somebody else'}"
+    yield from (f"{one_line(who)} is {_quoted(persona)}" for who, persona in change.personas.items())
     yield from (f"{one_line(str(manifest.get('name')))} is there" for manifest in change.add)
     yield from (f"{one_line(handle)} is gone" for handle in change.remove)
     for verb, edges in (("hears", change.connect), ("no longer hears", change.disconnect)):
@@ -66,8 +66,14 @@ def _facts(story: ComparedStory) -> Json:
         name: facts_of(getattr(story, name), "calls", "tokens", "usd") for name in ("cost", "cost_apart")
     }
     parts_with = story.parts_with
-    facts["parts_with"] = None if parts_with is None else content_of(parts_with)
-    return {**facts, "only_here": msgspec.to_builtins(story.only_here)}
+    facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
+    lines = [{"number": story.numbers[line.id], **msgspec.to_builtins(line)} for line in story.only_here]
+    return {**facts, "parts_with_number": _number(story), "only_here": lines}
+
+
+def _number(story: ComparedStory) -> int | None:
+    """The number of the event with which a story parts from the other, as `show --numbers` counts it."""
+    return None if story.parts_with is None else story.numbers[story.parts_with.id]
 
 
 def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
@@ -79,15 +85,15 @@ def draw_comparison(comparison: Comparison, lines_shown: int) -> None:
         events, lines = counted(comparison.shared_events, "event"), counted(comparison.shared_lines, "line")
         screen.draw(Text(f"They share {events} and {lines}, then they part.", style="bold"))
         for story in stories:
-            text = f"{story.name} goes on with {_gist(story.parts_with)}"
+            text = f"{story.name} goes on with {_gist(story)}"
             screen.draw(Text(text) if screen.is_terminal else text)
     screen.draw(Text())
     first, second = [story.name for story in stories]
     names = (first, f"{second} again" if first == second else second)
     titles = ("turns", "lines", "events", "ended", "winner", "cost", "of it apart")
     draw_table(screen, ("", *names), [*zip(titles, *map(_cells, stories), strict=True)], loose=names)
-    voices = Voices()
     for story in stories:
+        voices = Voices(numbers=story.numbers)
         if shown := story.only_here[:lines_shown]:
             screen.draw(Text(), Text(f"only in {story.name}:", "bold"))
             for line in shown:
@@ -102,16 +108,17 @@ def _cells(story: ComparedStory) -> list[str]:
     return [*counts, *ending, _cost(story.cost), _cost(story.cost_apart)]
 
 
-def _gist(event: Event | None) -> str:
+def _gist(story: ComparedStory) -> str:
+    event, at = story.parts_with, f"event {_number(story)}"
     if event is None:
         return "nothing: it ends there"
     if event.kind == kinds.SESSION_FORKED:
         forked = payload_of(event, SessionForked)
         how = "a branch" if forked.how == "branch" else "what was resumed"
-        return f"{how}, turn {event.turn}: {changes_in_words(forked.change) or 'no changes'}"
+        return f"{at}, {how}, turn {event.turn}: {changes_in_words(forked.change) or 'no changes'}"
     text = event.payload.get("text")
     said = f": {one_line(text)}" if isinstance(text, str) and text else ""
-    return f"{event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"
+    return f"{at}, {event.kind} by {one_line(event.actor)}, turn {event.turn}{said}"
 
 
 def _cost(usage: Usage) -> str:

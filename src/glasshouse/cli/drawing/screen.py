@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from rich.cells import cell_len
@@ -20,6 +20,8 @@ from rich.text import Text
 
 _TURNING: Final = {chr(n) for n in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 """Characters that change the direction of writing."""
+
+NameOf = Callable[[str], str]
 
 
 class Screen(Console):
@@ -88,6 +90,30 @@ def first_words(text: str, count: int) -> str:
     """The beginning of a text between quotation marks."""
     words = text.split()
     return f"“{' '.join(words[:count])}{'…' if len(words) > count else ''}”"
+
+
+def value_in_words(value: Any, name_of: NameOf = str) -> str:
+    """One value: a string plain, a list joined, a mapping as pairs in brackets, nothing as `none`."""
+    match value:
+        case str():
+            return one_line(name_of(value)) or "(empty)"
+        case None | bool():
+            return {None: "none", True: "yes", False: "no"}[value]
+        case list() | tuple():
+            return ", ".join(value_in_words(part, name_of) for part in value) or "(empty)"
+        case Mapping():
+            pairs = [f"{one_line(str(key))}: {value_in_words(part, name_of)}" for key, part in value.items()]
+            return f"({'; '.join(pairs)})" if pairs else "(empty)"
+        case _:
+            return as_json(value)
+
+
+def shortened(text: str, chars_max: int) -> str:
+    """The beginning of a text, with an ellipsis where it was cut: after a word, unless the first word is too long."""
+    if len(text) <= chars_max:
+        return text
+    beginning = text[: chars_max - 1]
+    return f"{beginning.rpartition(' ')[0] or beginning}…"
 
 
 def _steers(char: str) -> bool:

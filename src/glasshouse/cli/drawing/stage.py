@@ -13,10 +13,10 @@ import msgspec
 from rich.rule import Rule
 from rich.text import Text
 
-from glasshouse.cli.drawing.run_view import RunView, bios, header
+from glasshouse.cli.drawing.run_view import RunView, header
 from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.pace import Pace, seconds_to_read
+from glasshouse.cli.pace import Pace, seconds_for
 from glasshouse.cli.store_reader import Story
 from glasshouse.events import kinds
 from glasshouse.events.codec import content_of
@@ -73,7 +73,7 @@ class StageThen:
         voices = _voices(self._story, stage, has_minds=has_minds, has_numbers=self._has_numbers)
         self._draw_heading(screen, stage)
         if stage.cast:
-            screen.draw(_cast(stage, voices), *bios(stage, voices))
+            screen.draw(_cast(stage, voices))
         if stage.current_scene:
             _draw_rule(screen, one_line(stage.scene_title) if stage.scene_title else "The scene")
             screen.draw(Text(one_line(stage.current_scene), style="italic"))
@@ -186,6 +186,6 @@ def play_back(story: Story, pace: Pace, *, has_minds: bool, has_numbers: bool) -
     for line in lines_of(story, events, has_minds=has_minds):
         voices.show(screen, line)
         if pace is Pace.READING:
-            time.sleep(seconds_to_read(f"{line.text} {line.thought}"))
+            time.sleep(seconds_for(line))
     _draw_ending(screen, whole.stage, whole.run)
     screen.draw(Text(f"digest {story.digest}", QUIET))

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
+import msgspec
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -21,7 +23,9 @@ from rich.rule import Rule
 from rich.table import Column, Table
 from rich.text import Text
 
-from glasshouse.cli.drawing.screen import Screen, as_json, one_line
+from glasshouse.cli.drawing.screen import Screen, as_json, one_line, shortened, value_in_words
+from glasshouse.events import kinds
+from glasshouse.events.redaction import TOOL_FAILED
 from glasshouse.views.transcript import TranscriptLine
 
 COLOURS: Final = [f"color({number})" for number in (33, 161, 28, 166, 127, 30, 99, 130)]
@@ -30,6 +34,7 @@ COLOURS: Final = [f"color({number})" for number in (33, 161, 28, 166, 127, 30, 9
 VISITOR: Final = "bold reverse"
 WORLD: Final = "italic"
 QUIET: Final = "dim"
+FAILED: Final = "red"
 MARGIN: Final = 2
 number_chars: Final = 4
 _EVENT_ID: Final = re.compile(r"s-[0-9a-f]{16}\.([0-9]+)")
@@ -39,6 +44,10 @@ who_chars_max: Final = 18
 who_chars_min: Final = 8
 said_chars_min: Final = 24
 """With fewer characters left beside the names, the text is drawn below them."""
+brief_chars_min: Final = 16
+"""The arguments and the answer of a tool are not shortened to less."""
+piped_chars_max: Final = 120
+"""In a pipe, the use of a tool is told in about this many characters, unless minds are shown."""
 
 
 class Voices:
@@ -81,13 +90,18 @@ class Voices:
         if line.voice == "change":
             return Padding(Text(f"({one_line(line.text)})", style=QUIET), (0, 0, 0, MARGIN))
         who = Text(one_line(line.who), style=self._style(line))
-        style = QUIET if line.voice == "silence" else ""
-        if columns - MARGIN - self._width_of(line.who) < said_chars_min:
-            said = "\n".join(part for part in (self._said(line), self._thought(line)) if part)
+        style = QUIET if line.voice in ("silence", "tool") else ""
+        if line.kind == kinds.AGENT_FAILED or (line.voice == "tool" and line.fields["outcome"] != "answered"):
+            style = FAILED
+        room = columns - MARGIN - self._width_of(line.who) - 2
+        if room < said_chars_min:
+            said = "\n".join(
+                part for part in (self._said(line, columns - MARGIN), self._thought(line)) if part
+            )
             return Group(who, Padding(Text(said, style=style, overflow="fold"), (0, 0, 0, MARGIN)))
         names = Column(width=MARGIN + self._width_of(line.who), no_wrap=True, overflow="ellipsis")
         grid = Table.grid(names, Column(ratio=1), padding=(0, 2, 0, 0))
-        grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line), style=style))
+        grid.add_row(Text.assemble(" " * MARGIN, who), Text(self._said(line, room), style=style))
         if thought := self._thought(line):
             grid.add_row("", Text(thought, style="dim italic"))
         return grid
@@ -97,6 +111,8 @@ class Voices:
         if line.voice == "change":
             return f"({one_line(line.text)})"
         who, thought = one_line(line.who), self._thought(line)
+        if line.voice == "tool":
+            return f"({who} {self._said(line)})"
         if line.voice == "silence":
             return f"({who}: {one_line(line.text) or 'says nothing'})"
         return f"{who}: {self._said(line)}{' ' if thought else ''}{thought}".rstrip()
@@ -106,7 +122,7 @@ class Voices:
         return self._who_chars
 
     def _style(self, line: TranscriptLine) -> str:
-        if line.voice in ("visitor", "silence"):
+        if line.voice in ("visitor", "silence", "tool"):
             return VISITOR if line.voice == "visitor" else QUIET
         return f"bold{' underline' if line.voice == 'judge' else ''} {self.colour_of(line.who)}"
 
@@ -118,8 +134,11 @@ class Voices:
         rule = Rule(Text(f" {one_line(title)} ", style="bold"), style=QUIET, align="left")
         return Group(Text(), rule, text, Text())
 
-    def _said(self, line: TranscriptLine) -> str:
-        """The words, and in brackets what a kind carries besides them."""
+    def _said(self, line: TranscriptLine, columns: int = piped_chars_max) -> str:
+        """The words, and in brackets what a kind carries besides them. The use of a tool is told on one line."""
+        if line.voice == "tool":
+            use = (line.fields["tool"], line.fields["arguments"], line.fields["outcome"], line.text)
+            return tool_in_words(*use) if self._has_minds else tool_in_brief(*use, columns)
         if line.voice == "silence":
             return f"({one_line(line.text) or 'says nothing'})"
         fields = {name: value for name, value in line.fields.items() if name != "title"}
@@ -136,6 +155,37 @@ def mind_of(mood: str, thought: str) -> str:
     """A mood and a thought in brackets; empty if there is neither."""
     parts = [one_line(part) for part in (mood, thought) if part]
     return f"({': '.join(parts)})" if parts else ""
+
+
+def tool_in_words(tool: str, arguments: Mapping[str, object], outcome: str, answer: str) -> str:
+    """The use of a tool in a sentence: `asked calculator 3*4, which answered 12`."""
+    values = list(arguments.values())
+    asked = f" {value_in_words(values[0] if len(values) == 1 else arguments)}" if values else ""
+    said, answer = f"asked {one_line(tool)}{asked}, which {outcome}", _answer_in_words(answer)
+    return f"{said}{'' if outcome == 'answered' else ':'} {answer}" if answer else said
+
+
+def tool_in_brief(
+    tool: str, arguments: Mapping[str, object], outcome: str, answer: str, chars_max: int
+) -> str:
+    """The use of a tool on one line: `asked calculator 3*4 → 12`. Of what is long, the beginning."""
+    asked = value_in_words(list(arguments.values())) if arguments else ""
+    parts = ("" if outcome == "answered" else outcome, _answer_in_words(answer))
+    answer = ": ".join(part for part in parts if part)
+    room = chars_max - cell_len(f"asked {tool}  → ")
+    asked = shortened(asked, max(brief_chars_min, room - cell_len(answer), room // 2))
+    answer = shortened(answer, max(brief_chars_min, room - cell_len(asked)))
+    return f"asked {one_line(tool)}{' ' if asked else ''}{asked} → {answer}"
+
+
+def _answer_in_words(answer: str) -> str:
+    """An answer on one line: JSON in words, and nothing in place of a failure whose words the role may not read."""
+    if answer == TOOL_FAILED:
+        return ""
+    with suppress(msgspec.DecodeError):
+        if answer.startswith(("{", "[")):
+            return value_in_words(msgspec.json.decode(answer))
+    return one_line(answer)
 
 
 def _field(name: str, value: object) -> str:

@@ -15,10 +15,10 @@ from typing import Final
 from glasshouse.cli.drawing.run_view import HINT, RunView, header, status
 from glasshouse.cli.drawing.screen import Screen, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
-from glasshouse.cli.pace import Pace, seconds_to_read
+from glasshouse.cli.pace import Pace, seconds_for
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
-from glasshouse.events.redaction import Role, redacted
+from glasshouse.events.redaction import redacted
 from glasshouse.runtime.ports import Store
 from glasshouse.views.transcript import TranscriptLine
 
@@ -43,14 +43,11 @@ class Display:
 
 
 class JsonDisplay(Display):
-    """One event a line, as a role may read it."""
-
-    def __init__(self, role: Role) -> None:
-        self._role: Role = role
+    """One event a line, as the audience may read it."""
 
     def show_event(self, event: Event) -> None:
         """Print the event."""
-        print_json(content_of(redacted(event, self._role)))
+        print_json(content_of(redacted(event, "audience")))
 
     def say(self, *lines: str) -> None:
         """Say it beside the events."""
@@ -158,4 +155,4 @@ class Feed:
                 self._display.open(view)
             self._display.show(line)
             if not reader.is_leaving:
-                await reader.read(seconds_to_read(f"{line.who} {line.text} {line.thought}"))
+                await reader.read(seconds_for(line))

@@ -33,7 +33,6 @@ from glasshouse.cli.store_reader import (
     store_path,
 )
 from glasshouse.errors import Refused, StoreBusy
-from glasshouse.events.redaction import Role
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
@@ -55,17 +54,11 @@ class LiveRequest:
         has_minds: bool,
         as_json: bool,
         is_strict: bool = False,
-        role: Role | None = None,
     ) -> None:
-        """Without a role, a screen shows thoughts if it has minds, and machines read what the audience may."""
         self.store = store_path(store)
         self.command_line = CommandLine.on(self.store)
         self.pace = pace or (Pace.FAST if as_json else pace_here(None))
-        self.turns, self.as_json, self.is_strict = turns, as_json, is_strict
-        self.has_minds = has_minds or role in ("audience", "director")
-        self.role: Role = role or ("audience" if as_json or has_minds else "spectator")
-        self.player_role: Role = role or "director"
-        """Who plays reads why an act failed. Who watches reads what the role may."""
+        self.turns, self.has_minds, self.as_json, self.is_strict = turns, has_minds, as_json, is_strict
 
     @property
     def has_keys(self) -> bool:
@@ -76,7 +69,7 @@ class LiveRequest:
     def display(self) -> Display:
         """Where the run appears."""
         if self.as_json:
-            return JsonDisplay(self.role)
+            return JsonDisplay()
         return ScreenDisplay(has_minds=self.has_minds, has_bar=self.has_keys)
 
     def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
@@ -118,7 +111,7 @@ async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, i
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)
         for run in opened.runs:
-            views.append(await view_of(request, terrarium, run, opened.shown_after, request.player_role))
+            views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
         if request.as_json:
             print_json(*opened.facts)
         elif opened.said:
@@ -190,13 +183,10 @@ class _LivePlay:
                 await terrarium.finish(run.id, "stopped")
 
 
-async def view_of(
-    request: LiveRequest, terrarium: Terrarium, run: Run, shown_after: int, role: Role
-) -> RunView:
+async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> RunView:
     """A view of a run that has taken in what was played before, without showing it."""
     events = await terrarium.run_events(run.id)
-    past = past_runs(events, run.id)
-    view = RunView(run.id, role, has_minds=request.has_minds, past_run_ids=past)
+    view = RunView(run.id, has_minds=has_minds, past_run_ids=past_runs(events, run.id))
     for event in events:
         if (event.position or 0) <= shown_after:
             view.remember(event)
@@ -218,7 +208,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
         before = 0
         if run.branch_of is not None:  # Its past is remembered; what it wrote itself is shown.
             before = ((await source.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
-        view = await view_of(request, source.terrarium, run, before, request.role)
+        view = await view_of(source.terrarium, run, before, has_minds=request.has_minds)
         feed = Feed(source.store, [view], display, before)
         await feed.show(Reader(Pace.FAST))
         with ExitStack() as stack:
