@@ -194,11 +194,11 @@ async def test_the_copy_before_a_migration_is_synced_and_its_folder_too(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", noting)
-    newer = SqliteStore(path, migrations=[*bundled_migrations(), (2, "CREATE TABLE second (n INTEGER);")])
+    newer = SqliteStore(path, migrations=[*bundled_migrations(), (3, "CREATE TABLE second (n INTEGER);")])
     await newer.open("house-one")
     await newer.close()
 
-    copy = path.with_name(path.name + ".v1.copy")
+    copy = path.with_name(path.name + ".v2.copy")
     assert synced == [copy.stat().st_ino, path.parent.stat().st_ino]
 
 
@@ -206,10 +206,10 @@ async def test_a_copy_that_cannot_be_made_is_told_in_words_and_nothing_is_migrat
     store = SqliteStore(path)
     await store.open("house-one")
     await store.close()
-    path.with_name(path.name + ".v1.copy").mkdir()
+    path.with_name(path.name + ".v2.copy").mkdir()
 
-    newer = SqliteStore(path, migrations=[*bundled_migrations(), (2, "CREATE TABLE second (n INTEGER);")])
-    with pytest.raises(StoreFailed, match=r"could not be copied to .*v1\.copy before its migration"):
+    newer = SqliteStore(path, migrations=[*bundled_migrations(), (3, "CREATE TABLE second (n INTEGER);")])
+    with pytest.raises(StoreFailed, match=r"could not be copied to .*v2\.copy before its migration"):
         await newer.open("house-one")
 
     await store.open("house-one")

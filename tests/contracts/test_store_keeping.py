@@ -8,7 +8,8 @@ import pytest
 from glasshouse import Manifest, Refused, Terrarium
 from glasshouse.errors import Conflict
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot, Store
+from glasshouse.stores.placing import answers_kept_max
 from glasshouse.world.state.state import Segment
 from tests.contracts.writing import lines, one_batch, opening, root, span, texts_of
 
@@ -117,6 +118,56 @@ async def test_a_number_is_never_given_twice(place: Place) -> None:
     assert second > first
     assert await store.read_inbox(9) == [InboxLine(second, None, "two")]
     await store.close()
+
+
+# Requests of the inbox
+
+
+async def test_requests_are_read_oldest_first_until_they_are_answered(store: Store) -> None:
+    first, second = [await store.put_request(body) for body in ("{1}", "{2}")]
+
+    await store.commit([Batch((opening(ADA, "done"),), answers=((first, "yes"),))])
+
+    assert await store.open_requests(9) == [InboxRequest(second, "{2}")]
+    assert await store.inbox_request(first) == InboxRequest(first, "{1}", answer="yes")
+    assert await store.inbox_request(second + 1) is None
+
+
+async def test_a_request_is_withdrawn_only_before_it_is_taken(store: Store) -> None:
+    first, second = [await store.put_request(body) for body in ("{1}", "{2}")]
+
+    assert await store.take_request(first)
+    assert not await store.withdraw_request(first)
+    assert await store.withdraw_request(second)
+
+    assert not await store.take_request(second)
+    assert not await store.withdraw_request(second)
+    assert await store.open_requests(9) == [InboxRequest(first, "{1}", is_taken=True)]
+
+
+async def test_the_first_answer_stands_and_none_is_kept_if_its_batch_is_refused(store: Store) -> None:
+    number = await store.put_request("{}")
+    with pytest.raises(Conflict):
+        await store.commit([Batch((lines(ADA, 4, "done"),), answers=((number, "refused"),))])
+    unanswered = await store.inbox_request(number)
+
+    for answer in ("first", "second"):
+        await store.commit([Batch(answers=((number, answer),))])
+
+    assert unanswered == InboxRequest(number, "{}")
+    assert await store.inbox_request(number) == InboxRequest(number, "{}", answer="first")
+
+
+async def test_old_answers_are_dropped_and_open_requests_never_are(store: Store) -> None:
+    waiting = await store.put_request("waits")
+    numbers = [await store.put_request("{}") for _ in range(answers_kept_max + 3)]
+
+    for number in numbers:
+        await store.commit([Batch(answers=((number, "yes"),))])
+
+    kept = [number for number in numbers if await store.inbox_request(number) is not None]
+    assert kept == numbers[-answers_kept_max:]
+    assert [request.number for request in await store.open_requests(9)] == [waiting]
 
 
 # Opening and closing

@@ -12,7 +12,7 @@ from glasshouse import MemoryStore
 from glasshouse.errors import StoreFailed
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -75,6 +75,21 @@ class StoreAround:
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         return await self.inner.read_inbox(lines_max, after)
+
+    async def put_request(self, body: str) -> int:
+        return await self.inner.put_request(body)
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        return await self.inner.open_requests(requests_max)
+
+    async def inbox_request(self, number: int) -> InboxRequest | None:
+        return await self.inner.inbox_request(number)
+
+    async def take_request(self, number: int) -> bool:
+        return await self.inner.take_request(number)
+
+    async def withdraw_request(self, number: int) -> bool:
+        return await self.inner.withdraw_request(number)
 
 
 def events_in(batches: Sequence[Batch]) -> int:

@@ -11,7 +11,7 @@ import apsw
 
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot
 from glasshouse.stores.sqlite.journal import Journal, prepare
 from glasshouse.stores.sqlite.migrate import bundled_migrations, migrate
 from glasshouse.world.decisions.requests import Request
@@ -101,3 +101,18 @@ class JournalStore:
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         return self._journal.read_inbox(lines_max, after)
+
+    async def put_request(self, body: str) -> int:
+        return self._journal.put_request(body)
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        return self._journal.open_requests(requests_max)
+
+    async def inbox_request(self, number: int) -> InboxRequest | None:
+        return self._journal.inbox_request(number)
+
+    async def take_request(self, number: int) -> bool:
+        return self._journal.take_request(number)
+
+    async def withdraw_request(self, number: int) -> bool:
+        return self._journal.withdraw_request(number)

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "worlds": "List the worlds that can be played by name.",
     "play": "Play a world, live.",
     "disturb": "Say something to a run that is being played.",
+    "graph": "Change the graph of a show, also while it plays.",
     "runs": "List the runs in a store.",
     "show": "Show the stage of a run at any event, or its ledger.",
     "replay": "Perform a recorded run again, or verify it.",

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from msgspec.structs import replace
+from pydantic import ValidationError
 
-from glasshouse.errors import UnknownName, check_type
-from glasshouse.events.event import Draft, Event, check_text, own_copy
+from glasshouse.errors import Refused, UnknownName, check_type
+from glasshouse.events.event import VISITOR, Draft, Event, Json, check_text, own_copy
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.inside import check_gives_no_right
 from glasshouse.runtime.creature import Creature, creature_of
 from glasshouse.runtime.house import House
-from glasshouse.runtime.ledger.ledger import Acknowledgement, Receipt, folded_from
+from glasshouse.runtime.ledger.ledger import Acknowledgement, Beside, Receipt, folded_from
 from glasshouse.runtime.minds.minds import Agent, Minds
 from glasshouse.runtime.ports import Toolbox
 from glasshouse.views import topology as topology_views
@@ -69,18 +70,8 @@ class GraphEdits:
 
         With privilege, it may add those of `spawnable` by a tool.
         """
-        for each in (manifest, *spawnable):
-            for name in each.tools:
-                if name not in self._tools.names():
-                    raise UnknownName(
-                        where=f"tools of {each.name}", noun="tool", name=name, known=self._tools.names()
-                    )
-            self._routes.check_price_for(intent.run_id, each.model_profile)
-        for each in spawnable:
-            self._minds.check(each)
+        self._check_birth(intent, manifest, spawnable)
         intent = replace(intent, may_spawn={each.name: each.as_json() for each in spawnable})
-        if intent.is_privileged:
-            check_gives_no_right(self._ledger)
         if dry_run:
             return self._creature_foreseen(await self._ledger.foresee(intent), manifest)
         self._minds.remember(manifest)
@@ -90,6 +81,40 @@ class GraphEdits:
             return self.creature(creature_id)
 
         return await self._ledger.change_and_see(intent, settled)
+
+    def _check_birth(
+        self, intent: intents.AddCreature, manifest: Manifest, spawnable: tuple[Manifest, ...]
+    ) -> None:
+        for each in (manifest, *spawnable):
+            for name in each.tools:
+                if name not in self._tools.names():
+                    raise UnknownName(
+                        where=f"tools of {each.name}", noun="tool", name=name, known=self._tools.names()
+                    )
+            self._routes.check_price_for(intent.run_id, each.model_profile)
+        for each in spawnable:
+            self._minds.check(each)
+        if intent.is_privileged:
+            check_gives_no_right(self._ledger)
+
+    async def make(self, edit: intents.GraphEdit, beside: Beside | None) -> Receipt:
+        """Make any edit, as another process may ask for it, with what goes into the same commit; None: a dry run."""
+        if isinstance(edit, intents.AddCreature):
+            manifest, *spawnable = map(_manifest_from, (edit.manifest, *edit.may_spawn.values()))
+            facts = {
+                "name": manifest.name,
+                "manifest": manifest.as_json(),
+                "manifest_digest": manifest.digest,
+            }
+            edit = replace(edit, **facts, may_spawn={each.name: each.as_json() for each in spawnable})
+            self._check_birth(edit, manifest, tuple(spawnable))
+            self._minds.check(manifest)
+        elif isinstance(edit, intents.GrantPrivilege):
+            edit = replace(edit, by=VISITOR)
+        if beside is None:
+            return await self._ledger.foresee(edit)
+        forget = self._minds.forget if isinstance(edit, intents.RemoveCreature) else None
+        return await self._ledger.change(edit, forget, beside)
 
     async def alter(self, intent: intents.GraphEdit, *, dry_run: bool) -> Creature:
         """Decide an intent that changes one creature, and return the creature after the change."""
@@ -199,6 +224,15 @@ class GraphEdits:
     async def _world_at(self, event_id: str) -> World:
         position = await self._house.history.end_of_change(event_id)
         return (await folded_from(self._house.store, position)).world
+
+
+def _manifest_from(plain: Json) -> Manifest:
+    try:
+        return Manifest.model_validate(plain)
+    except ValidationError as wrong:
+        fault = wrong.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "it"
+        raise Refused(f"The manifest is invalid: {where}: {fault['msg']}.", "Correct its file.") from wrong
 
 
 def _check_draft(draft: Draft) -> None:

@@ -70,5 +70,5 @@ class Parts:
             ledger, acts, clock, endings, event, limits, warm_lines, answers, routes, rules
         )
         self.edits = GraphEdits(house, self.minds, self.tools, routes)
-        self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing)
+        self.stage = Stage(house, self.minds, routes, conductor, answers, self.tools, pacing, self.edits.make)
         self.archive = Archive(house, routes, self.tools, self.stage.run_of)

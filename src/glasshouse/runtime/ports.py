@@ -49,12 +49,14 @@ class Snapshot(NamedTuple):
 
 
 class Batch(msgspec.Struct, frozen=True, gc=False):
-    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines to remove because
-    these writes answer them, go into the same commit."""
+    """Writes that become durable together or not at all. A snapshot to keep, and the inbox lines and requests that these
+    writes answer, go into the same commit."""
 
     writes: tuple[SegmentWrite, ...] = ()
     snapshot: Snapshot | None = None
     inbox_done: tuple[int, ...] = ()
+    answers: tuple[tuple[int, str], ...] = ()
+    """Answers to requests in the inbox, each with the number of its request. The first answer to a request stands."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Prompt texts, each with its digest. They are kept beside the ledger, which is complete without them."""
     shown: tuple[Shown, ...] = ()
@@ -70,6 +72,16 @@ class InboxLine(NamedTuple):
     number: int
     run_id: str | None
     text: str
+
+
+class InboxRequest(NamedTuple):
+    """A change that another process asks for, as `world/decisions/requests.py` encodes it."""
+
+    number: int
+    body: str
+    is_taken: bool = False
+    """Whether a terrarium has begun to decide it. Then its sender can no longer withdraw it."""
+    answer: str | None = None
 
 
 class Store(Protocol):
@@ -122,6 +134,21 @@ class Store(Protocol):
 
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after this number. A line stays until a batch names it in `inbox_done`."""
+
+    async def put_request(self, body: str) -> int:
+        """Leave a request for the process that plays this store; returns its number."""
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        """The oldest requests in the inbox that have no answer yet."""
+
+    async def inbox_request(self, number: int) -> InboxRequest | None:
+        """One request in the inbox. Answered ones are kept until newer ones were answered."""
+
+    async def take_request(self, number: int) -> bool:
+        """Mark a request as taken. False if its sender has withdrawn it."""
+
+    async def withdraw_request(self, number: int) -> bool:
+        """Remove a request that nobody has taken. False if somebody has."""
 
 
 class Model(Protocol):

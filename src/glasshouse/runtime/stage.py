@@ -5,7 +5,7 @@ and referees are made again whenever the house is opened.
 
 Other processes leave lines in the inbox. The visitor says each line to its run, and the same commit removes the line
 from the inbox. So a line is said once. It is dropped if its run has finished, and it waits while its run has no live
-creature.
+creature. They also ask for changes of the graph there (`conducting/inbox_requests.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from glasshouse.runtime.acts.inside import wait_to_be_outside
 from glasshouse.runtime.acts.recall import Answers
 from glasshouse.runtime.conducting.conductor import BeforeAct, Conductor
 from glasshouse.runtime.conducting.endings import referee_named
+from glasshouse.runtime.conducting.inbox_requests import Edit, answer_requests
 from glasshouse.runtime.conducting.order import Conducted, Free, Lockstep, Order, Pacing, Until
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger.ledger import Ledger
@@ -53,19 +54,25 @@ Say = Callable[[str, str, int], Awaitable[Event]]
 class Inbox:
     """Takes in lines of the inbox, before each step of a drive and while nobody drives."""
 
-    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say) -> None:
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, say: Say, edit: Edit) -> None:
         self._store = store
         self._ledger = ledger
         self._clock = clock
         self._say = say
+        self._edit = edit
         self._looks_again_at: datetime | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def take_in_until_cancelled(self, is_driven: Callable[[], bool]) -> None:
-        """Read the inbox at intervals while nobody drives; a drive reads it itself. A failing store is tried again
-        later."""
+        """Read the inbox at intervals. A failing store is tried again later.
+
+        Requests are answered at any time: their sender waits, and a drive may wait long for a model or a key. A drive
+        reads lines itself.
+        """
         while True:
             await self._clock.sleep(inbox_seconds_min)
+            with suppress(StoreError):
+                await answer_requests(self._store, self._ledger, self._clock, self._edit)
             if not is_driven():
                 with suppress(StoreError):
                     await self.take_in()
@@ -98,7 +105,7 @@ class Inbox:
         newest = next((run for run in newest_first if run.status == "playing" and run.is_begun), None)
         run = world.runs.get(line.run_id) if line.run_id else newest
         if run is not None and run.status == "finished":
-            await self._ledger.set_aside((line.number,))
+            await self._ledger.settle(Batch(inbox_done=(line.number,)))
             return True
         if run is None or not any(creature.run_id == run.id for creature in world.creatures.values()):
             return False  # No creature is there to hear it yet.
@@ -118,6 +125,7 @@ class Stage:
         answers: Answers,
         tools: Toolbox,
         pacing: Pacing,
+        edit: Edit,
     ) -> None:
         self._house = house
         self._ledger = house.ledger
@@ -127,11 +135,11 @@ class Stage:
         self._answers = answers
         self._tools = tools
         self._pacing: Pacing = pacing
-        self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb)
+        self._inbox = Inbox(house.store, house.ledger, house.clock, self.disturb, edit)
         self._listening: asyncio.Task[None] | None = None
 
     def listen(self) -> None:
-        """Start to take in inbox lines also while nobody drives."""
+        """Start to answer requests of the inbox, and to take in its lines while nobody drives."""
         listening = self._inbox.take_in_until_cancelled(lambda: self._conductor.drives > 0)
         self._listening = asyncio.create_task(listening, name="glasshouse inbox")
 

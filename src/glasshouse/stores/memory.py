@@ -19,8 +19,8 @@ from glasshouse.errors import Refused
 from glasshouse.events.codec import Place, decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import check_room, in_order_of_histories
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
+from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
@@ -93,6 +93,7 @@ class MemoryStore:
         self._segments: dict[str, _KeptSegment] = {}
         self._snapshots: dict[tuple[str, str], list[Snapshot]] = {}
         self._inbox: dict[int, InboxLine] = {}
+        self._inbox_requests: dict[int, InboxRequest] = {}
         self._inbox_numbers = 0
         self._prompts: dict[str, str] = {}
         self._requested: array[int] = array("I")
@@ -137,6 +138,8 @@ class MemoryStore:
                 self._keep_snapshot(batch.snapshot)
             for number in batch.inbox_done:
                 self._inbox.pop(number, None)
+            for number, answer in batch.answers:
+                self._keep_answer(number, answer)
             if batch.prompts:
                 self._prompts.update(batch.prompts)
                 _drop_oldest(self._prompts)
@@ -246,3 +249,40 @@ class MemoryStore:
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
         return [line for line in self._inbox.values() if line.number > after][:lines_max]
+
+    async def put_request(self, body: str) -> int:
+        """Leave a request, and return its number."""
+        self._inbox_numbers += 1
+        self._inbox_requests[self._inbox_numbers] = InboxRequest(self._inbox_numbers, body)
+        return self._inbox_numbers
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        """The oldest requests that have no answer yet."""
+        return [asked for asked in self._inbox_requests.values() if asked.answer is None][:requests_max]
+
+    async def inbox_request(self, number: int) -> InboxRequest | None:
+        """One request in the inbox, if it is still there."""
+        return self._inbox_requests.get(number)
+
+    async def take_request(self, number: int) -> bool:
+        """Mark a request as taken. False if it was withdrawn."""
+        if asked := self._inbox_requests.get(number):
+            self._inbox_requests[number] = asked._replace(is_taken=True)
+        return number in self._inbox_requests
+
+    async def withdraw_request(self, number: int) -> bool:
+        """Remove a request. False if it was taken."""
+        asked = self._inbox_requests.get(number)
+        if asked is None or asked.is_taken:
+            return False
+        del self._inbox_requests[number]
+        return True
+
+    def _keep_answer(self, number: int, answer: str) -> None:
+        requests = self._inbox_requests
+        asked = requests.get(number)
+        if asked is not None and asked.answer is None:  # The first answer stands.
+            requests[number] = asked._replace(answer=answer)
+        for old in [one for one in requests.values() if one.number <= number - answers_kept_max]:
+            if old.answer is not None:
+                del requests[old.number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from typing import Final
 
 from glasshouse.errors import BadEvent, Conflict, StoreDamaged
 from glasshouse.events.codec import all_decoded, content_of, decoded
@@ -11,6 +12,9 @@ from glasshouse.events.event import Event
 from glasshouse.runtime.ports import SegmentWrite
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment
+
+answers_kept_max: Final = 64
+"""A store keeps the answers to this many requests of the inbox, for senders that have not read theirs yet."""
 
 BodiesOf = Callable[[str, int, int], list[bytes]]
 """(session id, first seq, last seq) -> the stored bodies."""

@@ -20,7 +20,7 @@ from glasshouse.events.codec import EVENT_VERSION, VERSIONS
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import PAYLOAD_TYPES, RUN_PAYLOAD_TYPES, Sealed
 from glasshouse.runtime.ledger.session_file import FileEnd, FileHead, FileSegment, format_version
-from glasshouse.world.decisions.requests import Request, request_version
+from glasshouse.world.decisions.requests import Answer, Asked, Request, request_version
 
 FILE = Path(__file__).with_name("golden_schemas.json")
 
@@ -30,6 +30,8 @@ BESIDE_PAYLOADS: dict[str, type[msgspec.Struct]] = {
     f"event@{EVENT_VERSION}": Event,
     f"sealed@{EVENT_VERSION}": Sealed,
     f"request@{request_version}": Request,
+    f"asked@{request_version}": Asked,
+    f"answer@{request_version}": Answer,
     f"file head@{format_version}": FileHead,
     f"file segment@{format_version}": FileSegment,
     f"file end@{format_version}": FileEnd,

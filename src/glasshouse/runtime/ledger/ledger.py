@@ -36,7 +36,7 @@ from glasshouse.turns.runs import agenda as agendas
 from glasshouse.turns.runs import purses
 from glasshouse.world.decisions.acts import check_cause, line_of, voice_of
 from glasshouse.world.decisions.decide import decide
-from glasshouse.world.decisions.decision import Write, event_of, stamped
+from glasshouse.world.decisions.decision import Decision, Write, event_of, stamped
 from glasshouse.world.decisions.intents import GraphEdit, Intent, MoveRun, Say
 from glasshouse.world.decisions.requests import ActBegun, Asker, request_for
 from glasshouse.world.fold import evolve as folds
@@ -58,6 +58,9 @@ Seen = TypeVar("Seen")
 
 Look = Callable[[str], object]
 """Called right after a decision, with the id of the decision's subject."""
+
+Beside = Callable[[Decision], Batch]
+"""Takes the decision about an intent; returns what goes into the same commit."""
 
 Tell = Callable[[Change, str], Intent]
 """Takes the change that an edit made and the id of its subject; returns the intent that reports the edit."""
@@ -154,24 +157,25 @@ class Ledger:
         self,
         intent: Intent,
         look: Look | None = None,
-        beside: Batch = NOTHING_BESIDE,
+        beside: Batch | Beside = NOTHING_BESIDE,
         by: Asker | None = None,
     ) -> Receipt:
         """Decide an intent and wait until its events are durable.
 
         `by` says who asked. Leave it out if the conductor moves a run. An edit of a graph is always kept as a request.
         `look` is called with the subject right after the decision. Later, other changes may have touched the subject.
-        `beside` goes into the same commit: prompt texts to keep, inbox lines that are answered.
+        `beside` goes into the same commit: prompt texts to keep, what is answered in the inbox.
         """
         await self.wait_for_room()
         decision = decide(self.world, intent)
         queued = None
+        batch = beside if isinstance(beside, Batch) else beside(decision)
         if decision.writes:
             moved = intent.run_id if isinstance(intent, MoveRun) else None
             during = self._acts_begun_where(decision.writes, run_id=moved)
             may_need_request = during or isinstance(intent, GraphEdit | MoveRun | Say)
             request = request_for(intent, by, during) if may_need_request else None
-            queued = self._stage(decision.writes, replace(beside, request=request))
+            queued = self._stage(decision.writes, replace(batch, request=request))
         if look is not None:
             look(decision.subject)
         if queued is not None:
@@ -182,6 +186,8 @@ class Ledger:
         if self.refolds != refolds:
             # The intent changed nothing because of a pending event, and that event was refused: decide again.
             return await self.change(intent, look, beside, by)
+        if batch.answers:
+            await self.settle(batch)
         return Receipt(decision.change, decision.subject, [])
 
     async def change_and_see(self, intent: Intent, look: Callable[[str], Seen]) -> Seen:
@@ -221,10 +227,10 @@ class Ledger:
         decision = decide(self.world, intent)
         return self._stage(decision.writes, beside) if decision.writes else None
 
-    async def set_aside(self, inbox_done: tuple[int, ...]) -> None:
-        """Remove lines from the inbox that no creature will ever hear, without an event."""
+    async def settle(self, batch: Batch) -> None:
+        """Settle lines or requests of the inbox that lead to no event."""
         await self.wait_for_room()
-        await self._enqueue(Batch(inbox_done=inbox_done), []).acknowledged
+        await self._enqueue(batch, []).acknowledged
 
     def submit(self, creature_id: str, draft: Draft, caused_by: str | None = None) -> Queued:
         """Decide now what a creature says, without waiting for the commit. Needs `takes_more`.

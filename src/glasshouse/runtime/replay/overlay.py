@@ -12,7 +12,7 @@ from glasshouse.errors import Conflict
 from glasshouse.events.codec import decoded
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown
-from glasshouse.runtime.ports import Batch, InboxLine, Snapshot, Store
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, Snapshot, Store
 from glasshouse.world.decisions.requests import Request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Segment, SessionState
@@ -119,3 +119,23 @@ class OverlayStore:
     async def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:  # noqa: ARG002
         """Always empty: what visitors said is in the record."""
         return []
+
+    async def put_request(self, body: str) -> int:  # noqa: ARG002
+        """Ignore the request: a replay has no inbox."""
+        return 0
+
+    async def open_requests(self, requests_max: int) -> list[InboxRequest]:  # noqa: ARG002
+        """Always empty: what was asked is in the record."""
+        return []
+
+    async def inbox_request(self, number: int) -> InboxRequest | None:  # noqa: ARG002
+        """Always none."""
+        return None
+
+    async def take_request(self, number: int) -> bool:  # noqa: ARG002
+        """Always false."""
+        return False
+
+    async def withdraw_request(self, number: int) -> bool:  # noqa: ARG002
+        """Always false."""
+        return False

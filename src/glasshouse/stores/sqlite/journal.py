@@ -21,8 +21,8 @@ from glasshouse.errors import BadEvent, StoreDamaged, StoreFailed
 from glasshouse.events.codec import Place
 from glasshouse.events.event import Event
 from glasshouse.events.shown import Shown, decoded_shown, encoded_shown
-from glasshouse.runtime.ports import Batch, InboxLine, SegmentWrite, Snapshot
-from glasshouse.stores.placing import check_room, in_order_of_histories, soundly_decoded
+from glasshouse.runtime.ports import Batch, InboxLine, InboxRequest, SegmentWrite, Snapshot
+from glasshouse.stores.placing import answers_kept_max, check_room, in_order_of_histories, soundly_decoded
 from glasshouse.world.decisions.requests import Request, decoded_request, encoded_request
 from glasshouse.world.state.lineage import Span
 from glasshouse.world.state.state import Parent, Segment
@@ -161,7 +161,7 @@ class Journal:
                         assert write.opens is not None, "checked before"
                         kept = self._open(write.opens)
                 self._place(write, kept, change, numbers, values)
-            if batch.snapshot is not None or batch.inbox_done or batch.prompts:
+            if batch.snapshot is not None or batch.inbox_done or batch.prompts or batch.answers:
                 beside.append((batch, self.position))
             if batch.request is not None and self.position >= change:
                 requests.append((change, encoded_request(batch.request)))
@@ -192,6 +192,9 @@ class Journal:
             self._connection.execute(SQL["keep_snapshot"], row)
         for number in batch.inbox_done:
             self._connection.execute(SQL["drop_from_inbox"], (number,))
+        for number, answer in batch.answers:
+            self._connection.execute(SQL["answer_request"], (answer, number))
+            self._connection.execute(SQL["drop_old_answers"], (number - answers_kept_max,))
         for digest, text in batch.prompts:
             self._keep_prompt(digest, text)
 
@@ -322,12 +325,42 @@ class Journal:
 
     def put_in_inbox(self, text: str, run_id: str | None) -> int:
         """Add a line to the inbox in its own transaction, and return its number."""
-        # A failed commit may have left a transaction open. A line written in it would be lost by the rollback.
+        number: int = self._rows_alone("put_in_inbox", run_id, text)[0][0]
+        return number
+
+    def _rows_alone(self, query: str, *values: object) -> list[Any]:
+        # A failed commit may have left a transaction open. What is written in it would be lost by the rollback.
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-        number: int = self._rows("put_in_inbox", run_id, text)[0][0]
-        return number
+        return self._rows(query, *values)
 
     def read_inbox(self, lines_max: int, after: int = 0) -> list[InboxLine]:
         """The oldest inbox lines after a number."""
         return [InboxLine(*row) for row in self._rows("read_inbox", after, lines_max)]
+
+    def put_request(self, body: str) -> int:
+        """Add a request to the inbox in its own transaction, and return its number."""
+        number: int = self._rows_alone("put_request", body)[0][0]
+        return number
+
+    def open_requests(self, requests_max: int) -> list[InboxRequest]:
+        """The oldest requests of the inbox without an answer."""
+        return [_inbox_request(row) for row in self._rows("open_requests", requests_max)]
+
+    def inbox_request(self, number: int) -> InboxRequest | None:
+        """One request of the inbox, if it is still there."""
+        row = self._row("inbox_request", number)
+        return None if row is None else _inbox_request(row)
+
+    def take_request(self, number: int) -> bool:
+        """Mark a request as taken in its own transaction. False if it was withdrawn."""
+        return bool(self._rows_alone("take_request", number))
+
+    def withdraw_request(self, number: int) -> bool:
+        """Remove a request in its own transaction. False if it was taken."""
+        return bool(self._rows_alone("withdraw_request", number))
+
+
+def _inbox_request(row: Sequence[Any]) -> InboxRequest:
+    number, body, is_taken, answer = row
+    return InboxRequest(number, body, bool(is_taken), answer)

@@ -96,6 +96,27 @@ SELECT number, run_id, text FROM inbox WHERE number > ? ORDER BY number LIMIT ?;
 -- name: drop_from_inbox
 DELETE FROM inbox WHERE number = ?;
 
+-- name: put_request
+INSERT INTO inbox_requests (body) VALUES (?) RETURNING number;
+
+-- name: open_requests
+SELECT number, body, is_taken, answer FROM inbox_requests WHERE answer IS NULL ORDER BY number LIMIT ?;
+
+-- name: inbox_request
+SELECT number, body, is_taken, answer FROM inbox_requests WHERE number = ?;
+
+-- name: take_request
+UPDATE inbox_requests SET is_taken = 1 WHERE number = ? RETURNING number;
+
+-- name: withdraw_request
+DELETE FROM inbox_requests WHERE number = ? AND is_taken = 0 RETURNING number;
+
+-- name: answer_request
+UPDATE inbox_requests SET answer = ? WHERE number = ? AND answer IS NULL;
+
+-- name: drop_old_answers
+DELETE FROM inbox_requests WHERE number <= ? AND answer IS NOT NULL;
+
 -- name: keep_prompt
 INSERT OR IGNORE INTO prompts (digest, body) VALUES (?, ?);
 

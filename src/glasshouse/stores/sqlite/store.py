@@ -46,7 +46,7 @@ def _by_a_reader(
 
 
 class SqliteStore:
-    """A durable store in one file. A guest only reads, and may add lines to the inbox."""
+    """A durable store in one file. A guest only reads, and may add lines and requests to the inbox."""
 
     def __init__(
         self, path: str | Path, *, is_guest: bool = False, migrations: list[Migration] | None = None
@@ -134,13 +134,29 @@ class SqliteStore:
 
     async def commit(self, batches: Sequence[Batch]) -> int:
         """Make the batches durable in one transaction, and return the position of the first new event."""
+        self._check_is_no_guest()
+        return await self._write(Journal.commit, batches)
+
+    def _check_is_no_guest(self) -> None:
         if self.is_guest:
             raise StoreFailed(f"{self.path} is open as a guest, who writes nothing but the inbox.")
-        return await self._write(Journal.commit, batches)
 
     async def put_in_inbox(self, text: str, run_id: str | None = None) -> int:
         """Add a line to the inbox, for the terrarium that writes this file."""
         return await self._write(Journal.put_in_inbox, text, run_id)
+
+    async def put_request(self, body: str) -> int:
+        """Leave a request in the inbox, for the terrarium that writes this file."""
+        return await self._write(Journal.put_request, body)
+
+    async def take_request(self, number: int) -> bool:
+        """Mark a request as taken. False if it was withdrawn."""
+        self._check_is_no_guest()
+        return await self._write(Journal.take_request, number)
+
+    async def withdraw_request(self, number: int) -> bool:
+        """Remove a request. False if it was taken."""
+        return await self._write(Journal.withdraw_request, number)
 
     read = _by_a_reader(Journal.read)
     read_after = _by_a_reader(Journal.read_after)
@@ -150,6 +166,8 @@ class SqliteStore:
     requests = _by_a_reader(Journal.requests)
     shown = _by_a_reader(Journal.shown)
     read_inbox = _by_a_reader(Journal.read_inbox)
+    open_requests = _by_a_reader(Journal.open_requests)
+    inbox_request = _by_a_reader(Journal.inbox_request)
 
     async def _write(self, method: Callable[..., T], *arguments: object) -> T:
         if self._writer is None or self._journal is None:

@@ -5,12 +5,16 @@ repeats its own changes.
 
 Always holds: a request holds no manifest, no agent, and nothing that was dealt, sealed or private. Requests are kept in
 the store only, never in an event, a digest or an exported file.
+
+Another process asks by an `Asked` in the inbox and gets an `Answer` there (ADR 0058). Only then a request holds a manifest,
+until it is decided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Union
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Union
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +22,8 @@ from msgspec.structs import replace
 from glasshouse.errors import BadEvent
 from glasshouse.events import kinds, payloads
 from glasshouse.events.event import Event
-from glasshouse.world.decisions.intents import AddCreature, GraphEdit, Inject, Intent, MoveRun, Say
+from glasshouse.world.decisions.intents import AddCreature, Fork, GraphEdit, Inject, Intent, MoveRun, Say
+from glasshouse.world.state.values import Change
 
 request_version: Final = 1
 
@@ -49,8 +54,10 @@ class FinishRun(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tru
 
 if TYPE_CHECKING:
     Requested: TypeAlias = GraphEdit | PauseRun | ContinueRun | FinishRun
+    Askable: TypeAlias = GraphEdit
 else:  # The codec needs every class by itself.
     Requested = Union[*GraphEdit.__subclasses__(), PauseRun, ContinueRun, FinishRun]
+    Askable = Union[*(edit for edit in GraphEdit.__subclasses__() if edit is not Fork)]
 
 
 class ActBegun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -71,6 +78,27 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     during: tuple[ActBegun, ...] = ()
     version: int = 1
     """The version it was written with. Version 1 is left out of the bytes."""
+
+
+class Asked(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A change of the graph that another process asks for. It must not be decided after `until`."""
+
+    intent: Askable
+    sender: str
+    until: datetime
+    dry_run: bool = False
+    version: int = request_version
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What came of an `Asked`: the change and its subject, or the refusal in words."""
+
+    change: Change | None = None
+    subject: str = ""
+    has_changed: bool = False
+    """Whether anything was written. A dry run says whether it would be."""
+    refusal: str = ""
+    version: int = request_version
 
 
 def request_for(intent: Intent, by: Asker | None, during: tuple[ActBegun, ...]) -> Request | None:
@@ -115,13 +143,30 @@ def encoded_request(request: Request) -> str:
 
 def decoded_request(body: str) -> Request:
     """A request from the bytes of a store."""
+    return _decoded(body, Request)
+
+
+def decoded_asked(body: str) -> Asked:
+    """What another process asked for, from the bytes of the inbox."""
+    return _decoded(body, Asked)
+
+
+def decoded_answer(body: str) -> Answer:
+    """The answer to it."""
+    return _decoded(body, Answer)
+
+
+Kept = TypeVar("Kept", Request, Asked, Answer)
+
+
+def _decoded(body: str, kind: type[Kept]) -> Kept:
     try:
-        request = msgspec.json.decode(body, type=Request)
+        kept = msgspec.json.decode(body, type=kind)
     except msgspec.DecodeError as wrong:
         raise BadEvent(f"These bytes are not a request: {wrong}.") from wrong
-    if request.version != request_version:
+    if kept.version != request_version:
         raise BadEvent(
-            f"A request has version {request.version}; this Glasshouse reads {request_version}.",
+            f"A request has version {kept.version}; this Glasshouse reads {request_version}.",
             "Upgrade Glasshouse.",
         )
-    return request
+    return kept
