@@ -22,6 +22,7 @@ REQUIRED_PAGES = [
     "docs/architecture.md",
     "docs/from-the-field.md",
     "docs/glossary.md",
+    "docs/security.md",
     "docs/how-to/bound-a-run.md",
     "docs/how-to/replay-a-run.md",
     "docs/how-to/run-a-tournament.md",

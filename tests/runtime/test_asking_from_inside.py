@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextvars
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -12,13 +14,31 @@ from glasshouse import Manifest, MemoryStore, Refused, Toolbox, kinds, tool
 from glasshouse.assembly import usual_tools
 from glasshouse.models.router import ModelRouter
 from glasshouse.models.scripted import ScriptedModel
-from glasshouse.runtime.acts.inside import ActUnderWay, wait_to_be_outside
+from glasshouse.runtime.acts.inside import (
+    ActUnderWay,
+    TaskWatch,
+    unwatch_tasks,
+    wait_to_be_outside,
+    watch_tasks,
+)
 from glasshouse.runtime.conducting.order import Conducted
 from glasshouse.runtime.ports import Proposal
 from glasshouse.terrarium import Terrarium
 from glasshouse.turns.moment.moment import Moment
+from glasshouse.turns.moment.prompt import Completion, Prompt
 from tests.runtime.group_calls import expedition
-from tests.runtime.stage_crew import Doing, Speaker, cast_on, on_stage, said, the_end, ticking, told, world_of
+from tests.runtime.stage_crew import (
+    Doing,
+    Gated,
+    Speaker,
+    cast_on,
+    on_stage,
+    said,
+    the_end,
+    ticking,
+    told,
+    world_of,
+)
 from tests.runtime.toolkits import speaks, uses
 from tests.runtime.troupe import soon
 from tests.simulation.test_cut_off_anywhere import NotingStore
@@ -265,3 +285,227 @@ async def test_no_mind_gives_itself_privilege_and_from_outside_it_is_given() -> 
 
         assert refusals == ["Privilege is not given from inside an act."]
         assert creature.is_privileged
+
+
+def in_an_empty_context(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    return contextvars.Context().run(asyncio.create_task, work)
+
+
+def by_a_task_of_a_task(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    async def again() -> Any:
+        return await in_an_empty_context(work)
+
+    return in_an_empty_context(again())
+
+
+def from_a_thread(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    loop, handed = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+
+    def hand_over() -> None:
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        loop.call_soon_threadsafe(handed.set_result, asyncio.wrap_future(future, loop=loop))
+
+    async def answer() -> Any:
+        return await (await handed)
+
+    threading.Thread(target=hand_over).start()
+    return asyncio.ensure_future(answer())
+
+
+def by_a_callback(work: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+    loop, made = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+    loop.call_soon(lambda: made.set_result(asyncio.create_task(work)), context=contextvars.Context())
+
+    async def answer() -> Any:
+        return await (await made)
+
+    return asyncio.ensure_future(answer())
+
+
+BYWAYS = [in_an_empty_context, by_a_task_of_a_task, from_a_thread, by_a_callback]
+
+
+@pytest.mark.parametrize("byway", BYWAYS)
+@pytest.mark.parametrize("how", RIGHTS)
+async def test_no_byway_leads_from_an_act_to_a_right(
+    how: str, byway: Callable[[Coroutine[Any, Any, Any]], asyncio.Future[Any]]
+) -> None:
+    refusals: list[str] = []
+    async with on_stage() as t:
+
+        async def deed(_moment: Moment) -> None:
+            right: Any = RIGHTS[how](t)
+            try:
+                await byway(right)
+            except Refused as refusal:
+                refusals.append(refusal.reason)
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+
+        await soon(t.step(1))
+
+        assert len(refusals) == 1
+        assert "act" in refusals[0]
+        assert [one.is_privileged for one in t.creatures()] == [False]
+
+
+@pytest.mark.parametrize("begin", [asyncio.create_task, in_an_empty_context])
+async def test_a_task_that_an_act_leaves_behind_gives_no_right_either(
+    begin: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
+) -> None:
+    left: list[asyncio.Task[Any]] = []
+    async with on_stage() as t:
+        may_go_on = asyncio.Event()
+
+        async def crown_later() -> None:
+            await may_go_on.wait()
+            await t.grant_privilege("keeper")
+
+        async def deed(_moment: Moment) -> None:
+            left.append(begin(crown_later()))
+
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper"))
+        await soon(t.step(1))
+        may_go_on.set()
+
+        with pytest.raises(Refused, match="not given from inside an act"):
+            await soon(left[0])
+
+
+async def test_a_task_in_an_empty_context_that_drives_its_own_act_is_given_up_in_words() -> None:
+    house = object()
+    watch_tasks()
+    try:
+        with ActUnderWay(house):
+            waiting = in_an_empty_context(wait_to_be_outside(house, 0.01))
+
+            with pytest.raises(Refused, match="do not wait for it there"):
+                await soon(waiting)
+    finally:
+        unwatch_tasks()
+
+
+async def test_whoever_is_outside_gives_rights_while_an_act_is_under_way() -> None:
+    thinking = Gated()
+    async with on_stage() as t:
+        await cast_on(t, {"keeper": thinking}, ticking("keeper"))
+        show = asyncio.create_task(t.step(1))
+        await soon(thinking.has_begun.wait())
+
+        at_once = await t.grant_privilege("keeper")
+        in_a_task = await asyncio.create_task(t.grant_privilege("keeper"))
+        in_time = await asyncio.wait_for(t.grant_privilege("keeper"), 5)
+        thinking.gate.set()
+        await soon(show)
+
+        assert [one.is_privileged for one in (at_once, in_a_task, in_time)] == [True] * 3
+
+
+async def test_a_server_gives_rights_while_a_model_thinks() -> None:
+    """A server begins its tasks from callbacks. While no code of a program runs in an act, they cannot be its own."""
+    model = SlowModel()
+    async with on_stage(models=ModelRouter(model)) as t:
+        await t.open_world(world_of(ticking("keeper"), governor={"max_turns": 1}))
+        show = asyncio.create_task(t.run())
+        await soon(model.is_asked.wait())
+
+        creature = await by_a_callback(t.grant_privilege("keeper"))
+        model.may_answer.set()
+        await soon(show)
+
+        assert creature.is_privileged
+
+
+class SlowModel(ScriptedModel):
+    """A model that answers when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__(speaks())
+        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return await super().complete(prompt)
+
+
+async def test_a_loop_gets_its_own_task_factory_back_when_the_last_house_closes() -> None:
+    loop = asyncio.get_running_loop()
+    before = loop.get_task_factory()
+    async with on_stage():
+        async with on_stage():
+            pass
+        between: object = loop.get_task_factory()
+
+    assert isinstance(between, TaskWatch)
+    assert loop.get_task_factory() is before
+
+
+# The advice to a mind in Python
+
+
+@pytest.mark.parametrize("tools", [(), ("calculator",)])
+async def test_a_mind_without_privilege_reads_who_can_give_it(tools: tuple[str, ...]) -> None:
+    refusals: list[str] = []
+
+    async def deed(moment: Moment) -> None:
+        try:
+            await moment.use("group_stop_node", creature="owl")
+        except Refused as refusal:
+            refusals.append(str(refusal))
+
+    async with on_stage(tools=usual_tools()) as t:
+        await cast_on(t, {"keeper": Doing(deed)}, ticking("keeper", tools=tools))
+
+        await soon(t.step(1))
+
+        assert refusals == [
+            (
+                "group_stop_node is for privileged creatures, and keeper is none. Let somebody outside call"
+                " grant_privilege('keeper'), or write `privileged: true` in its cast."
+            )
+        ]
+
+
+async def test_a_privileged_mind_reads_why_a_tool_cannot_succeed_now() -> None:
+    answers: list[tuple[bool, str]] = []
+
+    async def deed(moment: Moment) -> None:
+        for name, arguments in (
+            ("group_add_node", {"use": "cartographer"}),
+            ("group_stop_node", {"creature": "moth"}),
+            ("group_start_node", {"creature": "moth"}),
+        ):
+            answer = await moment.use(name, **arguments)
+            answers.append((answer.is_ok, answer.text))
+
+    async with on_stage(None, {"lead": Doing(deed)}, tools=usual_tools()) as t:
+        await expedition(t, policy={"population_max": 4, "edits_per_turn_max": 1})
+
+        await soon(t.step_one())
+
+        assert answers == [
+            (
+                False,
+                "There are 4 creatures, and the policy allows 4. First take one away with group_remove_node.",
+            ),
+            (True, "moth rests."),
+            (False, "The one change that this turn allows is made. Wait for the next turn."),
+        ]
+
+
+async def test_a_name_that_only_looks_like_a_group_tool_is_no_tool() -> None:
+    refusals: list[str] = []
+
+    async def deed(moment: Moment) -> None:
+        try:
+            await moment.use("group_dance")
+        except Refused as refusal:
+            refusals.append(str(refusal))
+
+    async with on_stage(None, {"lead": Doing(deed)}, tools=usual_tools()) as t:
+        await expedition(t)
+
+        await soon(t.step_one())
+
+        assert refusals[0].startswith("no tool that is offered is called 'group_dance'.")

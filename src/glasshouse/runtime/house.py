@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from glasshouse.errors import Refused, check_type
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
-from glasshouse.runtime.acts.inside import check_is_outside
+from glasshouse.runtime.acts.inside import check_is_outside, unwatch_tasks, watch_tasks
 from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger, folded_from
 from glasshouse.runtime.ledger.observer import Observer, ObserverPump, Observers
@@ -32,6 +32,7 @@ class House:
         self.history = HistoryReader(store, self.ledger)
         self._observers = Observers()
         self._is_used = False
+        self._is_open = False
         self._closing: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -45,6 +46,8 @@ class House:
         except BaseException:
             await self.store.close()
             raise
+        self._is_open = True
+        watch_tasks()
 
     def new_run_id(self) -> str:
         """An id for a new run."""
@@ -69,6 +72,8 @@ class House:
             try:
                 await self._observers.finish_reading()
             finally:
+                if self._is_open:
+                    unwatch_tasks()
                 await self.store.close()
 
     def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:

@@ -17,16 +17,13 @@ from typing import Annotated, Any, Final, Generic, Literal, ParamSpec, TypeVar, 
 from glasshouse.errors import Refused
 from glasshouse.events.event import Json
 from glasshouse.reprs import repr_of
-from glasshouse.turns.moment.tools import RESERVED_ARGUMENTS, ToolOffer
+from glasshouse.turns.moment.tools import GROUP_PREFIX, RESERVED_ARGUMENTS, ToolOffer
 
 tool_seconds_max: Final = 10.0
 """A tool that takes longer has failed. A tool may set a lower bound."""
 result_bytes_max: Final = 4_096
 """The maximum size of a result as text. A tool may set a lower bound."""
 description_chars_max: Final = 300
-
-ENGINE_PREFIX: Final = "group_"
-"""The prefix of the engine's own tools. No other tool may have it."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _PLAIN: Final[dict[Any, Json]] = {
@@ -93,9 +90,9 @@ def _check_name(name: str) -> None:
         raise Refused(
             f"No tool can be called {name!r}.", "Use up to 48 lower-case letters, digits and underscores."
         )
-    if name.startswith(ENGINE_PREFIX):
+    if name.startswith(GROUP_PREFIX):
         raise Refused(
-            f"{name} would be a tool of the engine.", f"Let its name not begin with {ENGINE_PREFIX}."
+            f"{name} would be a tool of the engine.", f"Let its name not begin with {GROUP_PREFIX}."
         )
 
 

@@ -16,9 +16,9 @@ from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.minds.code_beside import function_beside
 from glasshouse.runtime.ports import Toolbox as AnyToolbox
 from glasshouse.tools.builtin import BUILT_IN
-from glasshouse.tools.function import ENGINE_PREFIX, Tool, tool
+from glasshouse.tools.function import Tool, tool
 from glasshouse.tools.running import answer_from
-from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer
+from glasshouse.turns.moment.tools import GROUP_PREFIX, ToolAnswer, ToolCall, ToolOffer
 from glasshouse.world.state.state import CreatureState
 
 AnyTool = Tool[..., Any]
@@ -47,7 +47,7 @@ class Toolbox:
 
     def has(self, tool: str) -> bool:
         """Whether this toolbox handles a tool: it handles all names except the engine's."""
-        return not tool.startswith(ENGINE_PREFIX)
+        return not tool.startswith(GROUP_PREFIX)
 
     def offers(self, folded: Folded, creature: CreatureState) -> tuple[ToolOffer, ...]:
         """The tools that a creature's manifest grants, in the order of the manifest."""

@@ -33,7 +33,7 @@ from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
 from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of
-from glasshouse.runtime.minds.minds import Agent
+from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
 from glasshouse.turns.heard.recent_lines import heard_by
@@ -306,7 +306,7 @@ class Acts:
             if not (agent.asks_before_anything or (_goes_on(agent, using) and scene.has_told_calls)):
                 await self._treasury.reserve(mine, Usage(calls=1))
             time = self._time_for(scene, agent)
-            with ActUnderWay(self._ledger), time:
+            with ActUnderWay(self._ledger, runs_code=type(agent) not in ENGINES_OWN), time:
                 if using is not None:
                     using.time = time
                     moment = await _first_moment(scene, agent, using, moment)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from glasshouse.errors import Refused, StoreError, UnknownName
+from glasshouse.events import kinds
+from glasshouse.events.codec import json_copy
 from glasshouse.events.event import VISITOR, Event
 from glasshouse.events.model_use import ModelUse, PromptDigests
 from glasshouse.runtime.acts.act_so_far import NOTHING_YET, ActSoFar, Step, act_so_far_of, completion_of
@@ -198,6 +200,12 @@ class ToolUse:
         mine = folded.world.creatures.get(self._creature.id)
         offers = self.offers(folded, mine) if self._has_changed else self._offers
         offer = next((offer for offer in offers if offer.name == call.tool), None)
+        if offer is None and mine is not None and call.tool.startswith(tools.GROUP_PREFIX):
+            if not mine.is_privileged:
+                raise tools.needs_privilege(call.tool, mine.handle)
+            if self._desk.toolbox.has(call.tool):
+                # It cannot succeed now, and the tool itself says why.
+                return ToolCall(call.tool, json_copy(kinds.TOOL_CALLED, call.arguments), call.private)
         if offer is None:
             raise UnknownName(noun="tool that is offered", name=call.tool, known=[one.name for one in offers])
         try:

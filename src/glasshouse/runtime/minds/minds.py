@@ -127,6 +127,9 @@ class VisitorAgent(Agent):
         return Draft(kind=kind, payload={"text": self._lines.popleft()})
 
 
+ENGINES_OWN: Final[frozenset[type]] = frozenset({ManifestAgent, VisitorAgent})
+"""The agents in which no code of a program runs."""
+
 AgentFor = Callable[[Manifest], Agent]
 """Makes the agent of a creature that was added without one."""
 

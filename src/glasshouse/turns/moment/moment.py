@@ -21,7 +21,14 @@ from glasshouse.turns.moment.character import Character
 from glasshouse.turns.moment.masks import Masks
 from glasshouse.turns.moment.playbill import Playbill
 from glasshouse.turns.moment.prompt import Completion, Prompt
-from glasshouse.turns.moment.tools import ToolAnswer, ToolCall, ToolOffer, ToolTalk
+from glasshouse.turns.moment.tools import (
+    GROUP_PREFIX,
+    ToolAnswer,
+    ToolCall,
+    ToolOffer,
+    ToolTalk,
+    needs_privilege,
+)
 from glasshouse.views.stage import StageProjection, rebuild_stage
 from glasshouse.world.hearing.wires import Handed
 
@@ -144,6 +151,8 @@ class Moment(msgspec.Struct, frozen=True, dict=True):
 
     async def use(self, tool: str, /, **arguments: Any) -> ToolAnswer:
         """Call a tool during this act. If the tool fails, the answer says why."""
+        if self.carry is None and tool.startswith(GROUP_PREFIX):
+            raise needs_privilege(tool, self.handle)
         if self.carry is None:
             raise Refused(f"{self.handle} has no tools.", "Grant some in its manifest: `tools: [...]`.")
         return await self.carry(ToolCall(tool, arguments))

@@ -10,12 +10,16 @@ from typing import Any, Final
 
 import msgspec
 
+from glasshouse.errors import Refused
 from glasshouse.events.event import Event, Json
 from glasshouse.events.payloads import ToolReturned, payload_of
 from glasshouse.reprs import repr_of
 
 tool_calls_in_act_max: Final = 8
 """The most tool calls in one act. After them the act is offered no more tools and must end."""
+
+GROUP_PREFIX: Final = "group_"
+"""How the names of the engine's own tools begin. No other tool may have it, and only privilege grants them."""
 
 RESERVED_ARGUMENTS: Final = frozenset({"kind", "thought", "mood", "tool"})
 """Fields that every reply with a tool call has. No parameter of a tool may have one of these names."""
@@ -59,6 +63,14 @@ class ToolTalk(msgspec.Struct, frozen=True):
     tool: str
     arguments: Json
     answer: ToolAnswer
+
+
+def needs_privilege(tool: str, handle: str) -> Refused:
+    """The refusal of a group tool to the code of a creature that is not privileged."""
+    return Refused(
+        f"{tool} is for privileged creatures, and {handle} is none.",
+        f"Let somebody outside call grant_privilege({handle!r}), or write `privileged: true` in its cast.",
+    )
 
 
 def answer_of(returned: Event) -> ToolAnswer:
