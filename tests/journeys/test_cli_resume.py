@@ -87,6 +87,7 @@ def test_an_edited_world_is_played_on_with_each_ones_own_past(home: Path) -> Non
         "with a past: seedkeeper, pocket-actor, critic",
         "new: moth",
         "gone: echo",
+        "limits: max_turns 20, 6 used; max_calls_per_turn 16; max_total_calls 160, 10 used",
     ]
     assert (old["reason"], new["branch_of"], new["how"]) == ("stopped", PARENT, "resume")
     assert "\nmoth: " in rest
@@ -194,3 +195,15 @@ def test_words_that_do_not_go_together_are_refused(home: Path) -> None:
     assert [one.returncode for one in (both, nobody, nothing)] == [3, 3, 3]
     assert "Leave one of the two away." in both.stderr
     assert not (home / "none.glasshouse").exists()
+
+
+def test_limits_given_to_a_branch_hold_on_and_resume_says_so(home: Path) -> None:
+    run("play", "wood", "--run-id", PARENT, "--turns", "2", cwd=home)
+    run("branch", PARENT, "--max-total-calls", "9", cwd=home)
+    scenario = home / "wood" / "scenario.yaml"
+    scenario.write_text(scenario.read_text().replace("max_turns: 20", "max_turns: 30"))
+
+    told = run("resume", cwd=home)
+
+    assert "limits: max_turns 30, " in told.stdout
+    assert "max_total_calls 9, 9 used, given by the caller" in " ".join(told.stdout.split())

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from glasshouse import MemoryStore, Terrarium
+from glasshouse.manifests.world_folders import BUNDLED
 from tests.journeys.commanding import environment, objects, run
 
 help_modules_max = 250
@@ -105,6 +107,26 @@ def test_check_tells_machines_where_each_problem_is(tmp_path: Path) -> None:
     assert list(problem) == ["file", "line", "column", "field", "problem"]
     assert (problem["file"], problem["line"], problem["field"]) == ("ada.yaml", 2, "wnts")
     assert summary == {"path": "ada.yaml", "is_sound": False, "problems": 1}
+
+
+def test_check_warns_of_a_limit_that_cannot_hold_one_round_of_the_cast(tmp_path: Path) -> None:
+    shutil.copytree(BUNDLED / "thousand-token-wood", tmp_path / "wood")
+    scenario = tmp_path / "wood" / "scenario.yaml"
+    text = scenario.read_text().replace("name: thousand-token-wood", "name: wood")
+    scenario.write_text(text.replace("max_calls_per_turn: 16, max_total_calls: 160", "max_total_calls: 3"))
+
+    told = run("check", "wood", cwd=tmp_path)
+    facts = objects("check", "wood", cwd=tmp_path)
+
+    assert told.returncode == 0
+    assert "wood: sound." in told.stdout
+    assert "warning: wood/scenario.yaml:" in told.stdout
+    assert (
+        "governor.max_total_calls: one round of the cast takes 4 calls, but only 3 are allowed."
+        in told.stdout
+    )
+    assert [list(one)[-1] for one in facts] == ["warning", "warnings"]
+    assert facts[-1]["is_sound"]
 
 
 def test_a_world_that_is_not_there_is_no_failed_check(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from glasshouse.errors import BadEvent, WrongType, check_type, in_brief
 from glasshouse.events import kinds
@@ -27,17 +27,22 @@ StopReason = Literal["stopped", "removed"]
 FinishReason = Literal["ended", "budget", "stopped", "no_contest"]
 
 affected_creatures_max = 1_000
+calls_per_turn_min = 16
+"""The limit of calls per turn that a run has at least, if nobody gave one."""
+calls_per_creature = 4
+"""How many calls each creature of the cast adds to that limit, if it is larger then."""
 
 
 class Payload(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """The base of typed payloads: unknown fields are refused, default values are not written."""
 
 
-class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The limits of a run. None means no limit."""
+class Governor(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unknown_fields=True):
+    """The limits of a run. None means no limit. Two are equal if they limit a small cast alike."""
 
     max_turns: int | None = 100
-    max_calls_per_turn: int | None = 8
+    max_calls_per_turn: int | msgspec.UnsetType | None = msgspec.UNSET
+    """Left out: 16, or four for each creature of the run if that is more."""
     max_total_calls: int | None = 500
     max_total_tokens: int | None = None
     hourly_budget_usd: float | None = None
@@ -46,14 +51,39 @@ class Governor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __post_init__(self) -> None:
         for field, limit in asdict(self).items():
             is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-            if limit is not None and not (is_number and 0 <= limit < inf):
+            if limit not in (None, msgspec.UNSET) and not (is_number and 0 <= limit < inf):
                 advice = "Give a number from 0 on, or None for no limit."
                 raise WrongType(f"{field}={in_brief(limit)} is not a limit.", advice)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Governor) and asdict(settled(self, 0)) == asdict(settled(other, 0))
+
+    def __hash__(self) -> int:
+        return hash(tuple(asdict(settled(self, 0)).values()))
+
+
+AXES: Final = Governor.__struct_fields__
+"""The names of the limits."""
 
 
 def check_governor(governor: Governor) -> None:
     """Refuse anything but a `Governor` as the limits of a run."""
     check_type("governor=", governor, Governor, "a Governor", "Write Governor(max_turns=20).")
+
+
+def settled(limits: Governor, creatures: int) -> Governor:
+    """The limits as a run of this many creatures has them and its ledger holds them."""
+    if limits.max_calls_per_turn is msgspec.UNSET:
+        calls = max(calls_per_turn_min, calls_per_creature * creatures)
+        limits = replace(limits, max_calls_per_turn=calls)
+    return msgspec.convert(
+        msgspec.to_builtins(limits), Governor
+    )  # A whole number of dollars becomes a float.
+
+
+def axes_given(limits: Governor, before: Governor) -> list[str]:
+    """The names of the limits that differ from those before."""
+    return [axis for axis in AXES if getattr(limits, axis) != getattr(before, axis)]
 
 
 class CreatureStarted(Payload, frozen=True):
@@ -270,6 +300,8 @@ class RunStarted(Payload, frozen=True):
     cast: list[CastEntry] = msgspec.field(default_factory=list)
     competition: Json = msgspec.field(default_factory=dict)
     limits: Governor | None = None
+    limits_given: list[str] = msgspec.field(default_factory=list)
+    """The limits that whoever opened or branched the run gave. They hold on when the run is resumed (ADR 0059)."""
     branch_of: BranchOf | None = None
     spawnable: dict[str, Json] = msgspec.field(default_factory=dict)
     """The creatures that may be born during the run: name -> manifest."""

@@ -16,7 +16,7 @@ from typing import Any
 from glasshouse.errors import BadWorld
 from glasshouse.events.codec import canonical_json
 from glasshouse.manifests.checked_world import CheckedWorld
-from glasshouse.manifests.checks import complaints_about, unknown_tools
+from glasshouse.manifests.checks import complaints_about, limits_too_small, unknown_tools
 from glasshouse.manifests.decks import Deck, decks_of
 from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
@@ -125,12 +125,30 @@ def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
     path = Path(path)
     if path.is_file() and path.name != SCENARIO_FILE:
         return in_order(_CreatureFile(path).problems)
-    folder = path.parent if path.is_file() else path
-    folders = [folder] if (folder / SCENARIO_FILE).is_file() else world_folders_in(folder)
+    folders = _worlds_at(path)
     if not folders:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
     return in_order(problem for world in folders for problem in _read_world(world, tools)[1])
+
+
+def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
+    """What may surprise whoever plays a sound world, or a sound world of a folder; by file and line."""
+    path = Path(path)
+    folders = [] if path.is_file() and path.name != SCENARIO_FILE else _worlds_at(path)
+    worlds = [(source_at(folder / SCENARIO_FILE), _read_world(folder, tools)[0]) for folder in folders]
+    return in_order(
+        source.problem(complaint)
+        for source, world in worlds
+        if world is not None
+        for complaint in limits_too_small(world.scenario, world.manifests)
+    )
+
+
+def _worlds_at(path: Path) -> list[Path]:
+    """The folder of the world at a path, or the worlds in that folder."""
+    folder = path.parent if path.is_file() else path
+    return [folder] if (folder / SCENARIO_FILE).is_file() else world_folders_in(folder)
 
 
 class _CreatureFile:

@@ -12,7 +12,7 @@ from typing import Any
 
 from glasshouse.errors import UnknownName
 from glasshouse.events.event import Json
-from glasshouse.events.payloads import Governor, Recipe, RunStarted
+from glasshouse.events.payloads import Governor, Recipe, RunStarted, axes_given, settled
 from glasshouse.manifests import scenario as plans
 from glasshouse.manifests.loading import LoadedWorld
 from glasshouse.world.decisions.intents import ChannelPlan, Member, OpenRun, Troupe, WirePlan
@@ -36,6 +36,7 @@ def opening_of(
     chosen = seed if seed is not None else next(iter(scenario.seeds), "")
     dealt = _dealt(world, rng_seed)
     plain = scenario.as_json()
+    creatures = scenario.creatures
     started = RunStarted(
         seed=chosen,
         rng_seed=rng_seed,
@@ -44,7 +45,8 @@ def opening_of(
         scenario_digest=world.digest,
         recipe=None if world.path is None else Recipe(str(world.path), world.digest),
         competition=plain["competition"],
-        limits=limits or Governor(**scenario.governor.model_dump(exclude={"on_turn_limit"})),
+        limits=scenario.governor.limits(creatures) if limits is None else settled(limits, creatures),
+        limits_given=[] if limits is None else axes_given(limits, Governor()),
         # A world that is rebuilt from a ledger may lack manifests of creatures that were never added.
         spawnable={
             name: world.manifests[name].as_json() for name in scenario.spawnable if name in world.manifests

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer, PlainVa
 
 from glasshouse.events import kinds as core
 from glasshouse.events.event import Json
+from glasshouse.events.payloads import Governor, settled
 from glasshouse.manifests import fields
 from glasshouse.manifests.fields import Count, Handle, Handles, Items, Kind, Strict, Text, Texts
 from glasshouse.manifests.problem import unknown
@@ -164,8 +165,8 @@ class GovernorPlan(Strict):
 
     max_turns: Count = 100
     """Turns of the graph's clock."""
-    max_calls_per_turn: Count = 8
-    """Model calls in one turn."""
+    max_calls_per_turn: Count | None = None
+    """Model calls in one turn. Left out: 16, or four for each creature of the cast if that is more."""
     max_total_calls: Count = 500
     """Model calls in the whole run."""
     max_total_tokens: int | None = Field(default=None, ge=1)
@@ -176,6 +177,10 @@ class GovernorPlan(Strict):
     """Minutes from start to end."""
     on_turn_limit: Literal["finish", "defer"] = "finish"
     """What a full turn does: end the run, or move the remaining acts to the next turn."""
+
+    def limits(self, creatures: int) -> Governor:
+        """The limits of a run with this many creatures in its cast."""
+        return settled(Governor(**self.model_dump(exclude={"on_turn_limit"}, exclude_none=True)), creatures)
 
 
 class PolicyPlan(Strict):
@@ -311,6 +316,11 @@ class Scenario(Strict):
     def cast_by_handle(self) -> dict[str, str]:
         """The creature's name by handle, roots included."""
         return {entry.name: entry.use for stage in self.stages.values() for entry in stage.cast}
+
+    @property
+    def creatures(self) -> int:
+        """How many creatures its casts have."""
+        return sum(len(stage.cast) for stage in self.stages.values())
 
     def as_json(self) -> Json:
         """The scenario as a plain object with every value filled in."""

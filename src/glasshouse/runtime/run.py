@@ -30,6 +30,9 @@ class Run:
     turns: int = 0
     usage: Usage = NOTHING
     governor: Governor = field(default_factory=Governor)
+    """The limits that hold."""
+    limits_given: tuple[str, ...] = ()
+    """The names of the limits that the caller gave. They hold on when the run is resumed."""
     finished: RunFinished | None = None
     """The payload of `run.finished`, once the run is over."""
     branch_of: str | None = None
@@ -103,6 +106,7 @@ def run_of(folded: Folded, run_id: str, calls_recalled: int = 0) -> Run:
         turns=purse.spent.turns,
         usage=purse.spent.usage,
         governor=purse.limits,
+        limits_given=tuple(purse.limits_given),
         finished=purse.finished,
         branch_of=None if purse.branch_of is None else purse.branch_of.run_id,
         beside=tuple([one for one in purse.beside if one in folded.runs.purses]),

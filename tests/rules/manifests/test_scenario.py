@@ -39,7 +39,7 @@ def test_a_cast_alone_plays_on_one_stage() -> None:
     }
     assert plain["governor"] == {
         "max_turns": 100,
-        "max_calls_per_turn": 8,
+        "max_calls_per_turn": None,
         "max_total_calls": 500,
         "max_total_tokens": None,
         "hourly_budget_usd": None,

@@ -14,7 +14,7 @@ from glasshouse.assembly import usual_tools
 from glasshouse.cli.drawing.screen import counted, facts_of, one_line, print_json
 from glasshouse.cli.exits import CHECK_FAILED
 from glasshouse.cli.options import JsonOption, argument
-from glasshouse.manifests.loading import problems_in
+from glasshouse.manifests.loading import problems_in, warnings_in
 from glasshouse.manifests.world_folders import find_world
 from glasshouse.manifests.yaml_source import shown_path
 
@@ -26,6 +26,8 @@ def check(
 ) -> None:
     """Find everything that is wrong with a world's files: all of it at once, each with file, line and field.
 
+    A limit that cannot hold one round of the cast is a warning: the world can be played, and ends early.
+
     \b
     Examples:
       glasshouse check worlds/my-world                       a world's folder, or its scenario.yaml
@@ -34,18 +36,23 @@ def check(
       glasshouse check my-world --json                       by name; one problem a line
     """
     checked = Path(path) if Path(path).exists() else find_world(path)
-    problems = problems_in(checked, tools=usual_tools().names())
+    tools = usual_tools().names()
+    problems, warnings = problems_in(checked, tools=tools), warnings_in(checked, tools=tools)
     if as_json:
-        for problem in problems:
+        for problem in [*problems, *warnings]:
             where = {
                 name: value or None for name, value in facts_of(problem, "line", "column", "field").items()
             }
-            print_json({"file": problem.path, **where, "problem": problem.text})
-        print_json({"path": str(checked), "is_sound": not problems, "problems": len(problems)})
+            noun = "warning" if problem in warnings else "problem"
+            print_json({"file": problem.path, **where, noun: problem.text})
+        facts = {"path": str(checked), "is_sound": not problems, "problems": len(problems)}
+        print_json({**facts, "warnings": len(warnings)} if warnings else facts)
     elif problems:
         print(*[one_line(str(problem)) for problem in problems], sep="\n")
         print(f"glasshouse: {shown_path(checked)}: {counted(len(problems), 'problem')}.", file=sys.stderr)
     else:
         print(f"{shown_path(checked)}: sound.")
+    for warning in () if as_json else warnings:
+        print(one_line(f"warning: {warning}"))
     if problems:
         raise typer.Exit(CHECK_FAILED)

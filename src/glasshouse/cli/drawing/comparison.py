@@ -43,7 +43,7 @@ def _changes(change: BranchChange, limits: Mapping[str, object] | None) -> Itera
             where = f" on {one_line(channel[0])}" if channel else ""
             yield f"{one_line(target)} {verb} {one_line(source)}{where}"
     if change.limits is not None:
-        given = limits or msgspec.structs.asdict(change.limits)
+        given = limits or msgspec.to_builtins(change.limits)
         words = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
         yield f"its limits are {words or 'none'}"
     if change.edited:

@@ -249,6 +249,7 @@ async def _as_child(
         said.append(_how(run, session_id, shape, is_edited=is_edited, is_stopped=run.branch_of in stopped))
         for title, handles in who.items():
             said += [f"{title.replace('_', ' ')}: {', '.join(map(one_line, handles))}"] if handles else []
+        said.append(_limits(run))
         facts.append(_facts(run, run.branch_of, shape, is_edited, who))
     return Opened(runs, position, tuple(said), tuple(facts))
 
@@ -268,7 +269,19 @@ def _in_place(terrarium: Terrarium, opened: Opened) -> Opened:
 
 def _facts(run: Run, parent: str | None, how: str, is_edited: bool, who: dict[str, list[str]]) -> Json:
     about = {"run_id": run.id, "session_id": run.session_id, "resumed_from": parent, "how": how}
-    return {"resumed": {**about, "is_edited": is_edited, **who}}
+    limits = {"limits": msgspec.to_builtins(run.governor), "limits_given": list(run.limits_given)}
+    return {"resumed": {**about, "is_edited": is_edited, **who, **limits}}
+
+
+def _limits(run: Run) -> str:
+    """The limits that hold, what is used of them, and which of them the caller gave."""
+    used = {"max_turns": run.turns, "max_total_calls": run.calls, "max_total_tokens": run.tokens}
+    parts = []
+    for axis, limit in msgspec.to_builtins(run.governor).items():
+        spent = f", {used[axis]:,} used" if axis in used else ""
+        given = ", given by the caller" if axis in run.limits_given else ""
+        parts += [] if limit is None else [f"{axis} {limit:,}{spent}{given}"]
+    return f"limits: {'; '.join(parts) or 'none'}"
 
 
 def _several(session_id: str, runs: tuple[Run, ...]) -> list[str]:

@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable
 
 from glasshouse.errors import BudgetExceeded, StoreError
 from glasshouse.events.event import Event, Json
-from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted
+from glasshouse.events.payloads import FinishReason, Governor, RunPaused, RunStarted, axes_given, settled
 from glasshouse.runtime.acts.act import Acts, Thought
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.acts.recall import Answers
@@ -215,7 +215,10 @@ class Conductor:
         0029)."""
         purse = self._ledger.folded.runs.purses.get(run_id)
         if purse is None:
-            started = RunStarted(limits=self._governor, policy=self._policy)
+            creatures = sum(one.run_id == run_id for one in self._ledger.world.creatures.values())
+            given = axes_given(self._governor, Governor())
+            limits = settled(self._governor, creatures)
+            started = RunStarted(limits=limits, limits_given=given, policy=self._policy)
             if self._governor.hourly_budget_usd is not None:
                 self._routes.check_prices_in(run_id)
             await self._ledger.change(BeginRun(run_id, graph.id, started))

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from glasshouse.errors import Refused, UnknownName
-from glasshouse.events.payloads import RunStarted
+from glasshouse.events.payloads import AXES, RunStarted, axes_given
 from glasshouse.runtime.past.past_world import Past
 from glasshouse.runtime.past.regrow import Recipe, Recipes
 from glasshouse.turns.runs.purses import Purse
@@ -68,8 +70,23 @@ def recipes_of(
     for (run_id, purse), loaded in zip(purses.items(), scenarios, strict=True):
         own = _own_pasts(past, run_id, started[run_id], loaded)
         opening = opening_of(loaded, run_id=new_run_id(), seed=purse.seed, rng_seed=purse.rng_seed)
-        recipes[run_id] = Recipe(opening, own)
+        begun = _with_limits_kept(opening.started, started[run_id])
+        recipes[run_id] = Recipe(replace(opening, started=begun), own)
     return recipes
+
+
+def _with_limits_kept(now: RunStarted, then: RunStarted) -> RunStarted:
+    """The start of a resumed run with its limits: those that the caller gave then, and those that the scenario has not
+    changed since (ADR 0059)."""
+    from glasshouse.manifests.scenario import GovernorPlan
+
+    if then.limits is None or now.limits is None:
+        return now
+    plan = GovernorPlan.model_validate((then.scenario or {}).get("governor", {}))
+    changed = axes_given(now.limits, plan.limits(len(then.cast)))
+    kept = [axis for axis in AXES if axis in then.limits_given or axis not in changed]
+    limits = replace(now.limits, **{axis: getattr(then.limits, axis) for axis in kept})
+    return replace(now, limits=limits, limits_given=then.limits_given)
 
 
 def _own_pasts(past: Past, run_id: str, started: RunStarted, world: LoadedWorld) -> list[str | None]:

@@ -86,7 +86,12 @@ def _rerun(
 ) -> intents.Rerun:
     if started is None:
         return intents.Rerun(old, new)
-    started = replace(started, branch_of=payloads.BranchOf(old, past.cut), limits=limits or started.limits)
+    started = replace(started, branch_of=payloads.BranchOf(old, past.cut))
+    if limits is not None:
+        before = started.limits or payloads.Governor()
+        limits = payloads.settled(limits, len(started.cast))
+        given = [*started.limits_given, *payloads.axes_given(limits, before)]
+        started = replace(started, limits=limits, limits_given=list(dict.fromkeys(given)))
     return intents.Rerun(old, new, started, is_paused=past.world.runs[old].status == "paused")
 
 

@@ -24,12 +24,12 @@ from glasshouse.events.carried import CarriedCounts, CarriedMinute, CarriedRun
 from glasshouse.events.event import RESERVED_ACTORS, Event, Json
 from glasshouse.events.manifest_fields import fields_of
 from glasshouse.events.model_use import NOTHING, Usage, usage_of
-from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, verdict_of
+from glasshouse.events.payloads import Governor, converted, payload_of, sealed_of, settled, verdict_of
 from glasshouse.turns.moment.playbill import Playbill, playbill_of
 from glasshouse.turns.runs.agenda import members_of
 from glasshouse.world.state.state import World
 
-version: Final = 9
+version: Final = 10
 """Increase it when the fold changes, so that snapshots of the old fold are not used."""
 
 NOTED: Final = frozenset(
@@ -88,6 +88,8 @@ class Purse(msgspec.Struct):
 
     limits: Governor
     playbill: Playbill
+    limits_given: list[str] = msgspec.field(default_factory=list)
+    """The names of the limits that the caller gave. The others are the scenario's."""
     rng_seed: int = 0
     seed: str = ""
     started_at: datetime | None = None
@@ -169,7 +171,7 @@ def tripped_by_time(purse: Purse, now: datetime) -> str | None:
 def tripped_by_call(limits: Governor, spend: Spend, worst: Usage) -> str | None:
     """The limit that a call with this worst case would exceed; none if it fits all limits."""
     usage, most = spend.usage, limits.max_calls_per_turn
-    if most is not None and spend.calls_in_turn + worst.calls > most:
+    if isinstance(most, int) and spend.calls_in_turn + worst.calls > most:
         return "max_calls_per_turn"
     if limits.max_total_calls is not None and usage.calls + worst.calls > limits.max_total_calls:
         return "max_total_calls"
@@ -310,7 +312,8 @@ class Runs(msgspec.Struct):
         profiles += [fields_of(manifest).model_profile for manifest in spawnable.values()]
         playbill = playbill_of(started.scenario or {"policy": started.policy})
         self.purses[run_id] = Purse(
-            limits=started.limits or Governor(),
+            limits=settled(started.limits or Governor(), len(cast)),
+            limits_given=started.limits_given,
             playbill=playbill,
             rng_seed=started.rng_seed,
             seed=started.seed,
@@ -418,7 +421,7 @@ class Runs(msgspec.Struct):
         if purse is None or clocks is None or purse.playbill.governor.on_turn_limit != "defer":
             return False
         calls_max = purse.limits.max_calls_per_turn
-        return calls_max is not None and clocks.calls.get(run_id or "", 0) >= calls_max
+        return isinstance(calls_max, int) and clocks.calls.get(run_id or "", 0) >= calls_max
 
     def edits_in_turn(self, run_id: str | None, graph_id: str) -> int:
         """How many changes a run's creatures have made with tools in this graph's current turn."""
