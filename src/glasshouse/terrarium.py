@@ -382,9 +382,12 @@ class Terrarium:
         events = await self._edits.append_all(id_of(creature_id), drafts, caused_by, dry_run=dry_run)
         return tuple(map(own_copy, events))
 
-    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
-        """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
-        return self._house.subscribe(wanted, after)
+    def subscribe(
+        self, wanted: EventFilter | None = None, after: int | None = None, *, role: Role = "director"
+    ) -> Subscription:
+        """Committed events as they come, after a position, as a role may read them. None means from now on, 0 from the
+        beginning."""
+        return self._house.subscribe(wanted, after, role)
 
     def mail(self, creature_id: CreatureOrId, *, follow: bool = False) -> AsyncIterator[Event]:
         """The events that a creature must still answer, in order, each once; with `follow`, also later ones (ADR
@@ -431,9 +434,9 @@ class Terrarium:
         """A recorded run as a value: its lines, its digest, who won. Asks no model and writes nothing."""
         return await played_of(self._parts, run_id)
 
-    async def compare(self, first: str, second: str) -> Comparison:
+    async def compare(self, first: str, second: str, *, role: Role = "audience") -> Comparison:
         """Compare two runs or sessions: where they diverge, which lines differ, and what each cost."""
-        return await self._archive.compare(first, second)
+        return await self._archive.compare(first, second, role)
 
     async def prompt(self, digest: str) -> str | None:
         """The prompt text with this digest, if the store still keeps it."""

@@ -86,7 +86,7 @@ async def test_a_tool_whose_file_breaks_is_told_when_the_world_is_opened(tmp_pat
     _world(tmp_path, RULES + "return None")
     tools = "tools: ['sea.py:tide']\n"
     (tmp_path / "creatures" / "ada.yaml").write_text(f"name: ada\nschedule: {{tick_every: 1}}\n{tools}")
-    (tmp_path / "sea.py").write_text("import no_such_module\n\n\ndef tide(): ...\n")
+    (tmp_path / "sea.py").write_text("import no_such_module\n\n\ndef tide():\n    'The tide.'\n")
     world = load_world(tmp_path)
 
     async with on_stage(tools=Toolbox()) as t:

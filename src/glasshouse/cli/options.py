@@ -34,7 +34,8 @@ _STORE = "The store. By default: $GLASSHOUSE_STORE, else show.glasshouse here."
 StoreOption = Annotated[Path | None, typer.Option("--store", metavar="PATH", readable=False, help=_STORE)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line instead.")]
 EventsOption = Annotated[
-    bool, typer.Option("--json", help="Print one event a line, as the audience may read it.")
+    bool,
+    typer.Option("--json", help="Print one event a line, as the audience or the role named may read it."),
 ]
 NumbersOption = Annotated[
     bool, typer.Option("--numbers", help="Print the number of its event before each line, as `why` takes it.")

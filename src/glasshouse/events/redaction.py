@@ -85,7 +85,8 @@ def _without_cards(deal: object) -> object:
 
 def _failure_without_details(event: Event) -> Json:
     """Keep that an act failed. Its reason may quote a reply, a path or a traceback."""
-    return {"reason": ACT_FAILED, "attempts": event.payload.get("attempts", 0)}
+    kept = {name: value for name, value in event.payload.items() if name == "attempts"}
+    return {"reason": ACT_FAILED, **kept}
 
 
 def _answer_without_details(event: Event) -> Json:

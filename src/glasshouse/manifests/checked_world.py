@@ -86,8 +86,28 @@ class CheckedWorld:
             return f"{file} is not valid Python: it cannot be parsed. Correct it."
         # A tool may be async; a referee is a plain function.
         sorts = (ast.FunctionDef, ast.AsyncFunctionDef) if noun == "tool" else (ast.FunctionDef,)
-        functions = [node.name for node in tree.body if isinstance(node, sorts)]
+        functions = {node.name: node for node in tree.body if isinstance(node, sorts)}
         if function in functions:
-            return None
+            return _fault_of_tool(file, functions[function]) if noun == "tool" else None
         sort = "function" if noun == "tool" else "plain function"
         return f"{file} has no {sort} {function!r}. {likely(function, functions)}"
+
+
+_NEVER_DESCRIBED = frozenset({"Any", "bytes", "complex", "dict", "object", "set", "tuple"})
+"""Names of types that no schema of a tool can say."""
+
+
+def _fault_of_tool(file: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """Why a function could not be described to a model, as far as its source tells."""
+    tool, takes = f"{file}:{function.name}", function.args
+    if not ast.get_docstring(function):
+        return f"{tool} says nothing about itself. Give it a docstring of one sentence."
+    if nameless := [*takes.posonlyargs, *filter(None, (takes.vararg, takes.kwarg))]:
+        return f"{tool} takes {nameless[0].arg!r} without a name. Give each parameter a name of its own."
+    for parameter in (*takes.args, *takes.kwonlyargs):
+        hint = parameter.annotation
+        if hint is None or (isinstance(hint, ast.Name) and hint.id in _NEVER_DESCRIBED):
+            sort = "a type" if hint is None else "another type"
+            types = "str, int, float, bool, a Literal, or a list of one of these"
+            return f"{tool} cannot be described: give {parameter.arg!r} {sort}: {types}."
+    return None

@@ -205,9 +205,29 @@ def ending_without_cause(world: CheckedWorld) -> Iterator[Complaint]:
     if ends is None or ends.kind is None or not is_complete or "spawnable" in world.damaged:
         return
     emitted = {kind for manifest in played.values() for kind in manifest.may_emit}
+    if emitted - CORE_KINDS.union(world.scenario.kinds):
+        return  # A creature emits an unknown kind. To say here that it was meant would contradict the complaint there.
     if ends.kind not in emitted | {kinds.USER_INJECTED, kinds.AGENT_PASSED}:
         text = f"nobody here may emit {ends.kind!r}. {likely(ends.kind, sorted(emitted))}"
         yield Complaint(("ends_when", "kind"), text)
+
+
+def nobody_who_acts(world: CheckedWorld) -> Iterator[Complaint]:
+    """A world in which nobody acts first: nobody ticks, and nobody hears what the world shows or a visitor says.
+
+    In a world that was built in Python, code may speak for its creatures.
+    """
+    if world.folder is None or not world.cast_is_complete or len(world.played) < len(world.used):
+        return
+    scenario, first = world.scenario, {kinds.WORLD_OBSERVED, kinds.USER_INJECTED}
+    manifests = [world.manifests[name] for name in scenario.cast_by_handle.values()]
+    ticks = [manifest for manifest in manifests if manifest.schedule.tick_every is not None]
+    answers = [manifest for manifest in manifests if not first.isdisjoint(manifest.subscribes_to)]
+    roots = [stage.root for stage in scenario.stages.values() if stage.root is not None]
+    if not (ticks or answers or roots):
+        text = "nobody here ever acts: nobody ticks, and nobody hears what the world shows or a visitor says."
+        at: At = ("troupes",) if scenario.troupes else ("cast",)
+        yield Complaint(at, f"{text} Write schedule: {{tick_every: 1}} in a creature's file.")
 
 
 def turns_too_full(world: CheckedWorld) -> Iterator[Complaint]:

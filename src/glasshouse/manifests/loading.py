@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,14 @@ from glasshouse.manifests.manifest import Manifest
 from glasshouse.manifests.problem import Complaint, Problem, in_order, unknown
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.validation import valid_part_of
-from glasshouse.manifests.world_folders import SCENARIO_FILE, find_world, world_folders_in
+from glasshouse.manifests.world_folders import (
+    SCENARIO_FILE,
+    YAML_ENDINGS,
+    find_world,
+    is_scenario,
+    scenario_in,
+    world_folders_in,
+)
 from glasshouse.manifests.yaml_source import Source, shown_path, source_at
 from glasshouse.reprs import shown
 
@@ -117,26 +125,37 @@ def check_was(world: LoadedWorld, handles: Collection[str], renamed: Mapping[str
         for at, entry in checked.entries
         if entry.was is not None and entry.was not in handles and renamed.get(entry.name) != entry.was
     ]
-    _refuse(wrong, _NO_FILE if world.path is None else source_at(world.path / SCENARIO_FILE))
+    _refuse(wrong, _NO_FILE if world.path is None else _scenario_source(world.path))
 
 
 def problems_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
     """All problems of a world, of a creature's file, or of every world in a folder; by file and line."""
     path = Path(path)
-    if path.is_file() and path.name != SCENARIO_FILE:
+    if path.is_file() and not is_scenario(path):
         return in_order(_CreatureFile(path).problems)
     folders = _worlds_at(path)
     if not folders:
         text = f"there is no {SCENARIO_FILE} here. Name a world's folder, or a folder of worlds."
         return [Problem(shown_path(path), 0, 0, "", text)]
-    return in_order(problem for world in folders for problem in _read_world(world, tools)[1])
+    problems = [problem for world in folders for problem in _read_world(world, tools)[1]]
+    return in_order([*problems, *(problem for world in folders for problem in _misnamed(world))])
+
+
+def _misnamed(folder: Path) -> list[Problem]:
+    """A world whose name is not that of its folder. It can still be played: it may have been moved."""
+    source, called = _scenario_source(folder), folder.resolve().name
+    name = source.data.get("name", called) if isinstance(source.data, dict) else called
+    if name == called:
+        return []
+    text = f"the folder is called {called!r}, so the name must be {called!r}. Change one of the two."
+    return [source.problem(Complaint(("name",), text))]
 
 
 def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> list[Problem]:
     """What may surprise whoever plays a sound world, or a sound world of a folder; by file and line."""
     path = Path(path)
-    folders = [] if path.is_file() and path.name != SCENARIO_FILE else _worlds_at(path)
-    worlds = [(source_at(folder / SCENARIO_FILE), _read_world(folder, tools)[0]) for folder in folders]
+    folders = [] if path.is_file() and not is_scenario(path) else _worlds_at(path)
+    worlds = [(_scenario_source(folder), _read_world(folder, tools)[0]) for folder in folders]
     return in_order(
         source.problem(complaint)
         for source, world in worlds
@@ -148,7 +167,7 @@ def warnings_in(path: str | Path, *, tools: frozenset[str] | None = None) -> lis
 def _worlds_at(path: Path) -> list[Path]:
     """The folder of the world at a path, or the worlds in that folder."""
     folder = path.parent if path.is_file() else path
-    return [folder] if (folder / SCENARIO_FILE).is_file() else world_folders_in(folder)
+    return [folder] if scenario_in(folder) else world_folders_in(folder)
 
 
 class _CreatureFile:
@@ -164,13 +183,21 @@ class _CreatureFile:
         self.problems = [*self.source.problems, *map(self.source.problem, complaints)]
 
 
+def _scenario_source(folder: Path) -> Source:
+    return source_at(scenario_in(folder) or folder / SCENARIO_FILE)
+
+
 def _read_world(folder: Path, tools: frozenset[str] | None) -> tuple[LoadedWorld | None, list[Problem]]:
     """The world in a folder if it is sound, and its problems."""
-    paths = sorted((folder / "creatures").glob("*.yaml"))[: creature_files_max + 1]
-    creatures = {path.stem: _CreatureFile(path) for path in paths}
-    source = source_at(folder / SCENARIO_FILE)
+    paths = sorted(path for end in YAML_ENDINGS for path in (folder / "creatures").glob(f"*{end}"))
+    creatures = {path.stem: _CreatureFile(path) for path in paths[: creature_files_max + 1]}
+    source = _scenario_source(folder)
     scenario, complaints, damaged, rest = valid_part_of(source, Scenario, "world")
     problems = [*source.problems, *map(source.problem, complaints)]
+    for path, other in pairwise(paths):
+        if path.stem == other.stem:
+            text = f"there is {other.name} too. Keep one of the two."
+            problems.append(Problem(shown_path(path), 0, 0, "", text))
     problems += [problem for creature in creatures.values() for problem in creature.problems]
     if len(paths) > creature_files_max:
         text = f"there are more than {creature_files_max} files. Remove those that do not play."

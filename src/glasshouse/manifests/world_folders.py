@@ -13,6 +13,7 @@ from glasshouse.errors import UnknownName
 from glasshouse.manifests.yaml_source import source_at
 
 SCENARIO_FILE = "scenario.yaml"
+YAML_ENDINGS = (".yaml", ".yml")
 BUNDLED = Path(__file__).resolve().parent.parent / "worlds"
 
 
@@ -25,14 +26,25 @@ class FoundWorld(NamedTuple):
     where: Literal["here", "bundled"]
 
 
+def scenario_in(folder: Path) -> Path | None:
+    """The scenario file of a world's folder, with either ending of YAML; None if there is none."""
+    files = [folder / Path(SCENARIO_FILE).with_suffix(ending) for ending in YAML_ENDINGS]
+    return next((file for file in files if file.is_file()), None)
+
+
+def is_scenario(path: Path) -> bool:
+    """Whether a path is named like a scenario file."""
+    return path.stem == Path(SCENARIO_FILE).stem and path.suffix in YAML_ENDINGS
+
+
 def find_world(name_or_path: str | Path, here: Path | None = None) -> Path:
     """The folder of a world: a given path, else `./worlds/NAME`, else the bundled world of that name."""
     here = Path.cwd() if here is None else here
     given = here / name_or_path
-    if given.is_file() and (given.name == SCENARIO_FILE or (given.parent / SCENARIO_FILE).is_file()):
+    if given.is_file() and (is_scenario(given) or scenario_in(given.parent)):
         return given.parent
     for folder in (given, here / "worlds" / name_or_path, BUNDLED / name_or_path):
-        if (folder / SCENARIO_FILE).is_file():
+        if scenario_in(folder):
             return folder
     name, known, where = str(name_or_path), [world.name for world in found_worlds(here)], ""
     if given.exists() and name:
@@ -60,11 +72,11 @@ def world_folders_in(folder: Path) -> list[Path]:
     """The folders of worlds right under a folder, by name."""
     if not folder.is_dir():
         return []
-    return sorted(child for child in folder.iterdir() if (child / SCENARIO_FILE).is_file())
+    return sorted(child for child in folder.iterdir() if scenario_in(child))
 
 
 def _worlds_in(folder: Path, where: Literal["here", "bundled"]) -> Iterator[FoundWorld]:
     for world in world_folders_in(folder):
-        root = source_at(world / SCENARIO_FILE).root
+        root = source_at(scenario_in(world) or world / SCENARIO_FILE).root
         title = root.children["title"].scalar if root is not None and "title" in root.children else ""
         yield FoundWorld(world.name, title if isinstance(title, str) else "", str(world), where)

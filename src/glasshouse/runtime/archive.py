@@ -16,7 +16,7 @@ from glasshouse.events.digest import digest_of
 from glasshouse.events.event import Event
 from glasshouse.events.manifest_fields import is_public_part
 from glasshouse.events.payloads import RunStarted, payload_of
-from glasshouse.events.redaction import Role
+from glasshouse.events.redaction import Role, check_role
 from glasshouse.runtime.acts.asking import Routes
 from glasshouse.runtime.house import House
 from glasshouse.runtime.ledger import session_file
@@ -76,10 +76,11 @@ class Archive:
         """The digest of a run. Equal stories have equal digests, wherever and whenever they were played (ADR 0030)."""
         return digest_of(await self.run_events(run_id), self.skews())
 
-    async def compare(self, first: str, second: str) -> Comparison:
+    async def compare(self, first: str, second: str, role: Role) -> Comparison:
         """Compare the stories of two runs or sessions: where they diverge, which lines differ, and what each cost."""
         stories = (first, await self._story(first)), (second, await self._story(second))
-        return compared(*stories, self.skews())
+        check_role(role)
+        return compared(*stories, self.skews(), role=role)
 
     async def _story(self, name: str) -> tuple[Event, ...]:
         """The events of a run, or those that a session remembers."""

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from glasshouse.errors import Refused, check_type
 from glasshouse.events.event import Event
 from glasshouse.events.filter import EventFilter
+from glasshouse.events.redaction import Role, check_role
 from glasshouse.runtime.acts.inside import check_is_outside, unwatch_tasks, watch_tasks
 from glasshouse.runtime.ledger.history import HistoryReader, mail_pages
 from glasshouse.runtime.ledger.ledger import Ledger, folded_from
@@ -76,8 +77,11 @@ class House:
                     unwatch_tasks()
                 await self.store.close()
 
-    def subscribe(self, wanted: EventFilter | None = None, after: int | None = None) -> Subscription:
+    def subscribe(
+        self, wanted: EventFilter | None = None, after: int | None = None, role: Role = "director"
+    ) -> Subscription:
         """Committed events as they come, after a position. None means from now on, 0 from the beginning."""
+        check_role(role)
         self.ledger.check_is_open()
         if wanted is not None:
             check_type(
@@ -86,7 +90,7 @@ class House:
         _check_position(after)
         # The world of the ledger may be ahead of what was published.
         world = self.ledger.world if after is None and self.ledger.is_settled else None
-        return self.subscriptions.subscribe(wanted, after, world)
+        return self.subscriptions.subscribe(wanted, after, world, role)
 
     async def _world_at(self, position: int) -> World:
         return (await folded_from(self.store, position)).world
@@ -94,7 +98,7 @@ class House:
     def observe(self, observer: Observer, after: int | None = 0) -> ObserverPump:
         """Attach an observer after a position: 0 is the beginning, None is now. A slow observer delays no writer."""
         check_type("observe()", observer, Observer, "an Observer", "Write observe(Observer()).")
-        return self._observers.admit(self.subscribe(after=after), observer)
+        return self._observers.admit(self.subscribe(after=after, role=observer.role), observer)
 
     async def mail(self, creature_id: str, *, follow: bool = False) -> AsyncIterator[Event]:
         """The events that a creature must still answer, in order, each once; with `follow`, also later ones (ADR

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from glasshouse.errors import Refused, StoreError, UnknownName, check_type
+from glasshouse.errors import Refused, StoreError, UnknownName, WrongType, check_type, in_brief
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import FinishReason, Governor, RunContinued, RunPaused, check_governor
 from glasshouse.runtime.acts.asking import Routes
@@ -220,8 +220,8 @@ class Stage:
 
         `before_act` is a gate that is awaited before each act. It may wait. If it returns False, the drive ends.
         """
-        if turns is not None:
-            check_type("run(turns=...)", turns, int, "a number of turns", "Write turns=3.")
+        if not isinstance(turns, int | None):
+            raise WrongType(f"turns={in_brief(turns)} is not a number of turns.", "Write turns=3.")
         for run_id in run_ids:
             the_run(self._ledger.world, run_id)
         kind = Free if self._pacing == "free" else Lockstep
@@ -241,7 +241,8 @@ class Stage:
     ) -> Event:
         """Say something as the visitor to everybody in the graph named, or in the run's oldest graph. If it is a line
         of the inbox, remove it there."""
-        check_type("disturb()", text, str, "a text", 'Write disturb(run.id, "A bell rings twice.").')
+        if not isinstance(text, str):
+            raise WrongType(f"disturb() takes a text, not {in_brief(text)}.", "Write a sentence.")
         the_run(self._ledger.world, run_id)
         graphs, here = self._ledger.world.graphs, self._conductor.agendas.graphs_of(run_id)
         if graph_id is None and not here:

@@ -17,6 +17,7 @@ from glasshouse.events.digest import Digest
 from glasshouse.events.event import Event, usage_in
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import RunFinished, payload_of
+from glasshouse.events.redaction import Role, redacted
 from glasshouse.reprs import repr_of
 from glasshouse.views.transcript import TranscriptLine, transcript_of
 
@@ -68,7 +69,9 @@ class Comparison(msgspec.Struct, frozen=True):
 class _Read:
     """One story with the parts that are compared: its digest entries and its lines."""
 
-    def __init__(self, name: str, events: Sequence[Event], skews: Mapping[str, int] | None) -> None:
+    def __init__(
+        self, name: str, events: Sequence[Event], skews: Mapping[str, int] | None, role: Role
+    ) -> None:
         digest = Digest(skews)
         entries = [(event, entry) for event in events if (entry := digest.take_in(event)) is not None]
         self.name = name
@@ -76,7 +79,8 @@ class _Read:
         self.turns = max([event.turn for event in events], default=0)
         self.events = [event for event, _ in entries]
         self.entries = [entry for _, entry in entries]
-        self.lines = list(transcript_of(events))
+        self.role: Role = role
+        self.lines = list(transcript_of(redacted(event, role) for event in events))
         self.said = [(line.who, line.kind, line.text) for line in self.lines]
 
     def compared(self, shared_events: int, only_here: Sequence[TranscriptLine]) -> ComparedStory:
@@ -93,7 +97,7 @@ class _Read:
             winner=ends[-1].winner if ends else None,
             cost=usage_in(self.events),
             cost_apart=usage_in(after),
-            parts_with=after[0] if after else None,
+            parts_with=redacted(after[0], self.role) if after else None,
             only_here=tuple(only_here),
             numbers={event_id: self.numbers[event_id] for event_id in cited},
         )
@@ -103,9 +107,14 @@ def compared(
     first: tuple[str, Sequence[Event]],
     second: tuple[str, Sequence[Event]],
     skews: Mapping[str, int] | None = None,
+    *,
+    role: Role = "audience",
 ) -> Comparison:
-    """Compare two stories, each given as a name and its events from `run_events`. `skews` are as in `digest_of`."""
-    a, b = _Read(*first, skews), _Read(*second, skews)
+    """Compare two stories, each given as a name and its events from `run_events`. `skews` are as in `digest_of`.
+
+    The whole events are compared. The result holds only what the role may read.
+    """
+    a, b = _Read(*first, skews, role), _Read(*second, skews, role)
     events, lines = _shared(a.entries, b.entries), _shared(a.said, b.said)
     upto = lines + lines_compared_max
     matcher = SequenceMatcher(None, a.said[lines:upto], b.said[lines:upto], autojunk=False)

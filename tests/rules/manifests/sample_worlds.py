@@ -59,8 +59,10 @@ def world_at(
     creatures: dict[str, str] | None = None,
     name: str = "lantern-lane",
 ) -> Path:
-    """Write a world into a folder; creatures given here stand in place of the sample's."""
+    """Write a world into a folder; creatures given here stand in place of the sample's. The sample is called like its
+    folder."""
     world = folder / name
+    scenario = scenario.replace("name: lantern-lane\n", f"name: {name}\n", 1)
     (world / "creatures").mkdir(parents=True, exist_ok=True)
     (world / "scenario.yaml").write_text(scenario, encoding="utf-8")
     (world / "words.txt").write_text("candle\n\n# not this\nember\n", encoding="utf-8")

@@ -1,6 +1,7 @@
 """Cross checks: each is shown a world it complains about; the sample world has none of it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,10 +9,10 @@ from glasshouse.errors import BadWorld
 from glasshouse.events import kinds
 from glasshouse.manifests.checked_world import CheckedWorld
 from glasshouse.manifests.checks import CHECKS, complaints_about
-from glasshouse.manifests.loading import LoadedWorld
+from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
 from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
-from tests.rules.manifests.sample_worlds import SCENARIO, changed, told, world_at
+from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, told, world_at
 
 NAMES = {
     "a cast without a file": (
@@ -308,19 +309,29 @@ def test_each_troupe_may_have_a_root_of_its_own(tmp_path: Path) -> None:
     troupes = "troupes:\n  a:\n    root: {}\n    cast: [owl]\n  b:\n    root: wick\n    cast: [wick]\n"
 
     assert (
-        told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('owl')}"))
+        told(
+            world_at(
+                tmp_path,
+                f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('owl')}",
+                name="w",
+            )
+        )
         == []
     )
     assert (
         told(
             world_at(
-                tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('beetle')}"
+                tmp_path,
+                f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('beetle')}",
+                name="w",
             )
         )
         == []
     )
     assert told(
-        world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('oul')}")
+        world_at(
+            tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes.format('oul')}", name="w"
+        )
     ) == ["scenario.yaml:5:11: troupes.a.root: no creature is called 'oul'. Did you mean 'owl'?"]
 
 
@@ -363,7 +374,9 @@ def test_a_root_beside_troupes_is_refused_where_it_would_not_be_the_one_that_is_
 ) -> None:
     troupes, words = ROOTS[case]
 
-    assert told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}")) == [words]
+    assert told(
+        world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}", name="w")
+    ) == [words]
 
 
 @pytest.mark.parametrize(
@@ -375,7 +388,10 @@ def test_a_root_beside_troupes_is_refused_where_it_would_not_be_the_one_that_is_
     ],
 )
 def test_a_root_that_is_of_its_troupe_is_welcome_however_it_is_written(tmp_path: Path, troupes: str) -> None:
-    assert told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}")) == []
+    assert (
+        told(world_at(tmp_path, f"name: w\nkinds: {{guess.made: {{text: string}}}}\n{troupes}", name="w"))
+        == []
+    )
 
 
 def test_what_could_not_be_read_is_not_held_against_what_names_it(tmp_path: Path) -> None:
@@ -430,12 +446,15 @@ def test_every_check_complains_of_something_here() -> None:
         CheckedWorld(scenario, {"ada": ada}, ("ada",), tools=frozenset())
         for scenario in (sick, refereed, undealt, whole)
     ]
+    worlds.append(CheckedWorld(whole, {"ada": Manifest(name="ada")}, ("ada",), folder=Path("w")))
 
     silent = [check.__name__ for check in CHECKS if not any(list(check(world)) for world in worlds)]
 
     assert silent == []
     sound = CheckedWorld(
-        Scenario.model_validate({"name": "w", "cast": ["ada"]}), {"ada": Manifest(name="ada")}, ("ada",)
+        Scenario.model_validate({"name": "w", "cast": ["ada"]}),
+        {"ada": Manifest(name="ada", schedule=Schedule(tick_every=1))},
+        ("ada",),
     )
     assert complaints_about(sound) == []
 
@@ -453,3 +472,79 @@ def test_a_world_made_in_python_is_checked_like_any_other() -> None:
         "scenario: cast: no creature is called 'bo'. There is ada.",
         "scenario: deal.w.from: a world without a folder has no file 'f'. Write a list, or pass decks=.",
     ]
+
+
+IDLE = {"name": "w", "cast": ["ada", "bo"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "manifest", "acts"),
+    [
+        ({}, {}, False),
+        ({}, {"schedule": Schedule(tick_every=3)}, True),
+        ({}, {"subscribes_to": (kinds.USER_INJECTED,)}, True),
+        ({}, {"subscribes_to": (kinds.WORLD_OBSERVED,)}, True),
+        ({"root": "bo"}, {}, True),
+    ],
+)
+def test_a_world_where_nobody_can_ever_act_is_refused(
+    changes: dict[str, str], manifest: dict[str, Any], acts: bool
+) -> None:
+    cast = {"ada": Manifest(name="ada", **manifest), "bo": Manifest(name="bo")}
+    world = CheckedWorld(Scenario.model_validate(IDLE | changes), cast, tuple(cast), folder=Path("w"))
+
+    complaints = [complaint.text for complaint in complaints_about(world)]
+
+    assert len(complaints) == (not acts)
+    assert acts or ("nobody here ever acts" in complaints[0] and "tick_every: 1" in complaints[0])
+
+
+def test_an_ending_that_nobody_writes_does_not_suggest_a_kind_that_is_refused_elsewhere(
+    tmp_path: Path,
+) -> None:
+    ends = changed("ends_when: {kind: judge.verdict}", "ends_when: {kind: guess.made}")
+    misspelt = {"wick": "name: wick\nmay_emit: [guess.maed]\nschedule: {tick_every: 1}\n"}
+
+    assert told(world_at(tmp_path, ends, misspelt)) == [
+        "creatures/wick.yaml:2:12: may_emit: no kind is called 'guess.maed'. Did you mean 'guess.made'?"
+    ]
+
+
+def test_a_name_that_differs_from_its_folder_is_refused(tmp_path: Path) -> None:
+    assert told(world_at(tmp_path, changed("name: lantern-lane", "name: lantern-lan"))) == [
+        (
+            "scenario.yaml:1:7: name: the folder is called 'lantern-lane', so the name must be 'lantern-lane'."
+            " Change one of the two."
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "fault"),
+    [
+        ('def owls(hour: int) -> int:\n    "Counts owls."\n', None),
+        ("def owls(hour: int) -> int:\n    return 3\n", "says nothing about itself. Give it a docstring"),
+        ('def owls(*hours: int) -> int:\n    "Counts owls."\n', "takes 'hours' without a name."),
+        ('def owls(hour) -> int:\n    "Counts owls."\n', "give 'hour' a type: str, int"),
+        ('async def owls(*, hour: dict) -> int:\n    "Counts owls."\n', "give 'hour' another type: str, int"),
+    ],
+)
+def test_a_tool_that_cannot_be_described_is_refused(tmp_path: Path, function: str, fault: str | None) -> None:
+    world = world_at(tmp_path, creatures={"wick": CREATURES["wick"] + "tools: ['counting.py:owls']\n"})
+    (world / "counting.py").write_text(function)
+
+    problems = [str(problem) for problem in problems_in(world, tools=frozenset())]
+
+    assert len(problems) == (fault is not None)
+    assert fault is None or fault in problems[0]
+
+
+def test_the_other_ending_of_yaml_is_recognised(tmp_path: Path) -> None:
+    world = world_at(tmp_path)
+    for path in [*world.rglob("*.yaml")]:
+        path.rename(path.with_suffix(".yml"))
+
+    assert told(world) == []
+    assert load_world(world).scenario.name == "lantern-lane"
+    (world / "creatures" / "owl.yaml").write_text(CREATURES["owl"])
+    assert told(world) == ["creatures/owl.yaml: there is owl.yml too. Keep one of the two."]

@@ -7,17 +7,18 @@ import pytest
 
 from glasshouse.errors import BadWorld
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
-from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.opening import opening_of
 from glasshouse.manifests.scenario import Scenario
 
+TICKS = Schedule(tick_every=1)
 CAST = ("ada", "bo", "cy", "dee")
 PAIRS = [["pond", "puddle"], ["reed", "rush"], ["lamp", "candle"]]
 
 
 def _world(deal: dict[str, Any]) -> LoadedWorld:
     scenario = Scenario.model_validate({"name": "w", "cast": list(CAST), "deal": deal})
-    return LoadedWorld.of(scenario, [Manifest(name=name) for name in CAST])
+    return LoadedWorld.of(scenario, [Manifest(name=name, schedule=TICKS) for name in CAST])
 
 
 def _dealt(world: LoadedWorld, rng_seed: int) -> dict[str, Any]:
@@ -30,7 +31,9 @@ def test_the_opening_shows_the_seed_as_it_is_written() -> None:
         {"name": "w", "cast": ["ada"], "opening": "It is {seed}.", "seeds": ["a {x}"]}
     )
 
-    opened = opening_of(LoadedWorld.of(scenario, [Manifest(name="ada")]), run_id="r", seed=None, rng_seed=1)
+    opened = opening_of(
+        LoadedWorld.of(scenario, [Manifest(name="ada", schedule=TICKS)]), run_id="r", seed=None, rng_seed=1
+    )
 
     assert opened.opening == "It is a {x}."
 
@@ -66,19 +69,20 @@ def test_the_seed_picks_the_odd_one_and_everybody_has_a_turn_at_it() -> None:
 
 
 def test_pairs_may_stand_in_a_text_file(tmp_path: Path) -> None:
-    (tmp_path / "creatures").mkdir()
+    folder = tmp_path / "w"
+    (folder / "creatures").mkdir(parents=True)
     for name in CAST:
-        (tmp_path / "creatures" / f"{name}.yaml").write_text(f"name: {name}\n")
-    (tmp_path / "pairs.txt").write_text("# near twins\npond | puddle\n\nreed | rush\n")
-    (tmp_path / "scenario.yaml").write_text(
+        (folder / "creatures" / f"{name}.yaml").write_text(f"name: {name}\nschedule: {{tick_every: 1}}\n")
+    (folder / "pairs.txt").write_text("# near twins\npond | puddle\n\nreed | rush\n")
+    (folder / "scenario.yaml").write_text(
         "name: w\ncast: [ada, bo, cy, dee]\ndeal:\n  word: {to: [ada, bo, cy], from: pairs.txt, odd_one: true}\n"
     )
 
-    world = load_world(tmp_path)
+    world = load_world(folder)
 
     assert [list(pair) for pair in world.decks["word"]] == [["pond", "puddle"], ["reed", "rush"]]
-    (tmp_path / "pairs.txt").write_text("pond\n")
-    (problem,) = problems_in(tmp_path)
+    (folder / "pairs.txt").write_text("pond\n")
+    (problem,) = problems_in(folder)
     assert (problem.line, problem.text) == (
         4,
         "'pond' is not a pair. For 'odd_one' write [one, other], or 'one | other' in text.",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from glasshouse.errors import BadWorld, UnknownName
 from glasshouse.manifests import world_folders
 from glasshouse.manifests.loading import LoadedWorld, load_world, problems_in
-from glasshouse.manifests.manifest import Manifest
+from glasshouse.manifests.manifest import Manifest, Schedule
 from glasshouse.manifests.scenario import Scenario
 from glasshouse.manifests.world_folders import bundled_worlds, find_world, found_worlds
 from tests.rules.manifests.sample_worlds import CREATURES, SCENARIO, changed, told, world_at
@@ -31,16 +31,16 @@ def test_a_world_comes_whole_with_creatures_and_decks(tmp_path: Path) -> None:
 
 
 def test_the_digest_names_what_was_loaded_and_not_how_it_was_written(tmp_path: Path) -> None:
-    plain = load_world(world_at(tmp_path, name="a")).digest
-    rewritten = load_world(world_at(tmp_path, "# a remark\n" + SCENARIO, name="b")).digest
-    other_goal = load_world(world_at(tmp_path, changed("who lit", "who dimmed"), name="c")).digest
+    plain = load_world(world_at(tmp_path / "a")).digest
+    rewritten = load_world(world_at(tmp_path / "b", "# a remark\n" + SCENARIO)).digest
+    other_goal = load_world(world_at(tmp_path / "c", changed("who lit", "who dimmed"))).digest
     other_creature = load_world(
-        world_at(tmp_path, creatures={"beetle": "name: beetle\nwants: x\n"}, name="d")
+        world_at(tmp_path / "d", creatures={"beetle": "name: beetle\nwants: x\n"})
     ).digest
-    (world_at(tmp_path, name="e") / "words.txt").write_text("torch\n")
+    (world_at(tmp_path / "e") / "words.txt").write_text("torch\n")
 
     assert rewritten == plain
-    assert len({plain, other_goal, other_creature, load_world(tmp_path / "e").digest}) == 4
+    assert len({plain, other_goal, other_creature, load_world(tmp_path / "e" / "lantern-lane").digest}) == 4
 
 
 def test_a_creature_nobody_uses_is_checked_and_left_out(tmp_path: Path) -> None:
@@ -188,7 +188,11 @@ def test_a_world_can_be_made_in_python_without_files() -> None:
         {"name": "lane", "cast": ["ada"], "deal": {"w": {"to": "ada", "from": "w.txt"}}}
     )
 
-    world = LoadedWorld.of(scenario, [Manifest(name="ada"), Manifest(name="idle")], decks={"w": ["candle"]})
+    world = LoadedWorld.of(
+        scenario,
+        [Manifest(name="ada", schedule=Schedule(tick_every=1)), Manifest(name="idle")],
+        decks={"w": ["candle"]},
+    )
 
     assert list(world.manifests) == ["ada"]
     assert world.decks == {"w": ("candle",)}

@@ -6,7 +6,7 @@ The comparison is a view; here it is only printed.
 from __future__ import annotations
 
 from glasshouse.cli.drawing.comparison import draw_comparison, print_comparison
-from glasshouse.cli.options import RUN_NAMES, JsonOption, StoreOption, argument, option
+from glasshouse.cli.options import RUN_NAMES, JsonOption, RoleName, RoleOption, StoreOption, argument, option
 from glasshouse.cli.store_reader import StoreReader, read_store
 from glasshouse.views.comparison import Comparison
 
@@ -16,6 +16,7 @@ def compare(
     second: str = argument("B", f"Another: {RUN_NAMES}"),
     *,
     lines: int = option("N", "How many lines that only one has to draw.", 8, min=0, max=400),
+    role: RoleOption = RoleName.AUDIENCE,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -30,7 +31,7 @@ def compare(
 
     async def comparison_in(reader: StoreReader) -> Comparison:
         (a, _), (b, _) = await reader.run_or_session(first), await reader.run_or_session(second)
-        return await reader.terrarium.compare(a, b)
+        return await reader.terrarium.compare(a, b, role=role.value)
 
     comparison = read_store(store, comparison_in)
     if as_json:

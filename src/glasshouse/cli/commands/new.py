@@ -16,7 +16,7 @@ from glasshouse.cli.commands import add_command
 from glasshouse.cli.drawing.screen import print_json
 from glasshouse.cli.options import JsonOption, option
 from glasshouse.errors import Refused
-from glasshouse.manifests.world_folders import SCENARIO_FILE
+from glasshouse.manifests.world_folders import SCENARIO_FILE, scenario_in
 from glasshouse.world.state.ids import check_name
 
 TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
@@ -82,7 +82,7 @@ def new_creature(
     check_name("creature name", name)
     if not folder.is_dir():
         raise Refused(f"{folder} is not a folder.", "Name one that is there, such as worlds/my-world.")
-    among = folder / "creatures" if (folder / SCENARIO_FILE).is_file() else folder
+    among = folder / "creatures" if scenario_in(folder) else folder
     file = among / f"{name}.yaml"
     _check_is_free(file)
     among.mkdir(exist_ok=True)

@@ -11,8 +11,10 @@ from glasshouse.cli import options
 from glasshouse.cli.live.live_play import LiveRequest, play_live, watch_live
 from glasshouse.cli.live.open_runs import continued_run, new_run
 from glasshouse.cli.options import flag, option
+from glasshouse.events.redaction import Role
 
 _RNG_SEED = "The number that all chance comes from. Same number, same play. By default: 0."
+_ROLE = "Who looks on. By default: the audience with --json or --minds, else nobody who reads thoughts."
 _CONTINUE = "Continue a run: its id, the beginning of it, or `last`."
 
 
@@ -24,6 +26,7 @@ def play(
     turns: options.TurnsOption = None,
     pace: options.PaceOption = None,
     minds: options.MindsOption = False,
+    role: options.RoleName | None = typer.Option(None, "--as", help=_ROLE),
     watch: bool = flag("--watch", "Play nothing: show what another process plays in the store."),
     continued: str | None = option("RUN", _CONTINUE, None, "--continue"),
     run_id: str | None = option("ID", "The id of the new run; with --watch, of the run to watch."),
@@ -57,7 +60,10 @@ def play(
         for option in [option for option, value in late.items() if value is not None]:
             raise typer.BadParameter(f"{option} is for a new run; leave it away.")
 
-    request = LiveRequest(store, pace, turns=turns, has_minds=minds, as_json=as_json, is_strict=strict)
+    seen_by: Role | None = None if role is None else role.value
+    request = LiveRequest(
+        store, pace, turns=turns, has_minds=minds, as_json=as_json, is_strict=strict, role=seen_by
+    )
     if watch:
         watch_live(request, world, run_id)
     elif world is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from glasshouse.cli.drawing.screen import Screen, draw_table, print_json
 from glasshouse.cli.options import JsonOption
-from glasshouse.manifests.world_folders import SCENARIO_FILE, found_worlds
+from glasshouse.manifests.world_folders import SCENARIO_FILE, found_worlds, scenario_in
 from glasshouse.manifests.yaml_source import source_at
 
 
@@ -35,7 +35,7 @@ def worlds(*, as_json: JsonOption = False) -> None:
 
 def _cast_size(folder: str) -> int:
     """How many creatures a world's file lists. Whether they are sound, `check` finds out."""
-    scenario: Any = source_at(Path(folder) / SCENARIO_FILE).data
+    scenario: Any = source_at(scenario_in(Path(folder)) or Path(folder) / SCENARIO_FILE).data
     if not isinstance(scenario, dict):
         return 0
     troupes = scenario.get("troupes")

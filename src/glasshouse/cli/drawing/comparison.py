@@ -1,6 +1,6 @@
 """Two stories side by side on the screen, and how a branch differs from its past, in words.
 
-Always holds: only what an audience may read is shown. Every command describes a change in the same words; the command
+Always holds: only what the role of the reader may read is shown. Every command describes a change in the same words; the command
 that makes a branch names only the limits that were given.
 """
 
@@ -18,7 +18,6 @@ from glasshouse.events.codec import content_of
 from glasshouse.events.event import Json
 from glasshouse.events.model_use import Usage
 from glasshouse.events.payloads import BranchChange, SessionForked, payload_of
-from glasshouse.events.redaction import redacted
 from glasshouse.views.comparison import ComparedStory, Comparison
 
 
@@ -35,7 +34,8 @@ def _changes(change: BranchChange, limits: Mapping[str, object] | None) -> Itera
     if change.disturb is not None:
         yield f"the visitor says {_quoted(change.disturb)}"
     yield from (f"{one_line(who)} has the profile {one_line(it)}" for who, it in change.profiles.items())
-    yield from (f"{one_line(who)} is {_quoted(persona)}" for who, persona in change.personas.items())
+    for who, persona in change.personas.items():  # A spectator does not read the persona.
+        yield f"{one_line(who)} is {_quoted(persona) if persona else 'somebody else'}"
     yield from (f"{one_line(str(manifest.get('name')))} is there" for manifest in change.add)
     yield from (f"{one_line(handle)} is gone" for handle in change.remove)
     for verb, edges in (("hears", change.connect), ("no longer hears", change.disconnect)):
@@ -66,7 +66,7 @@ def _facts(story: ComparedStory) -> Json:
         name: facts_of(getattr(story, name), "calls", "tokens", "usd") for name in ("cost", "cost_apart")
     }
     parts_with = story.parts_with
-    facts["parts_with"] = None if parts_with is None else content_of(redacted(parts_with, "audience"))
+    facts["parts_with"] = None if parts_with is None else content_of(parts_with)
     lines = [{"number": story.numbers[line.id], **msgspec.to_builtins(line)} for line in story.only_here]
     return {**facts, "parts_with_number": _number(story), "only_here": lines}
 

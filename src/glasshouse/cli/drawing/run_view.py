@@ -23,6 +23,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.events import kinds
 from glasshouse.events.event import Event
 from glasshouse.events.payloads import CreatureStarted, Governor, payload_of
+from glasshouse.events.redaction import Role
 from glasshouse.runtime.ledger.observer import Observer
 from glasshouse.views.diff import ViewDiff
 from glasshouse.views.stage import RunStatus, StageProjection
@@ -38,8 +39,18 @@ turns_kept_max: Final = 8
 class RunView:
     """Give it events; it gives the lines to show."""
 
-    def __init__(self, run_id: str, *, has_minds: bool = False, past_run_ids: tuple[str, ...] = ()) -> None:
-        """Of a branch or a resumed run, `past_run_ids` are the runs whose past it has."""
+    def __init__(
+        self,
+        run_id: str,
+        role: Role = "director",
+        *,
+        has_minds: bool = False,
+        past_run_ids: tuple[str, ...] = (),
+    ) -> None:
+        """The role decides what is read, `has_minds` whether thoughts that may be read are shown.
+
+        Of a branch or a resumed run, `past_run_ids` are the runs whose past it has.
+        """
         self.run_id = run_id
         self.past_run_ids = past_run_ids
         self.calls_before = 0
@@ -54,8 +65,7 @@ class RunView:
         self._graph_ids: set[str] = set()
         self._quotes: dict[str, str] = {}
         self._lines: list[TranscriptLine] = []
-        # Only a director's view counts calls. No line shows what only a director may read.
-        self._observer = Observer(run_id=run_id, role="director", past_run_ids=past_run_ids)
+        self._observer = Observer(run_id=run_id, role=role, past_run_ids=past_run_ids)
         self._observer.on_diff(self._take_lines)
 
     @property
@@ -112,7 +122,7 @@ class RunView:
 
     def _take_lines(self, diff: ViewDiff) -> None:
         for line in map(line_of, diff.new_lines):
-            if self._has_minds or (line.kind != kinds.AGENT_PASSED and line.kind not in kinds.INNER):
+            if self._has_minds or line.kind not in kinds.MINDS:
                 shown = replace(line, fields={name: self._quoted(it) for name, it in line.fields.items()})
                 self._lines.append(shown if self._has_minds else replace(shown, thought="", mood=""))
                 self._quotes[line.id] = f"{line.who}, {first_words(line.text, quoted_words_max)}"
@@ -168,7 +178,18 @@ def header(view: RunView, voices: Voices) -> list[RenderableType]:
     reached = f"turn {stage.turn}" if stage.turn else ""
     parts = [f"run {one_line(view.run_id)}", reached, one_line(stage.scene_title)]
     about = Text(" · ".join(part for part in parts if part), QUIET)
-    return [Rule(title, style=QUIET), *seed, cast, about]
+    return [Rule(title, style=QUIET), *seed, cast, *bios(stage, voices), about]
+
+
+def bios(stage: StageProjection, voices: Voices) -> list[Text]:
+    """The bio of each creature that has one, under its name."""
+    return [
+        Text.assemble(
+            (f"  {one_line(member.handle)}\n", voices.colour_of(member.handle)), f"    {one_line(member.bio)}"
+        )
+        for member in stage.cast.values()
+        if member.bio
+    ]
 
 
 def status(view: RunView, columns: int, hint: str = HINT, *, is_plain: bool = False) -> str:

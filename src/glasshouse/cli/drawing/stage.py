@@ -13,7 +13,7 @@ import msgspec
 from rich.rule import Rule
 from rich.text import Text
 
-from glasshouse.cli.drawing.run_view import RunView, header
+from glasshouse.cli.drawing.run_view import RunView, bios, header
 from glasshouse.cli.drawing.screen import Screen, as_json, counted, one_line, price, print_json
 from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import Pace, seconds_for
@@ -73,7 +73,7 @@ class StageThen:
         voices = _voices(self._story, stage, has_minds=has_minds, has_numbers=self._has_numbers)
         self._draw_heading(screen, stage)
         if stage.cast:
-            screen.draw(_cast(stage, voices))
+            screen.draw(_cast(stage, voices), *bios(stage, voices))
         if stage.current_scene:
             _draw_rule(screen, one_line(stage.scene_title) if stage.scene_title else "The scene")
             screen.draw(Text(one_line(stage.current_scene), style="italic"))

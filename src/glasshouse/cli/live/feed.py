@@ -18,7 +18,7 @@ from glasshouse.cli.drawing.voices import QUIET, Voices
 from glasshouse.cli.pace import Pace, seconds_for
 from glasshouse.events.codec import content_of
 from glasshouse.events.event import Event
-from glasshouse.events.redaction import redacted
+from glasshouse.events.redaction import Role, redacted
 from glasshouse.runtime.ports import Store
 from glasshouse.views.transcript import TranscriptLine
 
@@ -43,11 +43,14 @@ class Display:
 
 
 class JsonDisplay(Display):
-    """One event a line, as the audience may read it."""
+    """One event a line, as a role may read it."""
+
+    def __init__(self, role: Role) -> None:
+        self._role: Role = role
 
     def show_event(self, event: Event) -> None:
         """Print the event."""
-        print_json(content_of(redacted(event, "audience")))
+        print_json(content_of(redacted(event, self._role)))
 
     def say(self, *lines: str) -> None:
         """Say it beside the events."""

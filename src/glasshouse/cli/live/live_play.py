@@ -33,6 +33,7 @@ from glasshouse.cli.store_reader import (
     store_path,
 )
 from glasshouse.errors import Refused, StoreBusy
+from glasshouse.events.redaction import Role
 from glasshouse.runtime.run import Run
 from glasshouse.terrarium import Terrarium
 from glasshouse.views.stage import past_runs
@@ -54,11 +55,17 @@ class LiveRequest:
         has_minds: bool,
         as_json: bool,
         is_strict: bool = False,
+        role: Role | None = None,
     ) -> None:
+        """Without a role, a screen shows thoughts if it has minds, and machines read what the audience may."""
         self.store = store_path(store)
         self.command_line = CommandLine.on(self.store)
         self.pace = pace or (Pace.FAST if as_json else pace_here(None))
-        self.turns, self.has_minds, self.as_json, self.is_strict = turns, has_minds, as_json, is_strict
+        self.turns, self.as_json, self.is_strict = turns, as_json, is_strict
+        self.has_minds = has_minds or role in ("audience", "director")
+        self.role: Role = role or ("audience" if as_json or has_minds else "spectator")
+        self.player_role: Role = role or "director"
+        """Who plays reads why an act failed. Who watches reads what the role may."""
 
     @property
     def has_keys(self) -> bool:
@@ -69,7 +76,7 @@ class LiveRequest:
     def display(self) -> Display:
         """Where the run appears."""
         if self.as_json:
-            return JsonDisplay()
+            return JsonDisplay(self.role)
         return ScreenDisplay(has_minds=self.has_minds, has_bar=self.has_keys)
 
     def reader(self, display: Display, feed: Feed, disturb: Disturb, stack: ExitStack) -> Reader:
@@ -111,7 +118,7 @@ async def _play(request: LiveRequest, opener: Opener, views: list[RunView], *, i
         source, display = StoreReader(store, terrarium), request.display()
         opened = await opener(source)
         for run in opened.runs:
-            views.append(await view_of(terrarium, run, opened.shown_after, has_minds=request.has_minds))
+            views.append(await view_of(request, terrarium, run, opened.shown_after, request.player_role))
         if request.as_json:
             print_json(*opened.facts)
         elif opened.said:
@@ -183,10 +190,13 @@ class _LivePlay:
                 await terrarium.finish(run.id, "stopped")
 
 
-async def view_of(terrarium: Terrarium, run: Run, shown_after: int, *, has_minds: bool) -> RunView:
+async def view_of(
+    request: LiveRequest, terrarium: Terrarium, run: Run, shown_after: int, role: Role
+) -> RunView:
     """A view of a run that has taken in what was played before, without showing it."""
     events = await terrarium.run_events(run.id)
-    view = RunView(run.id, has_minds=has_minds, past_run_ids=past_runs(events, run.id))
+    past = past_runs(events, run.id)
+    view = RunView(run.id, role, has_minds=request.has_minds, past_run_ids=past)
     for event in events:
         if (event.position or 0) <= shown_after:
             view.remember(event)
@@ -208,7 +218,7 @@ async def _watch(request: LiveRequest, world: str | None, run_id: str | None) ->
         before = 0
         if run.branch_of is not None:  # Its past is remembered; what it wrote itself is shown.
             before = ((await source.terrarium.event(f"{run.session_id}.1")).position or 1) - 1
-        view = await view_of(source.terrarium, run, before, has_minds=request.has_minds)
+        view = await view_of(request, source.terrarium, run, before, request.role)
         feed = Feed(source.store, [view], display, before)
         await feed.show(Reader(Pace.FAST))
         with ExitStack() as stack:

@@ -32,7 +32,7 @@ from glasshouse.runtime.acts.treasury import Reservation, Treasury
 from glasshouse.runtime.acts.warm_lines import BatchWorld, BatchWorlds
 from glasshouse.runtime.folded import Folded
 from glasshouse.runtime.ledger.ledger import Ledger, Queued
-from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of
+from glasshouse.runtime.minds.faults import failure_chars_max, failure_of, fault_of, traceback_of
 from glasshouse.runtime.minds.minds import ENGINES_OWN, Agent
 from glasshouse.runtime.ports import Batch, Route
 from glasshouse.turns.contests.verdicts import check_verdict, masks_before
@@ -339,7 +339,7 @@ class Acts:
             if self._is_strict:
                 raise wrong
             if fault is not None:
-                _log.warning("%s failed in its act.", scene.creature.handle, exc_info=wrong)
+                _log.warning("%s failed in its act.\n%s", scene.creature.handle, traceback_of(wrong))
         return {"failure": failure_of(wrong), "fault": fault, "attempts": max(1, len(scene.asking.calls))}
 
     def _time_for(self, scene: Scene, agent: Agent) -> ActTime:

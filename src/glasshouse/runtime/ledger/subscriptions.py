@@ -1,6 +1,7 @@
 """Subscriptions: readers that get every committed event and can never delay anything.
 
-Always holds: a subscriber gets its own copy of each matching event exactly once, in the order of commits. Its queue is
+Always holds: a subscriber gets its own copy of each matching event exactly once, in the order of commits, without what
+its role may not read. Its queue is
 bounded. When the queue is full, nothing more is pushed; once the reader has emptied it, the subscriber catches up from
 the store by position. When the terrarium closes, a subscriber still gets what can be read. If the store is already
 closed, it ends; a new one can continue by position. The hub holds only weak references, so a dropped subscriber is
@@ -18,6 +19,7 @@ from weakref import WeakSet
 from glasshouse.errors import StoreError
 from glasshouse.events.event import Event, own_copy
 from glasshouse.events.filter import EVERYTHING, EventFilter
+from glasshouse.events.redaction import Role, redacted
 from glasshouse.reprs import shown
 from glasshouse.runtime.ledger.following import Following
 from glasshouse.runtime.ports import Store
@@ -58,12 +60,16 @@ class Subscriptions:
                 subscription.fall_behind()
 
     def subscribe(
-        self, wanted: EventFilter | None = None, after: int | None = None, world: World | None = None
+        self,
+        wanted: EventFilter | None = None,
+        after: int | None = None,
+        world: World | None = None,
+        role: Role = "director",
     ) -> Subscription:
         """A new subscriber: from now on, or from the first event after a position. `world` is the world at that point, if
         it is known."""
         position = self.position if after is None else after
-        subscription = Subscription(self, wanted or EVERYTHING, position, world)
+        subscription = Subscription(self, wanted or EVERYTHING, position, world, role)
         self._live.add(subscription)
         return subscription
 
@@ -91,8 +97,11 @@ class Subscriptions:
 class Subscription:
     """An asynchronous iterator over committed events. To leave, use it with `async with`, or just drop it."""
 
-    def __init__(self, hub: Subscriptions, wanted: EventFilter, after: int, world: World | None) -> None:
+    def __init__(
+        self, hub: Subscriptions, wanted: EventFilter, after: int, world: World | None, role: Role
+    ) -> None:
         self._hub = hub
+        self._role: Role = role
         self._wanted = wanted
         self._position = after
         self._is_behind = after < hub.position
@@ -142,7 +151,7 @@ class Subscription:
             else:
                 self._waiting = asyncio.get_running_loop().create_future()
                 await self._waiting
-        return own_copy(self._queue.popleft())
+        return own_copy(redacted(self._queue.popleft(), self._role))
 
     async def _catch_up(self) -> None:
         try:

@@ -38,6 +38,11 @@ def failure_of(wrong: BaseException) -> str:
     return (text if is_ours else f"{type(wrong).__name__}: {text}")[:failure_chars_max]
 
 
+def traceback_of(wrong: BaseException) -> str:
+    """The traceback of an exception, for a log: whatever text is in it can be written in UTF-8."""
+    return "".join(traceback.format_exception(wrong)).encode("utf-8", "backslashreplace").decode()
+
+
 _OURS: Final = str(Path(__file__).parents[2])
 _PYTHONS: Final = str(Path(os.__file__).parent)
 
