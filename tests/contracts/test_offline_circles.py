@@ -268,3 +268,44 @@ def test_the_number_behind_another_graphs_name_changes_nothing_but_the_name() ->
         return answer(prompt(SENDING, "scout: The gulls are late.", tools_said=(status,)))
 
     assert told("wren@orchard") == told("wren@orchard~2")
+
+
+WRITE = tool("group_add_node", ("handle", "persona"), handle=TEXT, role=TEXT, persona=TEXT, wants=TEXT)
+WRITING = "To come home. Send for a bell founder when somebody speaks of the cracked bell."
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_specialist_nobody_wrote_is_written_where_the_schema_offers_it(seed: int) -> None:
+    said = "scout: The bell is cracked from lip to crown."
+
+    written = used(prompt(WRITING, said, tools=(WRITE, STATUS), seed=seed))
+    not_offered = used(prompt(WRITING, said, tools=ALL, seed=seed))
+    not_called_for = used(prompt(WRITING, "scout: The wind is up.", tools=(WRITE, STATUS), seed=seed))
+
+    assert written == {
+        "tool": "group_add_node",
+        "handle": "bell-founder",
+        "role": "bell founder",
+        "persona": "Knows what a bell founder knows, and says it plainly.",
+        "wants": "To tell lead what a bell founder would do.",
+    }
+    assert not_offered is None
+    assert not_called_for is None
+
+
+def test_whoever_is_written_is_written_once() -> None:
+    around = ("With you: scout (worker, on deck), bell-founder (worker, on lead-bell-founder).", *ALONE[1:])
+
+    again = used(
+        prompt(WRITING, "scout: The bell is cracked from lip to crown.", tools=(WRITE, STATUS), around=around)
+    )
+
+    assert again is None
+
+
+def test_who_is_listed_is_sent_for_and_not_written() -> None:
+    both = tool("group_add_node", (), use={"enum": ["diver", "cook"]}, handle=TEXT, persona=TEXT)
+
+    sent_for = used(prompt(SENDING, "scout: There is an anchor down there.", tools=(both,)))
+
+    assert sent_for == {"tool": "group_add_node", "use": "diver"}

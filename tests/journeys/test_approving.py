@@ -90,3 +90,23 @@ def test_in_a_pipe_nobody_is_there_and_nothing_waits(burrow: Path) -> None:
     assert {(one["is_approved"], one["by"]) for one in decided} == {(False, "nobody")}
     assert payloads(burrow, "creature.stopped") == []
     assert run("replay", "last", "--verify", cwd=burrow).returncode == 0
+
+
+def test_whoever_is_asked_about_a_written_creature_reads_its_persona(burrow: Path) -> None:
+    written = 'moment.use("group_add_node", handle="herbalist", persona="Knows every leaf by its smell.")'
+    lead = LEAD.replace('moment.use("group_remove_node", creature="moth")', written)
+    (burrow / "minds.py").write_text(lead.replace("group_remove_node", "group_add_node"))
+    (burrow / "burrow" / "scenario.yaml").write_text(f"{SCENARIO}policy: {{spawn: written}}\n")
+    with Terminal("play", "./burrow", cwd=burrow, **ALLOWED) as seat:
+        seat.wait_for("i disturb")
+        seat.press("i")
+        seat.wait_for("A number, or a line of your own")
+        seat.press("We need herbs!\n")
+        seat.wait_for("It writes: Knows every leaf by its smell.")
+        seat.wait_for("Allow it? y or n")
+        seat.press("y")
+        seat.wait_for("herbalist is born.")
+        code = seat.end(keys="q")
+
+    assert code == 0
+    assert payloads(burrow, "edit.decided")[0]["is_approved"]

@@ -14,7 +14,7 @@ from glasshouse.tools.group.group_tools import GroupTools
 from glasshouse.tools.group.requests import persona_chars_max, role_chars_max, wants_chars_max
 from glasshouse.turns.moment.moment import Moment
 from tests.runtime.group_calls import Obedient, choices, expedition, offered, playing, use
-from tests.runtime.stage_crew import Doing, hearing, on_stage, ticking, told
+from tests.runtime.stage_crew import Doing, hearing, on_stage, ticking, told, world_of
 from tests.runtime.test_group_approvals import Asked
 
 LEAD = ticking("lead")
@@ -299,3 +299,25 @@ async def test_the_manifest_of_a_written_creature_is_in_the_ledger() -> None:
 
         born = payload_of((await told(t, kinds.CREATURE_STARTED))[-1], CreatureStarted)
         assert born.manifest == t.creature("herbalist").manifest.as_json()
+
+
+async def test_the_offline_troupe_writes_a_specialist_and_the_play_replays() -> None:
+    sending = "Send for a bell founder when somebody speaks of the cracked bell."
+    wants = f"To ring again. {sending} Hand each of them your orders."
+    world = world_of(
+        ticking("lead", wants=wants),
+        ticking("scout", every=2),
+        cast=[{"use": "lead", "privileged": True}, "scout"],
+        opening="The bell is cracked from lip to crown.",
+        policy={"spawn": "written"},
+        governor={"max_turns": 3, "max_calls_per_turn": 20},
+    )
+    async with Terrarium() as t:
+        run = await t.open_world(world)
+
+        await t.run(run.id)
+        same = await verify(t, run.id)
+
+        assert t.creature("bell-founder").parent == "lead"
+        assert any(event.actor == "bell-founder" for event in await told(t, kinds.AGENT_SPOKE))
+        assert same.is_same

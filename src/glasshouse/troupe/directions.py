@@ -44,6 +44,13 @@ class Direction(NamedTuple):
         deed = f" {self.deed} "
         return any(cue in deed for cue in _cues_of(what))
 
+    @property
+    def sent_for(self) -> str | None:
+        """Whom the deed sends for, as a handle: `send for a bell founder` is `bell-founder`; none if nobody."""
+        cues = "|".join(re.escape(cue.strip()) for cue in _cues_of("spawn"))
+        match = re.search(rf"\b(?:{cues}) (?:the|a|an) ([a-z]+(?: [a-z]+)?)$", self.deed)
+        return None if match is None else match[1].replace(" ", "-")
+
     def names(self, handle: str) -> bool:
         """Whether the deed speaks of somebody by name."""
         parts = re.split("[-_]", bare_name(handle).split("~", maxsplit=1)[0].lower())

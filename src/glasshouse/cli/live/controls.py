@@ -153,7 +153,9 @@ class Controls(Reader):
     async def decide(self, proposal: Proposal, /) -> bool | None:
         """Ask whether a change may be made, in one line; none if nobody is there any more."""
         self._keys.forget()
-        self._display.say(f"{one_line(proposal.why)} Allow it? y or n")
+        persona = proposal.arguments.get("persona")
+        written = f" It writes: {one_line(persona)}" if isinstance(persona, str) else ""
+        self._display.say(f"{one_line(proposal.why)}{written} Allow it? y or n")
         while not self._keys.is_gone:
             key = (await self._keys.next() or "").lower()
             if key == "q":

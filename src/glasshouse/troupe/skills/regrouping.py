@@ -140,6 +140,25 @@ def _sent_for(desk: Desk) -> Call | None:
     return Call(_ADD, {"use": best[1]}, f"for that there is {name_of(best[1])}")
 
 
+def _written(desk: Desk) -> Call | None:
+    """Somebody nobody wrote, whom a direction sends for, where a new creature may be written."""
+    if desk.used(_ADD) or _ADD not in desk.tools or not desk.tools[_ADD].takes_text("persona"):
+        return None
+    direction = met_best(desk.reading, "spawn")
+    name = None if direction is None else direction.sent_for
+    listed = [use for use in desk.words(_ADD, "use") if direction is not None and direction.names(use)]
+    if name is None or listed or _is_here(desk, name):
+        return None
+    plain, me = name.replace("-", " "), desk.reading.me.handle
+    arguments = {
+        "handle": name,
+        "role": plain,
+        "persona": f"Knows what a {plain} knows, and says it plainly.",
+        "wants": f"To tell {me} what a {plain} would do.",
+    }
+    return Call(_ADD, arguments, f"nobody here is a {plain}, so there shall be one")
+
+
 def _said_by_others(desk: Desk) -> frozenset[str]:
     """The stems of what is new and was not said by anybody who was sent for."""
     uses, reading = desk.words(_ADD, "use"), desk.reading
@@ -162,7 +181,8 @@ def _is_here(desk: Desk, use: str) -> bool:
 
 def _wired(desk: Desk) -> Call | None:
     """My own lines to whoever was just sent for, where a direction or a want says to hand them on."""
-    born = [str(one.arguments.get("use")) for one in desk.used(_ADD) if one.is_ok]
+    added = [one.arguments for one in desk.used(_ADD) if one.is_ok]
+    born = [str(arguments.get("use") or arguments.get("handle")) for arguments in added]
     targets = desk.words(_WIRE, "target")
     new = [
         one for one in targets if one.split("~", maxsplit=1)[0] in born and one not in desk.circle.handed_to
@@ -254,6 +274,7 @@ _CHANGES: Final[tuple[Callable[[Desk], Call | None], ...]] = (
     _sent_home,
     _released,
     _sent_for,
+    _written,
     _wired,
     _parted,
     _joined,
